@@ -1,0 +1,62 @@
+#pragma once
+// Starting a child process without waiting for its execve: the launch of a locked program is held inside execve,
+// and whoever started it must stay free meanwhile (posix_spawn and vfork block the caller).
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/// How many descriptors one child can be given.
+#define APPLOCKER_SPAWN_MAX_DESCRIPTORS 128
+
+/// Everything the child is to be; only read, never kept.
+struct applocker_spawn_request {
+    /// Absolute path handed to execve; no PATH search.
+    const char *path;
+    char *const *argv;
+    /// NULL-terminated. An entry that starts with "LISTEN_PID=" is overwritten in the child with the child's own
+    /// process number; it needs room for ten digits after the equals sign.
+    char *const *envp;
+    /// Directory to change to, or NULL.
+    const char *working_directory;
+    /// descriptors[i] of this process becomes targets[i] of the child. Every other descriptor from 3 up is closed.
+    const int *descriptors;
+    const int *targets;
+    size_t descriptor_count;
+    /// Signal that the child gets when the thread that started it ends, 0 for none (PR_SET_PDEATHSIG).
+    int parent_death_signal;
+    /// The child leads a process group of its own.
+    bool new_process_group;
+    /// The child leads a session of its own and has no controlling terminal (implies a new group).
+    bool new_session;
+    /// With `new_session`: descriptor 0 of the child becomes its controlling terminal.
+    bool take_terminal;
+    /// The child drops to this user and group before execve, with no further groups.
+    bool change_user;
+    uid_t user;
+    gid_t group;
+    /// This descriptor (close-on-exec) gets the errno, as 4 bytes in host order, of a child that could not start;
+    /// end of file without a byte means that execve succeeded. -1 for none.
+    int error_descriptor;
+};
+
+/// Starts a child by fork and execve (Linux 5.11 for close_range with CLOEXEC). Returns as soon as the child exists,
+/// which may be long before its program runs. Returns the process number, or -1 with `*error_number` set.
+/// Between fork and execve only async-signal-safe functions run.
+pid_t applocker_spawn(const struct applocker_spawn_request *request, int *error_number);
+
+/// Makes a pipe whose ends close on exec: ends[0] to read, ends[1] to write. Returns 0 or an errno.
+int applocker_pipe(int ends[2]);
+
+/// The exit state of a child, as waitid reports it.
+struct applocker_exit {
+    /// True when a signal ended it; `code` is then the signal's number, otherwise the exit code.
+    bool signalled;
+    int code;
+};
+
+/// Waits for a child to end and leaves it a zombie, so that its number stays its own until applocker_reap. Blocks:
+/// call it on a thread of its own. Returns 0 or an errno.
+int applocker_wait_for_exit(pid_t pid, struct applocker_exit *exit);
+
+/// Collects a child that has ended. Never blocks. Returns 0 or an errno.
+int applocker_reap(pid_t pid);

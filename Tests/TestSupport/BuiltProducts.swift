@@ -1,0 +1,29 @@
+public import Foundation
+
+/// The project's own executables, as built together with the running tests.
+public enum BuiltProducts {
+    public struct NotBuilt: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Where the executables are: `APPLOCKER_BINARIES`, or the directory of the running test executable.
+    public static var directory: URL {
+        if let named = ProcessInfo.processInfo.environment["APPLOCKER_BINARIES"] {
+            return URL(fileURLWithPath: named)
+        }
+        return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    /// The executable of this name. Throws `NotBuilt` when it isn't there: a test never goes on without it.
+    public static func url(_ name: String) throws -> URL {
+        let url = directory.appendingPathComponent(name)
+        guard FileManager.default.isExecutableFile(atPath: url.path) else {
+            throw NotBuilt(
+                description: "\(name) is not in \(directory.path): run `swift build` first, or set APPLOCKER_BINARIES.")
+        }
+        return url
+    }
+
+    /// The absolute path of `url(name)`.
+    public static func path(_ name: String) throws -> String { try url(name).path }
+}

@@ -1,0 +1,27 @@
+public import Testing
+
+/// Asks again and again until `condition` holds, and records a failure at the caller's line when it does not within
+/// `timeout`. Returns whether it held. An error that `condition` throws counts as "not yet"; the last one is reported.
+@discardableResult
+public func eventually(
+    timeout: Duration = .seconds(10), every pause: Duration = .milliseconds(5), _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> Bool
+) async -> Bool {
+    let clock = ContinuousClock()
+    let end = clock.now + timeout
+    var lastError: (any Error)?
+    repeat {
+        do {
+            if try await condition() { return true }
+            lastError = nil
+        } catch {
+            lastError = error
+        }
+        try? await Task.sleep(for: pause)
+    } while clock.now < end && !Task.isCancelled
+    let reason = lastError.map { ", last error: \($0)" } ?? ""
+    Issue.record(
+        "\(comment?.rawValue ?? "condition") did not hold within \(timeout)\(reason)", sourceLocation: sourceLocation)
+    return false
+}

@@ -1,0 +1,56 @@
+import CLinux
+import Glibc
+
+/// Something a machine must offer before a behaviour can be shown on it.
+public enum Requirement: Sendable, Hashable, CustomStringConvertible {
+    /// Runs as root.
+    case root
+    /// Runs as an ordinary user.
+    case ordinaryUser
+    /// The kernel lets this process hold launches (fanotify permission events).
+    case fanotify
+    /// The kernel lets this process make a user namespace and a mount namespace.
+    case userNamespaces
+    /// A program of this name, found on PATH, or an absolute path.
+    case program(String)
+    /// An X display can be started (Xvfb).
+    case display
+    /// A file or directory exists at this absolute path.
+    case path(String)
+
+    public var description: String {
+        switch self {
+        case .root: "root"
+        case .ordinaryUser: "an ordinary user"
+        case .fanotify: "fanotify permission events"
+        case .userNamespaces: "user namespaces"
+        case .program(let name): "the program \(name)"
+        case .display: "an X display (Xvfb)"
+        case .path(let path): "\(path)"
+        }
+    }
+
+    /// Whether the machine offers it, found out by trying.
+    public var isMet: Bool {
+        switch self {
+        case .root: geteuid() == 0
+        case .ordinaryUser: geteuid() != 0
+        case .fanotify: applocker_try_launch_hold("/bin/true") == 0
+        case .userNamespaces: applocker_try_user_namespace() == 0
+        case .program(let name): Self.findProgram(name) != nil
+        case .display: Self.findProgram("Xvfb") != nil
+        case .path(let path): access(path, F_OK) == 0
+        }
+    }
+
+    /// The absolute path of a program: `name` itself when it is absolute, otherwise the first executable of that name
+    /// on PATH or in the system's usual directories.
+    public static func findProgram(_ name: String) -> String? {
+        if name.hasPrefix("/") { return access(name, X_OK) == 0 ? name : nil }
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        let directories = path.split(separator: ":").map(String.init)
+        return (directories + ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"])
+            .map { $0 + "/" + name }
+            .first { access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+public import Testing
+
+/// Runs a test only where the machine can show its behaviour, and says loudly where it cannot: each test left out adds
+/// one line to the file that `APPLOCKER_NOT_SHOWN` names, and `make test` ends with their count.
+public struct RequirementTrait: TestTrait, SuiteTrait {
+    let requirements: [Requirement]
+
+    public var isRecursive: Bool { true }
+
+    public func prepare(for test: Test) async throws {
+        guard !test.isSuite else { return }  // every test of the suite comes by itself
+        let missing = requirements.filter { !$0.isMet }
+        guard !missing.isEmpty else { return }
+        let needs = missing.map(\.description).joined(separator: ", ")
+        NotShown.record("NOT SHOWN \(test.id): needs \(needs)")
+        try Test.cancel("needs \(needs)")
+    }
+}
+
+extension Trait where Self == RequirementTrait {
+    /// The test, or every test of the suite, needs all of these.
+    public static func requires(_ requirements: Requirement...) -> Self {
+        RequirementTrait(requirements: requirements)
+    }
+}
+
+/// The list of behaviours that this machine could not show.
+enum NotShown {
+    /// Appends one line to the file that `APPLOCKER_NOT_SHOWN` names and to standard error. A list that cannot be
+    /// written ends the whole run: a test left out must never go unnoticed.
+    static func record(_ line: String) {
+        append(line + "\n", to: STDERR_FILENO)
+        guard let path = getenv("APPLOCKER_NOT_SHOWN") else { return }
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        guard file >= 0 else { fatalError("cannot open \(String(cString: path)): \(String(cString: strerror(errno)))") }
+        append(line + "\n", to: file)
+        close(file)
+    }
+
+    private static func append(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        let written = write(descriptor, bytes, bytes.count)
+        precondition(written == bytes.count, "cannot write the list of behaviours not shown")
+    }
+}

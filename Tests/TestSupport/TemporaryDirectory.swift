@@ -1,0 +1,35 @@
+public import Foundation
+
+/// A directory of its own under the system's temporary directory, removed with everything in it when the value that
+/// holds it goes away.
+public final class TemporaryDirectory: Sendable {
+    public let url: URL
+
+    /// The absolute path, without a slash at the end.
+    public var path: String { url.path }
+
+    /// Short on purpose: a Unix socket's path may have 107 bytes.
+    public init() throws {
+        var template = Array("/tmp/applocker-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(errno))])
+        }
+        url = URL(fileURLWithPath: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    }
+
+    /// The absolute path of a name inside.
+    public func path(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a file inside, making the directories above it, and returns its absolute path.
+    @discardableResult
+    public func write(_ text: String, to name: String, permissions: Int = 0o644) throws -> String {
+        let file = url.appendingPathComponent(name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+        return file.path
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
