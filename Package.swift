@@ -1,0 +1,119 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+/// GTK is needed by the prompter alone. A machine without its headers (a server, a rescue system) still builds
+/// everything else; the prompter is then left out and `applocker prompt --tty` asks in the terminal instead.
+let hasGtk = FileManager.default.fileExists(atPath: "/usr/include/gtk-4.0/gtk/gtk.h")
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// A library module under Sources/ and its unit tests under Tests/.
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]? = nil)
+    -> [Target]
+{
+    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: strict)]
+    if let tests {
+        targets.append(
+            .testTarget(
+                name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + tests,
+                resources: resources(ofTests: name), swiftSettings: strict))
+    }
+    return targets
+}
+
+/// Test targets that carry fixtures keep them in a folder of that name.
+func resources(ofTests name: String) -> [Resource] {
+    let fixtures = "Tests/\(name)Tests/Fixtures"
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(fixtures).path
+    return FileManager.default.fileExists(atPath: folder) ? [.copy("Fixtures")] : []
+}
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+var targets: [Target] = [
+    .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+]
+targets += module("Policy", tests: [])
+targets += module("WireProtocol", ["Policy"], tests: ["Policy"])
+targets += module("GateProtocol", tests: [])
+targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
+targets += module("LaunchGate", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
+targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
+targets += module("SealedStore", ["Policy", "SealedFormats", grdb], tests: ["Policy", "SealedFormats", grdb])
+targets += module(
+    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"], tests: ["Policy", "WireProtocol", "SealedFormats"])
+targets += module("GateClient", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
+targets += module(
+    "LocalControl", ["WireProtocol", "CLinux", hummingbird, httpClient, logging, lifecycle],
+    tests: ["WireProtocol", "CLinux"])
+targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
+targets += module("HostIntegrity", ["CLinux", "LaunchGate"], tests: ["CLinux"])
+targets += module(
+    "AppLockerCLI",
+    ["Policy", "WireProtocol", "LocalControl", "Supervisor", "HostIntegrity", "CLinux", argumentParser],
+    tests: ["Policy", "WireProtocol"])
+targets += [
+    .executableTarget(name: "applocker", dependencies: ["AppLockerCLI"], swiftSettings: strict),
+    .executableTarget(name: "applocker-gate", dependencies: ["LaunchGate"], swiftSettings: strict),
+    .executableTarget(
+        name: "applockerd",
+        dependencies: [
+            "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
+            "GateProtocol", "AppCatalog", "CLinux", logging, lifecycle,
+        ], swiftSettings: strict),
+    .testTarget(
+        name: "Integration",
+        dependencies: [
+            "TestSupport", "Policy", "WireProtocol", "LocalControl", "CLinux", "applocker", "applockerd",
+            "applocker-gate",
+        ], swiftSettings: strict),
+    .testTarget(
+        name: "Privileged",
+        dependencies: [
+            "TestSupport", "Policy", "WireProtocol", "LocalControl", "LaunchGate", "GateProtocol", "CLinux",
+            "applocker", "applockerd", "applocker-gate",
+        ], swiftSettings: strict),
+]
+if hasGtk {
+    targets += [
+        .systemLibrary(
+            name: "CGtk4", pkgConfig: "gtk4 gio-unix-2.0 x11", providers: [.apt(["libgtk-4-dev"])]),
+        .target(
+            name: "UnlockPrompt", dependencies: ["WireProtocol", "LocalControl", "CGtk4", "CLinux"],
+            swiftSettings: strict),
+        .executableTarget(name: "applocker-prompt", dependencies: ["UnlockPrompt"], swiftSettings: strict),
+        .testTarget(
+            name: "UnlockPromptTests",
+            dependencies: ["UnlockPrompt", "WireProtocol", "LocalControl", "TestSupport", "applocker-prompt"],
+            swiftSettings: strict),
+    ]
+}
+
+let package = Package(
+    name: "AppLocker",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: targets
+)

@@ -1,0 +1,117 @@
+/// What the daemon tells the gate.
+public enum DaemonMessage: Equatable, Sendable {
+    /// First message of a connection.
+    case hello(version: UInt16)
+    /// How long a launch may wait (milliseconds), and how many may wait per user.
+    case settings(answerWithinMilliseconds: UInt32, maximumWaitingPerUser: UInt32)
+    /// The paths of this app follow; those sent before are replaced when `commitApp` arrives.
+    case beginApp(AppToken)
+    /// One path of the app that was begun. At most 4,096 bytes (PATH_MAX).
+    case appPath(AppToken, PathKind, path: [UInt8])
+    /// The paths are complete. `sequence` comes back in `GateMessage.applied` when the marks are in place.
+    case commitApp(AppToken, guarded: Bool, sequence: UInt32)
+    /// Puts marks on (`guarded`) or takes them off, with the paths already known.
+    case setGuarded(AppToken, guarded: Bool, sequence: UInt32)
+    /// The app is no longer on the list.
+    case forgetApp(AppToken, sequence: UInt32)
+    /// Every app has been sent: launches may be asked about from here on.
+    case synchronised
+    /// The answer to `GateMessage.launch`. Where it allows, the process and its descendants of the same app are
+    /// admitted: they may start the app's programs for as long as they live.
+    case answer(LaunchToken, allow: Bool)
+    /// Launches by any process that runs the same program as `pid` does, of the same user, are denied at once and
+    /// started again later: this process draws the desktop and must not wait.
+    case protect(pid: Int32)
+    case instances(AppToken, InstanceOrder)
+    /// Answered by `pong`; a gate that stays silent is reported as degraded.
+    case ping(UInt64)
+
+    public func encoded() -> [UInt8] {
+        var writer: MessageWriter
+        switch self {
+        case .hello(let version):
+            writer = MessageWriter(kind: 1)
+            writer.write(version)
+        case .settings(let milliseconds, let maximum):
+            writer = MessageWriter(kind: 2)
+            writer.write(milliseconds)
+            writer.write(maximum)
+        case .beginApp(let app):
+            writer = MessageWriter(kind: 3)
+            writer.write(app)
+        case .appPath(let app, let kind, let path):
+            writer = MessageWriter(kind: 4)
+            writer.write(app)
+            writer.write(kind.rawValue)
+            writer.writeRest(path)
+        case .commitApp(let app, let guarded, let sequence):
+            writer = MessageWriter(kind: 5)
+            writer.write(app)
+            writer.write(guarded)
+            writer.write(sequence)
+        case .setGuarded(let app, let guarded, let sequence):
+            writer = MessageWriter(kind: 6)
+            writer.write(app)
+            writer.write(guarded)
+            writer.write(sequence)
+        case .forgetApp(let app, let sequence):
+            writer = MessageWriter(kind: 7)
+            writer.write(app)
+            writer.write(sequence)
+        case .synchronised:
+            writer = MessageWriter(kind: 8)
+        case .answer(let launch, let allow):
+            writer = MessageWriter(kind: 9)
+            writer.write(launch)
+            writer.write(allow)
+        case .protect(let pid):
+            writer = MessageWriter(kind: 10)
+            writer.write(pid)
+        case .instances(let app, let order):
+            writer = MessageWriter(kind: 11)
+            writer.write(app)
+            writer.write(order.rawValue)
+        case .ping(let number):
+            writer = MessageWriter(kind: 12)
+            writer.write(number)
+        }
+        return writer.bytes
+    }
+
+    public init(decoding bytes: [UInt8]) throws(GateProtocolError) {
+        var reader = MessageReader(bytes)
+        let kind: UInt8 = try reader.read()
+        switch kind {
+        case 1: self = .hello(version: try reader.read())
+        case 2: self = .settings(answerWithinMilliseconds: try reader.read(), maximumWaitingPerUser: try reader.read())
+        case 3: self = .beginApp(try reader.read())
+        case 4:
+            let app: AppToken = try reader.read()
+            let raw: UInt8 = try reader.read()
+            guard let pathKind = PathKind(rawValue: raw) else {
+                throw .unknownValue(field: "path kind", value: raw)
+            }
+            self = .appPath(app, pathKind, path: reader.readRest())
+        case 5:
+            self = .commitApp(
+                try reader.read(), guarded: try reader.readFlag("guarded"), sequence: try reader.read())
+        case 6:
+            self = .setGuarded(
+                try reader.read(), guarded: try reader.readFlag("guarded"), sequence: try reader.read())
+        case 7: self = .forgetApp(try reader.read(), sequence: try reader.read())
+        case 8: self = .synchronised
+        case 9: self = .answer(try reader.read(), allow: try reader.readFlag("allow"))
+        case 10: self = .protect(pid: try reader.read())
+        case 11:
+            let app: AppToken = try reader.read()
+            let raw: UInt8 = try reader.read()
+            guard let order = InstanceOrder(rawValue: raw) else {
+                throw .unknownValue(field: "instance order", value: raw)
+            }
+            self = .instances(app, order)
+        case 12: self = .ping(try reader.read())
+        default: throw .unknownKind(kind)
+        }
+        try reader.finish()
+    }
+}

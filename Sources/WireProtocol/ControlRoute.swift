@@ -1,0 +1,60 @@
+/// Every operation of the control socket: one description that both the client prints and the server registers.
+///
+/// HTTP/1.1 with JSON bodies over the Unix socket `control.sock`; curl works:
+/// `curl --unix-socket control.sock http://applocker/v1/status`. `docs/control-socket.md` lists bodies and answers.
+public enum ControlRoute: String, CaseIterable, Sendable {
+    case status = "GET /v1/status"
+    case setUp = "POST /v1/setup"
+    case openSession = "POST /v1/sessions"
+    case endSession = "DELETE /v1/sessions"
+    case listApps = "GET /v1/apps"
+    case listInstalled = "GET /v1/installed"
+    case addApp = "POST /v1/apps"
+    case removeApp = "DELETE /v1/apps/{app}"
+    case changeApp = "PATCH /v1/apps/{app}"
+    case lock = "POST /v1/lock"
+    case unlock = "POST /v1/unlock"
+    case listCategories = "GET /v1/categories"
+    case setCategory = "PUT /v1/categories/{category}"
+    case removeCategory = "DELETE /v1/categories/{category}"
+    case setMonitoring = "PUT /v1/monitoring"
+    case changePasscode = "POST /v1/passcode"
+    case settings = "GET /v1/settings"
+    case changeSettings = "PATCH /v1/settings"
+    case log = "GET /v1/log"
+    case statistics = "GET /v1/statistics"
+    case prompts = "GET /v1/prompts"
+    case registerDesktop = "POST /v1/prompts/desktop"
+    case answerPrompt = "POST /v1/prompts/{prompt}/answer"
+    case cancelPrompt = "POST /v1/prompts/{prompt}/cancel"
+
+    public var method: String { String(rawValue.prefix { $0 != " " }) }
+
+    /// The path with its parameters in braces, as the server's router wants it.
+    public var template: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
+
+    /// The path with its parameter filled in; the value is percent-encoded.
+    public func path(_ parameter: String? = nil) -> String {
+        guard let parameter, let open = template.firstIndex(of: "{"), let close = template.firstIndex(of: "}") else {
+            return template
+        }
+        return template[..<open] + Self.percentEncoded(parameter) + template[template.index(after: close)...]
+    }
+
+    /// RFC 3986 section 2.3: unreserved characters stand for themselves, every other byte is encoded.
+    public static func percentEncoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
