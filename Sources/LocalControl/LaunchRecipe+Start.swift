@@ -1,0 +1,130 @@
+import CLinux
+import Foundation
+public import WireProtocol
+
+/// Why a launch could not be started again.
+public enum LaunchRecipeError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A field is not base64, holds a zero byte, or there is no argument at all.
+    case malformed(field: String)
+    /// The process could not be made or the program not be started; `code` is the errno.
+    case notStarted(path: String, code: Int32)
+
+    public var description: String {
+        switch self {
+        case .malformed(let field):
+            "AppLocker's answer holds a launch whose \(field) can't be used. Start the app again by hand."
+        case .notStarted(let path, let code):
+            "\(path) could not be started: \(String(cString: strerror(code)))."
+        }
+    }
+}
+
+extension LaunchRecipe {
+    /// Starts the program as a child of this process, with exactly the recipe's arguments, environment and directory,
+    /// in a session of its own without a terminal: it outlives this process and no Ctrl-C reaches it. Its standard
+    /// input is /dev/null; output and errors go where this process' own go.
+    ///
+    /// Returns as soon as the child exists, which may be before its program runs: the gate may still look at its
+    /// execve. The child is waited for and collected on a thread of its own.
+    ///
+    /// LISTEN_PID is left out: it named the process that was denied, and the sockets meant for that one are gone
+    /// (sd_listen_fds(3) makes any other process ignore it).
+    ///
+    /// - Parameter onFailure: called on that thread where the program turned out not to start.
+    /// - Returns: the child's process number.
+    /// - Throws: `LaunchRecipeError` where no child could be made.
+    @discardableResult
+    public func start(
+        onFailure: @escaping @Sendable (LaunchRecipeError) -> Void = { _ in }
+    ) throws(LaunchRecipeError) -> Int32 {
+        let path = try Self.bytes(path, "path")
+        let directory = try Self.bytes(directory, "directory")
+        let arguments = try arguments.map { encoded throws(LaunchRecipeError) in try Self.bytes(encoded, "argument") }
+        let environment = try environment.map { encoded throws(LaunchRecipeError) in
+            try Self.bytes(encoded, "environment")
+        }
+        guard !arguments.isEmpty else { throw .malformed(field: "argument list") }
+        guard path.count > 1 else { throw .malformed(field: "path") }
+        let shownPath = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+
+        // A socket pair because it is made close-on-exec in one step; no other child can inherit it in between.
+        var errorPipe: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &errorPipe) == 0 else { throw .notStarted(path: shownPath, code: errno) }
+        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { if null >= 0 { close(null) } }
+
+        let listenPID = Array("LISTEN_PID=".utf8CString.dropLast())
+        let kept = environment.filter { !$0.starts(with: listenPID) }
+        var request = applocker_spawn_request()
+        request.new_session = true
+        request.error_descriptor = errorPipe[1]
+        var code: Int32 = 0
+        let child = withStringArray(arguments) { argv in
+            withStringArray(kept) { envp in
+                path.withUnsafeBufferPointer { path in
+                    directory.withUnsafeBufferPointer { directory in
+                        [null, 1, 2].withUnsafeBufferPointer { sources in
+                            [Int32(0), 1, 2].withUnsafeBufferPointer { targets in
+                                request.path = path.baseAddress
+                                request.argv = argv
+                                request.envp = envp
+                                request.working_directory = directory.count > 1 ? directory.baseAddress : nil
+                                request.descriptors = sources.baseAddress
+                                request.targets = targets.baseAddress
+                                request.descriptor_count = sources.count
+                                return applocker_spawn(&request, &code)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        close(errorPipe[1])
+        guard child > 0 else {
+            close(errorPipe[0])
+            throw .notStarted(path: shownPath, code: code)
+        }
+        let errorEnd = errorPipe[0]
+        Thread.detachNewThread {
+            if let code = Self.startError(errorEnd) { onFailure(.notStarted(path: shownPath, code: code)) }
+            close(errorEnd)
+            var exit = applocker_exit()
+            if applocker_wait_for_exit(child, &exit) == 0 { _ = applocker_reap(child) }
+        }
+        return child
+    }
+
+    /// The bytes of a base64 field with a zero at the end, as C wants them.
+    private static func bytes(_ encoded: String, _ field: String) throws(LaunchRecipeError) -> [CChar] {
+        guard let data = Data(base64Encoded: encoded), !data.contains(0) else { throw .malformed(field: field) }
+        return data.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    /// Blocks until the child's execve succeeded (nil) or failed (its errno).
+    private static func startError(_ descriptor: Int32) -> Int32? {
+        var code: Int32 = 0
+        while true {
+            let count = read(descriptor, &code, MemoryLayout<Int32>.size)
+            if count < 0, errno == EINTR { continue }
+            return count == MemoryLayout<Int32>.size ? code : nil
+        }
+    }
+}
+
+/// Lends the strings, each ending in a zero, as the null-terminated array that execve takes.
+private func withStringArray<Result>(
+    _ strings: [[CChar]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var storage = strings.flatMap { $0 }
+    return storage.withUnsafeMutableBufferPointer { all in
+        var pointers: [UnsafeMutablePointer<CChar>?] = []
+        var offset = 0
+        for string in strings {
+            pointers.append(all.baseAddress.map { $0 + offset })
+            offset += string.count
+        }
+        pointers.append(nil)
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+    }
+}
