@@ -1,0 +1,151 @@
+// The list of apps, the categories and the settings.
+extension LockPolicy {
+    /// Puts the app on the list, or replaces what the list says about it.
+    /// - Returns: the entry it replaced.
+    @discardableResult
+    public mutating func add(_ app: LockedApp) -> LockedApp? { apps.updateValue(app, forKey: app.id) }
+
+    /// Takes the app off the list; its grant goes with it.
+    /// - Throws: `PolicyError` with code `noSuchApp`.
+    @discardableResult
+    public mutating func remove(_ id: AppID) throws(PolicyError) -> (app: LockedApp, ended: EndedGrant?) {
+        let app = try listed(id)
+        let ended = endGrant(of: id, .appRemoved)
+        apps[id] = nil
+        return (app, ended)
+    }
+
+    /// Changes what the list says about an app.
+    /// - Throws: `PolicyError` with code `noSuchApp`.
+    public mutating func change(_ id: AppID, _ body: (inout LockedApp) -> Void) throws(PolicyError) {
+        var app = try listed(id)
+        body(&app)
+        apps[id] = app
+    }
+
+    /// Makes a category, or replaces the one of the same name.
+    /// - Returns: the one it replaced.
+    @discardableResult
+    public mutating func setCategory(_ category: Category) -> Category? {
+        categories.updateValue(category, forKey: category.name)
+    }
+
+    /// - Throws: `PolicyError` with code `noSuchCategory`.
+    @discardableResult
+    public mutating func removeCategory(named name: String) throws(PolicyError) -> Category {
+        guard let category = categories.removeValue(forKey: name) else {
+            throw PolicyError(.noSuchCategory, "There is no category named \(String(reflecting: name)).")
+        }
+        return category
+    }
+
+    /// - Throws: `PolicyError` with code `invalidSetting`.
+    public mutating func changeSettings(_ body: (inout Settings) -> Void) throws(PolicyError) {
+        var changed = settings
+        body(&changed)
+        try changed.validate()
+        settings = changed
+    }
+
+    func listed(_ id: AppID) throws(PolicyError) -> LockedApp {
+        guard let app = apps[id] else {
+            throw PolicyError(.noSuchApp, "\(id) is not on the list of locked apps; add it first.")
+        }
+        return app
+    }
+}
+
+// Grants.
+extension LockPolicy {
+    /// Gives every named app a grant from now on, in place of one it may have.
+    /// - Throws: `PolicyError` with code `noSuchApp` or `invalidDuration`.
+    @discardableResult
+    public mutating func unlock(_ ids: some Sequence<AppID>, scope: GrantScope, at moment: Moment) throws(PolicyError)
+        -> [Grant]
+    {
+        try scope.validate()
+        var given: [Grant] = []
+        for id in Set(ids).sorted() {
+            _ = try listed(id)
+            let lifetime: Duration? =
+                switch scope {
+                case .duration(let duration): duration
+                case .thisLaunch: settings.defaultGrant
+                case .untilLocked: nil
+                }
+            given.append(
+                Grant(
+                    app: id, scope: scope, boot: moment.boot, startedAt: moment.elapsed,
+                    expiresAt: lifetime.map { moment.elapsed + $0 }))
+        }
+        for grant in given { grants[grant.app] = grant }
+        return given
+    }
+
+    /// - Throws: `PolicyError` with code `invalidDuration`.
+    @discardableResult
+    public mutating func unlockAll(scope: GrantScope, at moment: Moment) throws(PolicyError) -> [Grant] {
+        try unlock(apps.keys, scope: scope, at: moment)
+    }
+
+    /// Ends the grants of the named apps, so that their next start is held.
+    /// - Throws: `PolicyError` with code `noSuchApp`.
+    @discardableResult
+    public mutating func lock(_ ids: some Sequence<AppID>) throws(PolicyError) -> [EndedGrant] {
+        let ids = Set(ids).sorted()
+        for id in ids { _ = try listed(id) }
+        return ids.compactMap { endGrant(of: $0, .locked) }
+    }
+
+    @discardableResult
+    public mutating func lockAll() -> [EndedGrant] { endGrants(.locked) }
+
+    /// Ends every grant.
+    @discardableResult
+    public mutating func endGrants(_ reason: GrantEndReason) -> [EndedGrant] {
+        grants.keys.sorted().compactMap { endGrant(of: $0, reason) }
+    }
+
+    /// Drops the grants that hold no longer: run out, or of another boot.
+    @discardableResult
+    public mutating func endExpiredGrants(at moment: Moment) -> [EndedGrant] {
+        grants.values.filter { !$0.isValid(at: moment) }.map(\.app).sorted().compactMap { endGrant(of: $0, .expired) }
+    }
+
+    /// Decides, and uses up a grant for one launch when that is what lets the launch through.
+    public mutating func admit(_ facts: LaunchFacts, at moment: Moment) -> Decision {
+        let decision = decide(facts, at: moment)
+        if decision.reason == .grantedOnce { _ = endGrant(of: facts.app, .launchUsed) }
+        return decision
+    }
+
+    private mutating func endGrant(of id: AppID, _ reason: GrantEndReason) -> EndedGrant? {
+        grants.removeValue(forKey: id).map {
+            EndedGrant(grant: $0, reason: reason, action: apps[id]?.onGrantEnd ?? .keep)
+        }
+    }
+}
+
+// Monitoring.
+extension LockPolicy {
+    /// Stops guarding anything, for a time or until it is turned on. A new boot turns it on again.
+    /// - Throws: `PolicyError` with code `invalidDuration` unless the time is more than zero.
+    public mutating func turnMonitoringOff(for duration: Duration?, at moment: Moment) throws(PolicyError) {
+        if let duration, duration <= .zero {
+            throw PolicyError(
+                .invalidDuration, "Monitoring can be off for more than 0 seconds, not for \(duration.text).")
+        }
+        monitoring = .off(since: moment.elapsed, until: duration.map { moment.elapsed + $0 }, boot: moment.boot)
+    }
+
+    public mutating func turnMonitoringOn() { monitoring = .on }
+
+    /// Sets `monitoring` to `.on` when its time off is over or was in another boot.
+    /// - Returns: whether it did.
+    @discardableResult
+    public mutating func endMonitoringPause(at moment: Moment) -> Bool {
+        guard monitoring != .on, !isMonitoringOff(at: moment) else { return false }
+        monitoring = .on
+        return true
+    }
+}

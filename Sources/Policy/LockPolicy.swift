@@ -1,0 +1,49 @@
+/// Everything the owner decided, as one value. Nothing in it runs by itself: the daemon passes the time in, saves the
+/// value when it has changed, and sets the kernel's marks by `isGuarded`.
+public struct LockPolicy: Hashable, Sendable, Codable {
+    public enum Monitoring: Hashable, Sendable, Codable {
+        case on
+        /// Off from `since` to `until` (nil: until it is switched on), both in time since boot, of that boot only.
+        case off(since: Duration, until: Duration?, boot: BootID)
+    }
+
+    public struct Settings: Hashable, Sendable, Codable {
+        /// How long a held launch waits for an answer, 5 s to 5 min; then it is denied.
+        public var promptTimeout: Duration = .seconds(30)
+        /// Whether a locked app that the superuser starts is held like anybody's.
+        public var holdsRoot = true
+        /// Launches held at a time for each user, 1 to 1024; the rest is denied.
+        public var maximumWaitingPerUser = 64
+        /// What a grant lasts when nobody says how long, 30 s to 1 h.
+        public var defaultGrant = GrantScope.defaultDuration
+
+        public init() {}
+
+        /// - Throws: `PolicyError` with code `invalidSetting` for a value outside its range.
+        public func validate() throws(PolicyError) {
+            guard .seconds(5) ... .seconds(300) ~= promptTimeout else {
+                throw PolicyError(
+                    .invalidSetting, "A prompt can wait for 5 seconds to 5 minutes, not for \(promptTimeout.text).")
+            }
+            guard 1...1024 ~= maximumWaitingPerUser else {
+                throw PolicyError(
+                    .invalidSetting, "1 to 1024 launches a user can wait at a time, not \(maximumWaitingPerUser).")
+            }
+            guard GrantScope.allowedDurations.contains(defaultGrant) else {
+                throw PolicyError(
+                    .invalidSetting,
+                    "The default unlock time is 30 seconds to 1 hour, not \(defaultGrant.text).")
+            }
+        }
+    }
+
+    public internal(set) var apps: [AppID: LockedApp] = [:]
+    /// By name.
+    public internal(set) var categories: [String: Category] = [:]
+    /// At most one an app; some may have lapsed, ask `validGrant(for:at:)`.
+    public internal(set) var grants: [AppID: Grant] = [:]
+    public internal(set) var monitoring = Monitoring.on
+    public internal(set) var settings = Settings()
+
+    public init() {}
+}
