@@ -96,11 +96,13 @@ extension Schedule {
 
     private func locks(atSecondOfWeek second: Int) -> Bool {
         guard isEnabled, !windows.isEmpty else { return true }
+        let (day, secondOfDay) = second.quotientAndRemainder(dividingBy: CivilTime.secondsPerDay)
+        let today = Weekday.allCases[day]
+        let yesterday = Weekday.allCases[(day + 6) % 7]
         let isInside = windows.contains { window in
-            window.starts.contains { start in
-                let sinceStart = (second - start + CivilTime.secondsPerWeek) % CivilTime.secondsPerWeek
-                return sinceStart < window.length
-            }
+            let sinceStart = secondOfDay - window.start * 60
+            return window.weekdays.contains(today) && 0..<window.length ~= sinceStart
+                || window.weekdays.contains(yesterday) && sinceStart + CivilTime.secondsPerDay < window.length
         }
         return isInside == (mode == .blockInside)
     }
