@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int applocker_try_launch_hold(const char *path) {
+int clinux_try_launch_hold(const char *path) {
     int group = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_UNLIMITED_QUEUE, O_RDONLY | O_CLOEXEC);
     if (group < 0)
         return errno;
@@ -17,7 +17,7 @@ int applocker_try_launch_hold(const char *path) {
     return refusal;
 }
 
-int applocker_try_user_namespace(void) {
+int clinux_try_user_namespace(void) {
     pid_t child = fork();
     if (child == 0)
         _exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : errno & 0xff);

@@ -26,7 +26,7 @@ static void write_own_pid(char *digits) {
 
 /// Puts the descriptors where the child expects them. The sources are first copied above every target, because one
 /// child's target may be another's source. `*error_descriptor` changes to its new number. False with errno set.
-static bool place_descriptors(const struct applocker_spawn_request *request, int *error_descriptor) {
+static bool place_descriptors(const struct clinux_spawn_request *request, int *error_descriptor) {
     int floor = 3;
     for (size_t i = 0; i < request->descriptor_count; i++)
         if (request->targets[i] >= floor)
@@ -38,7 +38,7 @@ static bool place_descriptors(const struct applocker_spawn_request *request, int
             return false;
         *error_descriptor = copy;
     }
-    int copies[APPLOCKER_SPAWN_MAX_DESCRIPTORS];
+    int copies[CLINUX_SPAWN_MAX_DESCRIPTORS];
     for (size_t i = 0; i < request->descriptor_count; i++) {
         copies[i] = fcntl(request->descriptors[i], F_DUPFD_CLOEXEC, floor);
         if (copies[i] < 0)
@@ -73,7 +73,7 @@ __attribute__((noreturn)) static void fail(int error_descriptor) {
     _exit(127);
 }
 
-__attribute__((noreturn)) static void become(const struct applocker_spawn_request *request, pid_t parent) {
+__attribute__((noreturn)) static void become(const struct clinux_spawn_request *request, pid_t parent) {
     int error_descriptor = request->error_descriptor;
     if (request->new_session) {
         if (setsid() < 0)
@@ -107,8 +107,8 @@ __attribute__((noreturn)) static void become(const struct applocker_spawn_reques
     fail(error_descriptor);
 }
 
-pid_t applocker_spawn(const struct applocker_spawn_request *request, int *error_number) {
-    if (request->descriptor_count > APPLOCKER_SPAWN_MAX_DESCRIPTORS) {
+pid_t clinux_spawn(const struct clinux_spawn_request *request, int *error_number) {
+    if (request->descriptor_count > CLINUX_SPAWN_MAX_DESCRIPTORS) {
         *error_number = EINVAL;
         return -1;
     }
@@ -127,11 +127,11 @@ pid_t applocker_spawn(const struct applocker_spawn_request *request, int *error_
     return child;
 }
 
-int applocker_pipe(int ends[2]) {
+int clinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
 }
 
-int applocker_wait_for_exit(pid_t pid, struct applocker_exit *exit) {
+int clinux_wait_for_exit(pid_t pid, struct clinux_exit *exit) {
     siginfo_t information;
     memset(&information, 0, sizeof information);
     while (waitid(P_PID, (id_t)pid, &information, WEXITED | WNOWAIT) != 0)
@@ -142,7 +142,7 @@ int applocker_wait_for_exit(pid_t pid, struct applocker_exit *exit) {
     return 0;
 }
 
-int applocker_reap(pid_t pid) {
+int clinux_reap(pid_t pid) {
     siginfo_t information;
     return waitid(P_PID, (id_t)pid, &information, WEXITED | WNOHANG) == 0 ? 0 : errno;
 }

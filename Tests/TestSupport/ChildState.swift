@@ -39,7 +39,7 @@ final class ChildState: Sendable {
     func start(_ plan: LaunchPlan, input: ChildProcess.Input) throws -> pid_t {
         var plan = plan
         var childEnds: [Int32] = []
-        defer { childEnds.forEach { close($0) } }
+        defer { for end in childEnds { close(end) } }
         for (number, isOutput) in [(Int32(1), true), (2, false)] where plan.descriptors[number] == nil {
             let pipe = try makePipe()
             plan.descriptors[number] = pipe.write
@@ -92,8 +92,8 @@ final class ChildState: Sendable {
     }
 
     private func waitAndReap(_ pid: pid_t, errorPipe: Int32) {
-        var ended = applocker_exit()
-        let failure = applocker_wait_for_exit(pid, &ended)
+        var ended = clinux_exit()
+        let failure = clinux_wait_for_exit(pid, &ended)
         precondition(failure == 0, "cannot wait for child \(pid): errno \(failure)")
         var refused: Int32 = 0
         let isRefused = read(errorPipe, &refused, 4) == 4
@@ -101,7 +101,7 @@ final class ChildState: Sendable {
             $0.exitInstant = .now
             $0.exit =
                 isRefused ? .notStarted(errno: refused) : ended.signalled ? .signal(ended.code) : .code(ended.code)
-            _ = applocker_reap(pid)
+            _ = clinux_reap(pid)
             $0.groupSurvives = kill(-pid, 0) == 0
         }
     }
@@ -161,7 +161,7 @@ final class ChildState: Sendable {
 
 private func makePipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
-    let failure = applocker_pipe(&ends)
+    let failure = clinux_pipe(&ends)
     guard failure == 0 else { throw POSIXError(.init(rawValue: failure) ?? .EMFILE) }
     return (ends[0], ends[1])
 }
@@ -172,9 +172,7 @@ extension LaunchPlan {
         let envp = environment.map { strdup($0 + ($0.hasPrefix("LISTEN_PID=") ? "0000000000" : "")) } + [nil]
         let pathCopy = strdup(path)
         let directory = workingDirectory.map { strdup($0)! }
-        defer {
-            (argv + envp + [pathCopy, directory]).forEach { free($0) }
-        }
+        defer { for copy in argv + envp + [pathCopy, directory] { free(copy) } }
         let pairs = descriptors.sorted { $0.key < $1.key }
         let sources = pairs.map(\.value)
         let targets = pairs.map(\.key)
@@ -183,7 +181,7 @@ extension LaunchPlan {
             targets.withUnsafeBufferPointer { targets in
                 argv.withUnsafeBufferPointer { argv in
                     envp.withUnsafeBufferPointer { envp in
-                        var request = applocker_spawn_request()
+                        var request = clinux_spawn_request()
                         request.path = UnsafePointer(pathCopy)
                         request.argv = argv.baseAddress
                         request.envp = envp.baseAddress
@@ -201,7 +199,7 @@ extension LaunchPlan {
                             request.group = user
                         }
                         request.error_descriptor = errorDescriptor
-                        return applocker_spawn(&request, &errorNumber)
+                        return clinux_spawn(&request, &errorNumber)
                     }
                 }
             }

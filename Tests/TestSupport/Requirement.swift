@@ -35,8 +35,8 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .root: geteuid() == 0
         case .ordinaryUser: geteuid() != 0
-        case .fanotify: applocker_try_launch_hold("/bin/true") == 0
-        case .userNamespaces: applocker_try_user_namespace() == 0
+        case .fanotify: clinux_try_launch_hold("/bin/true") == 0
+        case .userNamespaces: clinux_try_user_namespace() == 0
         case .program(let name): Self.findProgram(name) != nil
         case .display: Self.findProgram("Xvfb") != nil
         case .path(let path): access(path, F_OK) == 0

@@ -6,10 +6,10 @@
 #include <sys/types.h>
 
 /// How many descriptors one child can be given.
-#define APPLOCKER_SPAWN_MAX_DESCRIPTORS 128
+#define CLINUX_SPAWN_MAX_DESCRIPTORS 128
 
 /// Everything the child is to be; only read, never kept.
-struct applocker_spawn_request {
+struct clinux_spawn_request {
     /// Absolute path handed to execve; no PATH search.
     const char *path;
     char *const *argv;
@@ -42,21 +42,21 @@ struct applocker_spawn_request {
 /// Starts a child by fork and execve (Linux 5.11 for close_range with CLOEXEC). Returns as soon as the child exists,
 /// which may be long before its program runs. Returns the process number, or -1 with `*error_number` set.
 /// Between fork and execve only async-signal-safe functions run.
-pid_t applocker_spawn(const struct applocker_spawn_request *request, int *error_number);
+pid_t clinux_spawn(const struct clinux_spawn_request *request, int *error_number);
 
 /// Makes a pipe whose ends close on exec: ends[0] to read, ends[1] to write. Returns 0 or an errno.
-int applocker_pipe(int ends[2]);
+int clinux_pipe(int ends[2]);
 
 /// The exit state of a child, as waitid reports it.
-struct applocker_exit {
+struct clinux_exit {
     /// True when a signal ended it; `code` is then the signal's number, otherwise the exit code.
     bool signalled;
     int code;
 };
 
-/// Waits for a child to end and leaves it a zombie, so that its number stays its own until applocker_reap. Blocks:
+/// Waits for a child to end and leaves it a zombie, so that its number stays its own until clinux_reap. Blocks:
 /// call it on a thread of its own. Returns 0 or an errno.
-int applocker_wait_for_exit(pid_t pid, struct applocker_exit *exit);
+int clinux_wait_for_exit(pid_t pid, struct clinux_exit *exit);
 
 /// Collects a child that has ended. Never blocks. Returns 0 or an errno.
-int applocker_reap(pid_t pid);
+int clinux_reap(pid_t pid);

@@ -1,0 +1,113 @@
+import CLinux
+import Foundation
+
+/// The root half of `applocker up`: starts the gate, keeps its fanotify group across its deaths, and starts it again.
+///
+/// It never lets go of the group by accident: it dies with the gate still holding its own descriptor, so that launches
+/// are denied, and the next holder takes the group out of that gate before it replaces it.
+final class GateHolder: Sendable {
+    /// What the gate is started with.
+    struct Configuration: Sendable {
+        /// Absolute path of `applocker-gate`.
+        var gate: String
+        /// Where the gate listens for the daemon.
+        var socket: String
+        /// The only user whose process may be the daemon, and that process' program.
+        var daemonUser: uid_t
+        var daemonExecutable: String
+        /// Where the gate leaves its descriptors. In a directory that only this process' user can change.
+        var notifySocket: String
+        /// Without the kernel's launch hold.
+        var isWeak = false
+
+        var arguments: [String] {
+            (isWeak ? ["--weak"] : []) + [
+                "--socket", socket, "--daemon-uid", String(daemonUser), "--daemon-executable", daemonExecutable,
+            ]
+        }
+    }
+
+    /// The name under which a group that was taken out of an earlier gate is handed to the next.
+    static let groupName = "fanotify"
+
+    private let store: FanotifyDescriptorStore
+    private let process: SupervisedProcess
+
+    /// Replaces a gate that an earlier run left behind, without a gap, and starts the new one. Blocks for as long as
+    /// the old one takes to die, two seconds at most.
+    init(_ configuration: Configuration, report: @escaping @Sendable (String) -> Void) throws(SupervisorError) {
+        let store = try FanotifyDescriptorStore(socketPath: configuration.notifySocket, report: report)
+        if !configuration.isWeak && geteuid() == 0 {
+            do throws(SupervisorError) {
+                try Self.takeOver(socket: configuration.socket, into: store, report: report)
+            } catch {
+                store.close()
+                throw error
+            }
+        }
+        self.store = store
+        process = SupervisedProcess(
+            .init(
+                name: "gate", policy: .gate,
+                launch: { () throws(SupervisorError) in
+                    try store.start { (stored) throws(SupervisorError) in
+                        try Self.launch(configuration, stored: stored, notifySocket: store.socketPath).start()
+                    }
+                },
+                isReady: { store.isReady }, ended: { store.childEnded() }),
+            report: report)
+    }
+
+    private static func launch(
+        _ configuration: Configuration, stored: [FanotifyDescriptorStore.Stored], notifySocket: String
+    ) -> ChildLaunch {
+        ChildLaunch(
+            executable: configuration.gate, arguments: configuration.arguments,
+            // Nothing of the caller's environment: the gate may run as root for a user.
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "NOTIFY_SOCKET": notifySocket],
+            standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO], handedOver: stored,
+            // The gate that holds launches must outlive a killed supervisor: it denies. The weak one holds nothing.
+            parentDeathSignal: configuration.isWeak ? SIGKILL : 0)
+    }
+
+    private static func takeOver(
+        socket: String, into store: FanotifyDescriptorStore, report: (String) -> Void
+    ) throws(SupervisorError) {
+        for gate in RunningProcess.ofRoot(program: "applocker-gate", arguments: ["--socket", socket]) {
+            _ = try gate.withHandle { (handle) throws(SupervisorError) in
+                for group in try gate.takeFanotifyGroups(through: handle) { store.keep(group, name: groupName) }
+                gate.kill(through: handle)
+                report("Replaced the gate that an earlier run left behind (process \(gate.pid)).")
+            }
+        }
+    }
+
+    /// The gate's process number; nil between two lives.
+    var pid: pid_t? { process.pid }
+
+    /// Whether the gate says that it works.
+    var isReady: Bool { store.isReady }
+
+    var stored: [FanotifyDescriptorStore.Stored] { store.stored }
+
+    /// Waits until the gate says that it works. False when it doesn't within `timeout`.
+    func waitUntilReady(timeout: Duration) async -> Bool {
+        let end = ContinuousClock.now + timeout
+        while ContinuousClock.now < end && !Task.isCancelled {
+            if isReady { return true }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return isReady
+    }
+
+    /// Ends the gate, then closes what it held: from then on locked apps start without a question.
+    func stop() async {
+        await process.stop()
+        store.close()
+    }
+}
+
+/// One descriptor of /dev/null for all children.
+enum NullDevice {
+    static let descriptor = open("/dev/null", O_RDWR | O_CLOEXEC)
+}

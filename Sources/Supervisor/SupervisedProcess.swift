@@ -1,0 +1,137 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// One child that is kept alive: started again after each death, each death reported in one line.
+///
+/// Thread-safe. A thread of its own starts the child, waits for it and collects it; always the same thread, because a
+/// parent-death signal is sent when the starting thread ends.
+final class SupervisedProcess: Sendable {
+    /// What differs between children.
+    struct Behaviour: Sendable {
+        /// As it is called in reports: "gate".
+        var name: String
+        var policy: RestartPolicy
+        /// Starts the child and returns its process number. Called on the child's thread.
+        var launch: @Sendable () throws(SupervisorError) -> pid_t
+        /// Whether the child says that it works.
+        var isReady: @Sendable () -> Bool = { false }
+        /// Called after the child has ended and before its process number can be given to another.
+        var ended: @Sendable () -> Void = {}
+        /// Asked after each death; false leaves it dead.
+        var startsAgain: @Sendable () -> Bool = { true }
+    }
+
+    private struct State {
+        var pid: pid_t = 0
+        var isStopping = false
+        var hasEnded = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let behaviour: Behaviour
+    private let report: @Sendable (String) -> Void
+    private let state = Mutex(State())
+    /// Ends a delay before the next start.
+    private let stopSignal = DispatchSemaphore(value: 0)
+
+    init(_ behaviour: Behaviour, report: @escaping @Sendable (String) -> Void) {
+        self.behaviour = behaviour
+        self.report = report
+        Thread.detachNewThread { [self] in keepAlive() }
+    }
+
+    /// The running child; nil between two lives.
+    var pid: pid_t? { state.withLock { $0.pid == 0 ? nil : $0.pid } }
+
+    /// Asks the child to end (SIGTERM, unless `isAsked` says that it was asked another way), insists after `grace`
+    /// (SIGKILL) and returns when it is gone; two seconds later even if it can't be killed. It is not started again.
+    func stop(grace: Duration = .seconds(5), isAsked: Bool = false) async {
+        signalToStop(isAsked ? 0 : SIGTERM)
+        let insistence = Task {
+            try await Task.sleep(for: grace)
+            report("The \(behaviour.name) did not end when asked; killed.")
+            signalToStop(SIGKILL)
+            try await Task.sleep(for: .seconds(2))
+            resumeWaiters()
+        }
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock {
+                if !$0.hasEnded { $0.waiters.append(continuation) }
+                return $0.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+        insistence.cancel()
+    }
+
+    private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    private func signalToStop(_ signal: Int32) {
+        state.withLock {
+            $0.isStopping = true
+            // Under the lock that gives the number up: it is still this child's.
+            if $0.pid != 0 { _ = kill($0.pid, signal) }
+        }
+        stopSignal.signal()
+    }
+
+    private func keepAlive() {
+        var policy = behaviour.policy
+        while !isStopping {
+            let start = ContinuousClock.now
+            var life = RestartPolicy.Life(lasted: .zero, wasReady: false, wasKilled: false)
+            let news: String
+            do throws(SupervisorError) {
+                let (pid, exit) = try liveOnce(&life)
+                life.lasted = start.duration(to: .now)
+                news = "The \(behaviour.name) (process \(pid)) \(Self.words(for: exit))"
+            } catch {
+                news = "The \(behaviour.name) could not be started: \(error)"
+            }
+            guard !isStopping, behaviour.startsAgain() else { break }
+            let delay = policy.delay(after: life)
+            report(news + (delay == .zero ? "; starting it again." : "; starting it again in \(delay)."))
+            if delay > .zero { _ = stopSignal.wait(timeout: .now() + delay.inSeconds) }
+        }
+        resumeWaiters()
+    }
+
+    private func resumeWaiters() {
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func liveOnce(_ life: inout RestartPolicy.Life) throws(SupervisorError) -> (pid_t, clinux_exit) {
+        let pid = try behaviour.launch()
+        state.withLock {
+            $0.pid = pid
+            if $0.isStopping { _ = kill(pid, SIGTERM) }  // told to stop while it was being started
+        }
+        var exit = clinux_exit()
+        let failure = clinux_wait_for_exit(pid, &exit)
+        precondition(failure == 0, "waiting for child \(pid): errno \(failure)")
+        behaviour.ended()
+        life.wasReady = behaviour.isReady()
+        life.wasKilled = exit.signalled && exit.code == SIGKILL
+        state.withLock {
+            $0.pid = 0
+            _ = clinux_reap(pid)
+        }
+        return (pid, exit)
+    }
+
+    private static func words(for exit: clinux_exit) -> String {
+        guard !exit.signalled else { return "was killed by signal \(exit.code)" }
+        return exit.code == 127 ? "could not run (code 127)" : "ended with code \(exit.code)"
+    }
+}
+
+extension Duration {
+    /// In seconds, with their fraction.
+    fileprivate var inSeconds: Double { self / .seconds(1) }
+}
