@@ -1,0 +1,47 @@
+/// The ids of programs that have no desktop entry: "exec:usr-bin-foo" for /usr/bin/foo. A "-" of a name is not told from
+/// one that stands for "/", so the way back asks the file system which path is there.
+enum ExecutableID {
+    static let prefix = "exec:"
+    private static let stepLimit = 4096
+
+    /// - Parameter path: a real path.
+    static func id(of path: String) -> String {
+        prefix + path.dropFirst().map { $0 == "/" ? "-" : String($0) }.joined()
+    }
+
+    /// - Throws: CatalogError when no file, or more than one, has this id.
+    static func path(of id: String, _ files: HostFiles) throws(CatalogError) -> String {
+        let pieces = id.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        var steps = 0
+        var found: [String] = []
+        search(pieces[...], in: "", files, &steps, &found)
+        guard let first = found.first else { throw .notFound(id, alike: []) }
+        guard found.count == 1 else {
+            throw CatalogError(
+                code: .ambiguous,
+                sentence: "The id stands for several programs; name one by its path: \(found.joined(separator: ", ")).",
+                candidates: [])
+        }
+        return first
+    }
+
+    private static func search(
+        _ pieces: ArraySlice<String>, in directory: String, _ files: HostFiles, _ steps: inout Int,
+        _ found: inout [String]
+    ) {
+        var name = ""
+        for (taken, piece) in pieces.enumerated() {
+            steps += 1
+            guard steps < stepLimit else { return }
+            name += taken == 0 ? piece : "-" + piece
+            guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else { continue }
+            guard let status = files.status(directory + "/" + name) else { continue }
+            let rest = pieces.dropFirst(taken + 1)
+            if rest.isEmpty {
+                if status.kind == .regular { found.append(directory + "/" + name) }
+            } else if status.kind == .directory {
+                search(rest, in: directory + "/" + name, files, &steps, &found)
+            }
+        }
+    }
+}

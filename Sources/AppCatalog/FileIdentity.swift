@@ -1,0 +1,37 @@
+import Glibc
+
+/// Which file a name leads to, whatever the name: the pair that hard links, symbolic links and bind mounts of one file
+/// share (`st_dev` and `st_ino` of stat(2)).
+public struct FileIdentity: Hashable, Sendable {
+    public let device: UInt64
+    public let inode: UInt64
+
+    public init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// What stat(2) says about a file, as far as the catalog needs it.
+struct FileStatus {
+    enum Kind { case regular, directory, link, other }
+
+    let identity: FileIdentity
+    let kind: Kind
+    /// Whether anybody (owner, group or others) may execute it.
+    let isExecutable: Bool
+    /// Changes whenever the file does: modification time in seconds and nanoseconds.
+    let modified: [Int]
+
+    init(_ raw: stat) {
+        identity = FileIdentity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino))
+        switch raw.st_mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .link
+        default: kind = .other
+        }
+        isExecutable = raw.st_mode & 0o111 != 0
+        modified = [raw.st_mtim.tv_sec, raw.st_mtim.tv_nsec]
+    }
+}
