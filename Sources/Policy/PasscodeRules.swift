@@ -3,7 +3,7 @@ public enum PasscodeRules {
     public enum Verdict: Hashable, Sendable {
         /// Refused: fewer than `minimumLength` characters.
         case tooShort
-        /// Refused: not valid UTF-8, so that another keyboard or phone could never type it.
+        /// Refused: not valid UTF-8 or with a zero byte, so that another keyboard or phone could never type it.
         case notText
         /// Accepted with a word: why it is easily guessed, as one sentence.
         case weak(String)
@@ -22,7 +22,7 @@ public enum PasscodeRules {
     /// character at a time.
     public static func check(utf8 bytes: UnsafeRawBufferPointer) -> Verdict {
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            guard let text = try? UTF8Span(validating: bytes.span) else { return .notText }
+            guard !bytes.contains(0), let text = try? UTF8Span(validating: bytes.span) else { return .notText }
             var characters = text.makeCharacterIterator()
             var count = 0
             while characters.next() != nil { count += 1 }

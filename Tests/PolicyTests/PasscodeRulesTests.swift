@@ -28,6 +28,7 @@ import Testing
     @Test func bytesThatAreNoTextAreRefused() {
         let bytes: [UInt8] = [0xFF, 0xFE, 0x41, 0x42, 0x43]
         #expect(bytes.withUnsafeBytes { PasscodeRules.check(utf8: $0) } == .notText)
+        #expect(PasscodeRules.check("7294\0") == .notText)
         #expect(PasscodeRules.check(utf8: UnsafeRawBufferPointer(start: nil, count: 0)) == .tooShort)
     }
 }
