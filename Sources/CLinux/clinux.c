@@ -1,0 +1,48 @@
+// The shims are static inline functions in their headers, one system call each. Here is what glibc declares for
+// _GNU_SOURCE alone: this file is compiled with it, a Swift module that imports the headers is not.
+#include "alarm_clock.h"
+#include "descriptor_takeover.h"
+#include "epoll.h"
+#include "fanotify.h"
+#include "file_status.h"
+#include "kernel_probe.h"
+#include "notification_listener.h"
+#include "notify_socket.h"
+#include "path_descriptor.h"
+#include "peer.h"
+#include "pidfd.h"
+#include "process_hardening.h"
+#include "process_memory.h"
+#include "signal_descriptor.h"
+#include "spawn.h"
+
+int clinux_fanotify_group(void) {
+    int group = fanotify_init(
+        FAN_CLASS_CONTENT | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS | FAN_REPORT_PIDFD | FAN_CLOEXEC | FAN_NONBLOCK,
+        O_RDONLY | O_CLOEXEC | CLINUX_LARGE_FILE);
+    return group < 0 ? -errno : group;
+}
+
+int clinux_open_path(const char *path) {
+    struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    long descriptor = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    return descriptor < 0 ? -errno : (int)descriptor;
+}
+
+long clinux_read_memory(pid_t process, uint64_t address, void *into, size_t count) {
+    struct iovec local = {.iov_base = into, .iov_len = count};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = count};
+    ssize_t copied = process_vm_readv(process, &local, 1, &remote, 1, 0);
+    return copied < 0 ? -errno : (long)copied;
+}
+
+int clinux_open_directory_path(const char *path) {
+    int descriptor = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_accept(int listener) {
+    int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return connection < 0 ? -errno : connection;
+}

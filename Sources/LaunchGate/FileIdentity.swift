@@ -1,0 +1,76 @@
+import Glibc
+
+/// The bytes of a path as the kernel has them, without a terminating NUL. No encoding is assumed.
+typealias PathBytes = [UInt8]
+
+/// Which file it is, whatever it is called: device and inode number.
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+
+    init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
+    init(_ status: stat) {
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// The file behind an open descriptor.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The file that a path leads to, links followed. Opens nothing, so it waits for nobody.
+    init?(following path: PathBytes) {
+        var status = stat()
+        guard path.withTerminator({ stat($0, &status) }) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
+extension [UInt8] {
+    /// Calls `body` with the bytes and a NUL after them.
+    func withTerminator<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { buffer in
+            for index in 0..<count { buffer[index] = CChar(bitPattern: self[index]) }
+            buffer[count] = 0
+            return body(UnsafePointer(buffer.baseAddress!))
+        }
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// The path of `name` in this directory.
+    func appending(_ name: some Collection<UInt8>) -> [UInt8] {
+        last == Self.slash ? self + name : self + [Self.slash] + name
+    }
+
+    /// The directory a path is in, and its name there. Nil for "/" and for a path without a slash.
+    var directoryAndName: (directory: [UInt8], name: [UInt8])? {
+        guard let cut = lastIndex(of: Self.slash), cut < count - 1 else { return nil }
+        return (cut == 0 ? [Self.slash] : Array(self[..<cut]), Array(self[(cut + 1)...]))
+    }
+
+    /// Every directory above an absolute path, nearest first, "/" last.
+    var ancestors: [[UInt8]] {
+        var found: [[UInt8]] = []
+        var path = self
+        while let (directory, _) = path.directoryAndName {
+            found.append(directory)
+            path = directory
+        }
+        return found
+    }
+
+    /// Whether this path lies below `directory`.
+    func isBelow(_ directory: [UInt8]) -> Bool {
+        directory == [Self.slash]
+            || (count > directory.count && self[directory.count] == Self.slash && starts(with: directory))
+    }
+
+    var text: String { String(decoding: self, as: UTF8.self) }
+}

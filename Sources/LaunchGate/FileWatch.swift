@@ -1,0 +1,118 @@
+import GateProtocol
+import Glibc
+
+/// Notices that a file of an app was replaced, added, removed or moved, at any level above it too.
+///
+/// It watches directories, so it says where to look, never what happened: a package manager renames a new file over
+/// the old one, and the new one has no mark.
+final class FileWatch {
+    struct Change: Hashable {
+        var path: PathBytes
+        var isDirectory: Bool
+    }
+
+    /// What one read brought.
+    struct Changes {
+        var places: Set<Change> = []
+        /// The kernel dropped reports: everything has to be looked at again.
+        var isIncomplete = false
+    }
+
+    let descriptor: Descriptor
+    private var paths: [Int32: PathBytes] = [:]
+    private var watches: [PathBytes: (number: Int32, mask: UInt32)] = [:]
+
+    private static let aboveMask = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_MOVE_SELF | IN_DELETE_SELF)
+    private static let besideMask = aboveMask | UInt32(IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE)
+
+    init() throws(GateError) {
+        let result = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        descriptor = try Descriptor(result < 0 ? -errno : result, "inotify_init1")
+    }
+
+    /// Watches the directories that hold the app's files and all above them. A directory that does not exist is
+    /// noticed by the watch above it when it appears.
+    func watch(_ app: GuardedApp) {
+        for (directory, mask) in Self.wanted(by: app) { add(directory, mask) }
+    }
+
+    /// Ends the watches that none of `apps` needs.
+    func keepOnly(_ apps: some Sequence<GuardedApp>) {
+        var wanted: Set<PathBytes> = []
+        for app in apps { wanted.formUnion(Self.wanted(by: app).keys) }
+        for path in watches.keys where !wanted.contains(path) { remove(path) }
+    }
+
+    private static func wanted(by app: GuardedApp) -> [PathBytes: UInt32] {
+        var wanted: [PathBytes: UInt32] = [:]
+        for path in app.paths {
+            if path.kind == .privateDirectory { wanted[path.bytes, default: 0] |= besideMask }
+            for (distance, directory) in path.bytes.ancestors.enumerated() {
+                wanted[directory, default: 0] |= distance == 0 ? besideMask : aboveMask
+            }
+        }
+        for directory in app.directories.values { wanted[directory, default: 0] |= besideMask }
+        return wanted
+    }
+
+    private func add(_ path: PathBytes, _ mask: UInt32) {
+        let known = watches[path]
+        let mask = mask | (known?.mask ?? 0)
+        // Asked again even where it is known: the directory itself may have been replaced.
+        let number = path.withTerminator {
+            inotify_add_watch(descriptor.number, $0, mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW))
+        }
+        guard number >= 0 else { return }
+        if let known, known.number != number {
+            paths[known.number] = nil
+            inotify_rm_watch(descriptor.number, known.number)
+        }
+        if let other = paths[number], other != path { watches[other] = nil }
+        paths[number] = path
+        watches[path] = (number, mask)
+    }
+
+    private func remove(_ path: PathBytes) {
+        guard let watch = watches.removeValue(forKey: path) else { return }
+        paths[watch.number] = nil
+        inotify_rm_watch(descriptor.number, watch.number)
+    }
+
+    /// Reads what is there.
+    func read() -> Changes {
+        var changes = Changes()
+        withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
+            while true {
+                let count = Glibc.read(descriptor.number, buffer.baseAddress!, buffer.count)
+                guard count > 0 else { return }
+                var offset = 0
+                while offset + 16 <= count {
+                    let number = buffer.loadUnaligned(fromByteOffset: offset, as: Int32.self)
+                    let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                    let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+                    let name = buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }
+                    note(number, mask, Array(name), &changes)
+                    offset += 16 + length
+                }
+            }
+        }
+        return changes
+    }
+
+    private func note(_ number: Int32, _ mask: UInt32, _ name: [UInt8], _ changes: inout Changes) {
+        if mask & UInt32(IN_Q_OVERFLOW) != 0 {
+            changes.isIncomplete = true
+            return
+        }
+        guard let directory = paths[number] else { return }
+        let gone = UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT)
+        if mask & gone != 0 {
+            // What is below has moved with it, and is no longer where its watch says.
+            for path in watches.keys where path == directory || path.isBelow(directory) { remove(path) }
+            changes.places.insert(Change(path: directory, isDirectory: true))
+        } else if !name.isEmpty {
+            changes.places.insert(
+                Change(path: directory.appending(name), isDirectory: mask & UInt32(IN_ISDIR) != 0))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import GateProtocol
+
+extension Gate {
+    func protect(_ process: Int32) {
+        guard let handle = ProcessHandle(opening: process), let number = desktops.add(handle) else { return }
+        do {
+            try poller.add(handle.descriptor.number, .desktop(number))
+        } catch {
+            desktops.remove(number)
+        }
+    }
+
+    /// The waiting process belongs to the desktop: what it wanted to start is read from its memory, it is denied at
+    /// once, and the daemon gets what is needed to start the same later. Where the memory can't be read the recipe
+    /// says that there are no arguments.
+    func denyAndKeepRecipe(
+        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ status: ProcessFacts.Status,
+        _ users: ProcessFacts.Users
+    ) {
+        // After the answer the process goes on and its memory changes: the only reading that comes before it.
+        let recipe = LaunchRecipe.read(from: event.process)
+        let path = event.path
+        deny(event, file, start: status.start)
+        let launch = held.newToken()
+        let question = LaunchQuestion(
+            launch: launch, app: app.token, process: event.process, parent: status.parent, user: users.real,
+            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: recipe?.path ?? path)
+        tell(.launch(question))
+        let empty = LaunchRecipe(path: path, directory: Array("/".utf8), arguments: [], environment: [])
+        for message in (recipe ?? empty).messages(for: launch) { tell(message) }
+    }
+}

@@ -1,0 +1,160 @@
+import CLinux
+import GateProtocol
+import Glibc
+
+/// What the gate decides by itself, because the kernel waits: in each function the answer comes before anything that
+/// is not needed for it.
+extension Gate {
+    func handle(_ event: PermissionEvent) {
+        if event.process == ownProcess { return event.answer(allow: true) }
+        guard let file = FileIdentity(descriptor: event.file) else { return event.answer(allow: false) }
+        if event.isExecution {
+            handleExecution(event, file)
+        } else {
+            handleOpening(event, file)
+        }
+    }
+
+    private var isSynchronised: Bool { daemon?.isSynchronised ?? false }
+
+    private func handleExecution(_ event: PermissionEvent, _ file: FileIdentity) {
+        switch owner(of: event, file) {
+        case .guarded(let app): handleExecution(event, file, of: app)
+        case .unguarded:
+            event.answer(allow: true)
+            _ = group?.unmark(event)
+        case .unknown: deny(event, file)
+        }
+    }
+
+    private func handleExecution(_ event: PermissionEvent, _ file: FileIdentity, of app: GuardedApp) {
+        if admitted.covers(event.process, app: app.key) {
+            event.answer(allow: true)
+            admit(event.handle, to: app)
+            return
+        }
+        guard isSynchronised, let status = ProcessFacts.status(event.process),
+            let users = ProcessFacts.users(event.process)
+        else { return deny(event, file) }
+        if desktops.include(event.process, user: users.real) {
+            return denyAndKeepRecipe(event, file, app, status, users)
+        }
+        guard held.hasRoom(for: users.real, limit: maximumWaitingPerUser) else {
+            deny(event, file, start: status.start)
+            tell(.ended(held.newToken(), .tooManyWaiting))
+            return
+        }
+        ask(event, file, app, status, users)
+    }
+
+    private func ask(
+        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ status: ProcessFacts.Status,
+        _ users: ProcessFacts.Users
+    ) {
+        let launch = held.newToken()
+        let question = LaunchQuestion(
+            launch: launch, app: app.token, process: event.process, parent: status.parent, user: users.real,
+            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: false, path: event.path)
+        guard daemon?.send(.launch(question)) == true else { return deny(event, file, start: status.start) }
+        hold(
+            HeldLaunch(
+                app: app, process: event.process, start: status.start, user: users.real, file: file,
+                deadline: Timetable.now + answerWithin, hold: .event(event)),
+            watching: event.handle, as: launch)
+    }
+
+    private func handleOpening(_ event: PermissionEvent, _ file: FileIdentity) {
+        if event.process == daemon?.process { return event.answer(allow: true) }
+        let owner = owner(of: event, file)
+        if case .guarded(let app) = owner, admitted.covers(event.process, app: app.key) {
+            return event.answer(allow: true)
+        }
+        if case .unguarded = owner {
+            event.answer(allow: true)
+            _ = group?.unmark(event)
+            return
+        }
+        let users = ProcessFacts.users(event.process)
+        // Root may read: a backup, the package manager. Root who starts the app is asked like anybody.
+        if users?.effective == 0 { return event.answer(allow: true) }
+        event.answer(allow: false)
+        guard let status = ProcessFacts.status(event.process),
+            denied.note(.init(process: event.process, start: status.start, file: file)),
+            case .guarded(let app) = owner, let users, let daemon, isSynchronised,
+            daemon.unread < 1_000_000
+        else { return }
+        // Left out where the daemon is behind: launches need the room.
+        _ = daemon.send(.readDenied(app.token, process: event.process, user: users.real, path: event.path))
+    }
+
+    /// Denies and remembers it, so that what the same process opens next is not reported again.
+    func deny(_ event: PermissionEvent, _ file: FileIdentity, start: UInt64? = nil) {
+        event.answer(allow: false)
+        guard let start = start ?? ProcessFacts.status(event.process)?.start else { return }
+        _ = denied.note(.init(process: event.process, start: start, file: file))
+    }
+
+    /// Remembers a process that was let in. Its number is checked after its start time was read: had it ended
+    /// meanwhile, the time could be another's.
+    func admit(_ handle: ProcessHandle, to app: GuardedApp) {
+        guard let status = ProcessFacts.status(handle.process), handle.isAlive else { return }
+        admitted.admit(handle.process, start: status.start, app: app.key)
+    }
+
+    private enum Owner {
+        case guarded(GuardedApp)
+        /// No guarded app has it: a mark left over from before, to be taken off.
+        case unguarded
+        /// It can't be told, or it is too early to tell: denied.
+        case unknown
+    }
+
+    private func owner(of event: PermissionEvent, _ file: FileIdentity) -> Owner {
+        switch apps.owner(of: file) {
+        case .guarded(let app): return .guarded(app)
+        case .unguarded: return isSynchronised ? .unguarded : .unknown
+        case .nobody: break
+        }
+        // A private directory has a mark for execution only.
+        let place = event.isExecution ? Place(of: event, file) : nil
+        if let place {
+            switch apps.owner(ofDirectory: place.directory) {
+            case .guarded(let app): return .guarded(app)
+            case .unguarded: return isSynchronised ? .unguarded : .unknown
+            case .nobody: break
+            }
+        }
+        guard isSynchronised, let group else { return .unknown }
+        // Nobody has it. It is only let go where a mark of an earlier run is found that explains the event.
+        if group.unmark(event) { return .unguarded }
+        if let place, group.unmarkDirectory(place.descriptor) { return .unguarded }
+        report(
+            "denied process \(event.process): \(event.path.text) belongs to no app, and no mark explains why it waits")
+        return .unknown
+    }
+}
+
+/// The directory that an executed file lies in.
+private struct Place {
+    let directory: FileIdentity
+    let descriptor: Descriptor
+
+    /// Looks in the gate's own mount namespace and in the process'. Only a directory that has this very file under
+    /// this name counts. Nil where there is none: a file bound over another, for one.
+    init?(of event: PermissionEvent, _ file: FileIdentity) {
+        guard let (directory, name) = event.path.directoryAndName else { return nil }
+        for base in [[], ProcessFacts.path(event.process, "root")] {
+            let number = (base + directory).withTerminator { clinux_open_directory_path($0) }
+            guard number >= 0 else { continue }
+            let descriptor = Descriptor(number)
+            var status = stat()
+            guard name.withTerminator({ fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0,
+                FileIdentity(status) == file, let identity = FileIdentity(descriptor: number)
+            else { continue }
+            self.directory = identity
+            self.descriptor = descriptor
+            return
+        }
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+import GateProtocol
+
+extension Gate {
+    /// Keeps a launch until the daemon answers, its process ends or its time is up.
+    func hold(_ launch: HeldLaunch, watching handle: ProcessHandle, as token: LaunchToken) {
+        held.insert(launch, as: token)
+        do {
+            try poller.add(handle.descriptor.number, .held(token))
+        } catch {
+            end(token, .processGone)
+        }
+    }
+
+    /// The daemon's answer. One for a launch that has ended meanwhile means nothing.
+    func answer(_ token: LaunchToken, allow: Bool) {
+        guard let launch = held.remove(token) else { return }
+        launch.finish(allow: allow)
+        if allow {
+            if launch.isAlive { admitted.admit(launch.process, start: launch.start, app: launch.app.key) }
+        } else {
+            noteDenied(launch)
+        }
+        leaveStopped(launch)
+    }
+
+    func processGone(_ token: LaunchToken) { end(token, .processGone) }
+
+    func denyOverdue() {
+        let now = Timetable.now
+        for (token, launch) in held.launches where launch.deadline <= now { end(token, .timedOut) }
+    }
+
+    func denyAllHeld() {
+        for token in held.launches.keys {
+            guard let launch = held.remove(token) else { continue }
+            launch.finish(allow: false)
+            noteDenied(launch)
+        }
+    }
+
+    private func end(_ token: LaunchToken, _ reason: LaunchEnd) {
+        guard let launch = held.remove(token) else { return }
+        launch.finish(allow: false)
+        noteDenied(launch)
+        tell(.ended(token, reason))
+    }
+
+    private func noteDenied(_ launch: HeldLaunch) {
+        _ = denied.note(.init(process: launch.process, start: launch.start, file: launch.file))
+    }
+
+    /// In the weak mode everything that was stopped with the process goes on with it.
+    private func leaveStopped(_ launch: HeldLaunch) {
+        guard case .stopped(let processes) = launch.hold else { return }
+        for process in processes where process.process != launch.process { admit(process, to: launch.app) }
+    }
+}

@@ -1,0 +1,118 @@
+import GateProtocol
+import Glibc
+
+/// The processes of an app that are running.
+extension Gate {
+    /// What may pass between asking to end and insisting, in nanoseconds.
+    private static let closeGrace: UInt64 = 10_000_000_000
+    /// How long somebody else's SIGCONT lasts, in nanoseconds.
+    private static let freezeInterval: UInt64 = 500_000_000
+
+    /// Lets in what already runs: it was let in before, or has run since before the lock. Only the program counts
+    /// that the kernel says is running; a command line could say anything.
+    func admitRunning(_ apps: [GuardedApp]) {
+        guard !apps.isEmpty else { return }
+        let waiting = Set(held.launches.values.map(\.process))
+        for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
+            guard let program = ProcessFacts.executable(process) else { continue }
+            for app in apps where runs(process, program, app) {
+                guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
+                    handle.isAlive
+                else { continue }
+                admitted.admit(process, start: status.start, app: app.key)
+            }
+        }
+    }
+
+    /// Whether `program` is one of the app's executables or lies in one of its private directories.
+    private func runs(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
+        if app.files[program] != nil || app.formerFiles.contains(program) { return true }
+        guard !app.directories.isEmpty, let path = ProcessFacts.link(process, "exe"),
+            app.paths.contains(where: { $0.kind == .privateDirectory && path.isBelow($0.bytes) })
+        else { return false }
+        // The text of the link is the process' own mount namespace's; only the gate's own counts.
+        return FileIdentity(following: path) == program
+    }
+
+    /// Carries out an order. Returns how many processes it reached.
+    func instances(of app: GuardedApp, _ order: InstanceOrder) -> UInt32 {
+        let processes = running(app)
+        switch order {
+        case .freeze:
+            for process in processes { process.signal(SIGSTOP) }
+            if frozen.insert(app.key).inserted {
+                timetable.add(.keepFrozen(app: app.key), after: Self.freezeInterval)
+            }
+        case .thaw:
+            frozen.remove(app.key)
+            for process in processes { process.signal(SIGCONT) }
+        case .close:
+            frozen.remove(app.key)
+            for process in processes {
+                process.signal(SIGTERM)
+                process.signal(SIGCONT)
+            }
+            if !processes.isEmpty { timetable.add(.insist(processes), after: Self.closeGrace) }
+        }
+        return UInt32(processes.count)
+    }
+
+    /// A user may let his own processes go on; while the app is frozen they are stopped again.
+    func keepFrozen(_ key: Int) {
+        guard frozen.contains(key), let app = apps.apps[key] else { return }
+        for process in running(app) where ProcessFacts.status(process.process)?.state != UInt8(ascii: "T") {
+            process.signal(SIGSTOP)
+        }
+        timetable.add(.keepFrozen(app: key), after: Self.freezeInterval)
+    }
+
+    /// What runs the app's programs, what was let in, the app's scripts, and copies that those made of themselves
+    /// without starting anything.
+    private func running(_ app: GuardedApp) -> [ProcessHandle] {
+        let waiting = Set(held.launches.values.map(\.process))
+        var facts: [Int32: (status: ProcessFacts.Status, program: FileIdentity)] = [:]
+        for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
+            guard let status = ProcessFacts.status(process), let program = ProcessFacts.executable(process) else {
+                continue
+            }
+            facts[process] = (status, program)
+        }
+        var found = Set(
+            facts.filter { process, fact in
+                admitted.contains(process, start: fact.status.start, app: app.key) || runs(process, fact.program, app)
+                    || AppScript.runs(process, name: fact.status.name, app)
+            }.keys)
+        var grew = true
+        while grew {
+            grew = false
+            for (process, fact) in facts where !found.contains(process) {
+                guard found.contains(fact.status.parent), facts[fact.status.parent]?.program == fact.program else {
+                    continue
+                }
+                found.insert(process)
+                grew = true
+            }
+        }
+        return found.sorted().compactMap { process in
+            guard let handle = ProcessHandle(opening: process),
+                ProcessFacts.status(process)?.start == facts[process]?.status.start
+            else { return nil }
+            return handle
+        }
+    }
+}
+
+/// A script that the kernel started through its first line: its interpreter runs, with the script's path as first or
+/// second argument and the script's name as the process' name.
+enum AppScript {
+    /// A process can show this without being it, so it serves to stop processes, never to let one in.
+    static func runs(_ process: Int32, name: [UInt8], _ app: GuardedApp) -> Bool {
+        let candidates = app.paths.filter { path in
+            guard path.kind == .executable, let (_, file) = path.bytes.directoryAndName else { return false }
+            return Array(file.prefix(15)) == name
+        }
+        guard !candidates.isEmpty else { return false }
+        let arguments = ProcessFacts.arguments(process, limit: 4)
+        return arguments.dropFirst().prefix(2).contains { argument in candidates.contains { $0.bytes == argument } }
+    }
+}

@@ -1,0 +1,94 @@
+import GateProtocol
+import Glibc
+
+extension Gate {
+    func commit(_ token: AppToken, _ paths: [GuardedApp.Path], guarded: Bool, sequence: UInt32) {
+        let app = apps.app(token: token, paths: paths)
+        let wasGuarded = app.isGuarded
+        app.paths = paths
+        app.isGuarded = guarded
+        let outcome = refreshMarks(of: app)
+        if !guarded && wasGuarded { removeMarks(of: app) }
+        if guarded && !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
+        tell(.applied(token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
+    }
+
+    func setGuarded(_ app: GuardedApp, _ guarded: Bool, sequence: UInt32) {
+        let wasGuarded = app.isGuarded
+        app.isGuarded = guarded
+        var outcome = FileMarks.Outcome()
+        if guarded {
+            outcome = refreshMarks(of: app)
+            if !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
+        } else {
+            removeMarks(of: app)
+        }
+        tell(.applied(app.token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
+    }
+
+    func forget(_ app: GuardedApp) {
+        app.isGuarded = false
+        for (token, launch) in held.launches where launch.app === app { answer(token, allow: false) }
+        removeMarks(of: app)
+        apps.remove(app)
+        admitted.forget(app: app.key)
+        frozen.remove(app.key)
+    }
+
+    /// Looks the app's paths up again. New marks are on before stale ones come off.
+    @discardableResult
+    func refreshMarks(of app: GuardedApp) -> FileMarks.Outcome {
+        fileWatch.watch(app)
+        let outcome = marks.apply(app.paths, marking: app.isGuarded)
+        let executables = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
+        let staleFiles = app.files.filter { outcome.files[$0.key] == nil && !executables.contains($0.value) }
+        let staleDirectories = app.directories.filter { outcome.directories[$0.key] == nil }
+        apps.setFiles(outcome.files, directories: outcome.directories, of: app) { _, path in
+            // Replaced, not removed from the list: the old version stays locked.
+            app.isGuarded && executables.contains(path)
+        }
+        if !outcome.directories.isEmpty { fileWatch.watch(app) }
+        unmark(staleFiles, staleDirectories, of: app)
+        return outcome
+    }
+
+    private func removeMarks(of app: GuardedApp) { unmark(app.files, app.directories, of: app) }
+
+    private func unmark(
+        _ files: [FileIdentity: PathBytes], _ directories: [FileIdentity: PathBytes], of app: GuardedApp
+    ) {
+        for (file, path) in files where !apps.isNeeded(file, besides: app, isDirectory: false) {
+            marks.remove(file, at: path, isDirectory: false)
+        }
+        for (directory, path) in directories where !apps.isNeeded(directory, besides: app, isDirectory: true) {
+            marks.remove(directory, at: path, isDirectory: true)
+        }
+    }
+
+    /// Files came, went or were replaced: mark first, tell the daemon afterwards.
+    func noticeChangedFiles() {
+        let changes = fileWatch.read()
+        for app in apps.apps.values {
+            let concerned = changes.places.filter { app.isConcerned(by: $0.path) }
+            guard changes.isIncomplete || !concerned.isEmpty else { continue }
+            // A plain file that is new in a private directory is covered by the directory's mark.
+            let needsMarks = concerned.contains { place in
+                place.isDirectory || app.paths.contains { $0.bytes == place.path || $0.bytes.isBelow(place.path) }
+            }
+            if changes.isIncomplete || needsMarks { refreshMarks(of: app) }
+            if changedApps.insert(app.key).inserted {
+                timetable.add(.reportChanges(app: app.key), after: Self.changeDelay)
+            }
+        }
+    }
+
+    /// A package manager changes many files at once; the daemon is told once they have settled. Nanoseconds.
+    private static let changeDelay: UInt64 = 200_000_000
+
+    func reportChanges(of key: Int) {
+        guard changedApps.remove(key) != nil, let app = apps.apps[key], daemon?.isSynchronised == true,
+            apps[app.token] === app
+        else { return }
+        tell(.filesChanged(app.token))
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// The command line of `applocker-gate`.
+public struct GateConfiguration: Equatable, Sendable {
+    /// Where the gate listens: an absolute path of at most 107 bytes.
+    public var socket: [UInt8]
+    /// The user as which the daemon connects.
+    public var daemonUser: UInt32
+    /// The program that the daemon has to run; nil accepts any of that user.
+    public var daemonExecutable: [UInt8]?
+    /// Watch processes even where the kernel would hold launches.
+    public var weak = false
+    /// Run although nobody holds a duplicate of the group's descriptor.
+    public var withoutDescriptorStore = false
+
+    public static let usage = """
+        usage: applocker-gate --socket PATH --daemon-uid UID [--daemon-executable PATH] [--weak] [--no-descriptor-store]
+        """
+
+    public init(socket: [UInt8], daemonUser: UInt32, daemonExecutable: [UInt8]? = nil) {
+        self.socket = socket
+        self.daemonUser = daemonUser
+        self.daemonExecutable = daemonExecutable
+    }
+
+    /// - Parameter arguments: without the program's own name. Throws `GateError` with code `usage`.
+    public init(arguments: [String]) throws(GateError) {
+        var socket: String?
+        var daemonUser: UInt32?
+        var rest = arguments[...]
+        self.init(socket: [], daemonUser: 0)
+        while let option = rest.popFirst() {
+            switch option {
+            case "--socket": socket = try Self.value(of: option, &rest)
+            case "--daemon-uid":
+                let text = try Self.value(of: option, &rest)
+                guard let number = UInt32(text), number != UInt32.max else {
+                    throw GateError(.usage, "--daemon-uid takes a user's number, not \"\(text)\"")
+                }
+                daemonUser = number
+            case "--daemon-executable":
+                let path = try Self.value(of: option, &rest)
+                guard path.utf8.first == UInt8(ascii: "/") else {
+                    throw GateError(.usage, "--daemon-executable takes an absolute path, not \"\(path)\"")
+                }
+                daemonExecutable = Array(path.utf8)
+            case "--weak": weak = true
+            case "--no-descriptor-store": withoutDescriptorStore = true
+            default: throw GateError(.usage, "Unknown option \"\(option)\"\n" + Self.usage)
+            }
+        }
+        guard let socket, let daemonUser else {
+            throw GateError(.usage, "--socket and --daemon-uid are needed\n" + Self.usage)
+        }
+        self.socket = Array(socket.utf8)
+        self.daemonUser = daemonUser
+    }
+
+    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(GateError) -> String {
+        guard let value = rest.popFirst() else { throw GateError(.usage, "\(option) needs a value\n" + usage) }
+        return value
+    }
+}

@@ -1,0 +1,154 @@
+import GateProtocol
+
+/// One app of the owner's list, as the gate knows it.
+///
+/// It outlives the daemon's connection: a daemon that comes back names the app by another token, and the app is found
+/// again by its paths, with its marks and its admitted processes.
+final class GuardedApp {
+    struct Path: Hashable {
+        var kind: PathKind
+        var bytes: PathBytes
+    }
+
+    /// The gate's own name for it; never reused.
+    let key: Int
+    /// The daemon's name for it in this connection.
+    var token: AppToken
+    var isGuarded = false
+    var paths: [Path]
+    /// The executables as they are now, and where each was found.
+    var files: [FileIdentity: PathBytes] = [:]
+    /// Its private directories with all below them.
+    var directories: [FileIdentity: PathBytes] = [:]
+    /// Files that were replaced while the app was guarded. Their marks are still on: a hard link or a running copy
+    /// of the old version is as locked as the new one. Oldest first.
+    private(set) var formerFiles: [FileIdentity] = []
+    private static let maximumFormerFiles = 256
+
+    init(key: Int, token: AppToken, paths: [Path]) {
+        self.key = key
+        self.token = token
+        self.paths = paths
+    }
+
+    func remember(former file: FileIdentity) {
+        guard !formerFiles.contains(file) else { return }
+        if formerFiles.count == Self.maximumFormerFiles { formerFiles.removeFirst() }
+        formerFiles.append(file)
+    }
+
+    func forgetFormerFiles() { formerFiles = [] }
+
+    /// Whether `path` is one of its paths or leads to one.
+    func isConcerned(by path: PathBytes) -> Bool {
+        paths.contains {
+            $0.bytes == path || $0.bytes.isBelow(path) || ($0.kind == .privateDirectory && path.isBelow($0.bytes))
+        }
+    }
+}
+
+/// Which file belongs to which app.
+struct AppTable {
+    private(set) var apps: [Int: GuardedApp] = [:]
+    private var byToken: [AppToken: GuardedApp] = [:]
+    /// Apps of an earlier connection that the new one has not named yet.
+    private var unclaimed: Set<Int> = []
+    private var owners: [FileIdentity: [GuardedApp]] = [:]
+    private var directoryOwners: [FileIdentity: [GuardedApp]] = [:]
+    private var formerOwners: [FileIdentity: [GuardedApp]] = [:]
+    private var nextKey = 1
+
+    subscript(token: AppToken) -> GuardedApp? { byToken[token] }
+
+    /// A new connection: tokens lose their meaning, apps and marks stay.
+    mutating func forgetTokens() {
+        unclaimed = Set(apps.keys)
+        byToken = [:]
+    }
+
+    /// The app with this token; an app of an earlier connection that shares a path; or a new one.
+    mutating func app(token: AppToken, paths: [GuardedApp.Path]) -> GuardedApp {
+        if let known = byToken[token] { return known }
+        let wanted = Set(paths)
+        let again = unclaimed.sorted().compactMap({ apps[$0] }).first { !wanted.isDisjoint(with: $0.paths) }
+        let app = again ?? GuardedApp(key: nextKey, token: token, paths: [])
+        if again == nil { nextKey += 1 }
+        app.token = token
+        unclaimed.remove(app.key)
+        apps[app.key] = app
+        byToken[token] = app
+        return app
+    }
+
+    /// Apps that a daemon which has sent everything no longer has on its list.
+    func unclaimedApps() -> [GuardedApp] { unclaimed.compactMap { apps[$0] } }
+
+    mutating func remove(_ app: GuardedApp) {
+        setFiles([:], directories: [:], of: app)
+        forgetFormerFiles(of: app)
+        apps[app.key] = nil
+        unclaimed.remove(app.key)
+        if byToken[app.token] === app { byToken[app.token] = nil }
+    }
+
+    /// Makes these the app's files and directories. Files it had before become former ones where `keepsFormer`.
+    mutating func setFiles(
+        _ files: [FileIdentity: PathBytes], directories: [FileIdentity: PathBytes], of app: GuardedApp,
+        keepsFormer: (FileIdentity, PathBytes) -> Bool = { _, _ in false }
+    ) {
+        for (file, path) in app.files where files[file] == nil {
+            Self.disown(file, app, &owners)
+            if keepsFormer(file, path) {
+                app.remember(former: file)
+                formerOwners[file, default: []].append(app)
+            }
+        }
+        for (file, _) in files where app.files[file] == nil { owners[file, default: []].append(app) }
+        for directory in app.directories.keys where directories[directory] == nil {
+            Self.disown(directory, app, &directoryOwners)
+        }
+        for directory in directories.keys where app.directories[directory] == nil {
+            directoryOwners[directory, default: []].append(app)
+        }
+        app.files = files
+        app.directories = directories
+    }
+
+    mutating func forgetFormerFiles(of app: GuardedApp) {
+        for file in app.formerFiles { Self.disown(file, app, &formerOwners) }
+        app.forgetFormerFiles()
+    }
+
+    private static func disown(
+        _ file: FileIdentity, _ app: GuardedApp, _ owners: inout [FileIdentity: [GuardedApp]]
+    ) {
+        owners[file]?.removeAll { $0 === app }
+        if owners[file]?.isEmpty == true { owners[file] = nil }
+    }
+
+    /// Whom a file belongs to.
+    enum Owner {
+        /// A guarded app: its launch is asked about.
+        case guarded(GuardedApp)
+        /// Only apps that are unlocked right now.
+        case unguarded
+        case nobody
+    }
+
+    func owner(of file: FileIdentity) -> Owner {
+        Self.decide(owners[file] ?? formerOwners[file])
+    }
+
+    func owner(ofDirectory directory: FileIdentity) -> Owner { Self.decide(directoryOwners[directory]) }
+
+    /// Whether a guarded app other than `app` needs the mark on this file or directory.
+    func isNeeded(_ identity: FileIdentity, besides app: GuardedApp, isDirectory: Bool) -> Bool {
+        (isDirectory ? directoryOwners : owners)[identity]?.contains { $0 !== app && $0.isGuarded } ?? false
+    }
+
+    private static func decide(_ apps: [GuardedApp]?) -> Owner {
+        guard let apps else { return .nobody }
+        if let guarded = apps.first(where: \.isGuarded) { return .guarded(guarded) }
+        return .unguarded
+    }
+}

@@ -1,0 +1,73 @@
+import GateProtocol
+import Glibc
+
+/// A launch that waits for the daemon's answer.
+struct HeldLaunch {
+    /// What keeps it from running.
+    enum Hold {
+        /// The kernel, inside execve.
+        case event(PermissionEvent)
+        /// A stop signal, after it had started: the weak mode. The first is the process that was asked about.
+        case stopped([ProcessHandle])
+    }
+
+    let app: GuardedApp
+    let process: Int32
+    /// Start time of the process, see `ProcessFacts.Status`.
+    let start: UInt64
+    /// Real user id.
+    let user: UInt32
+    let file: FileIdentity
+    /// When it is denied, on the clock of `Timetable`.
+    let deadline: UInt64
+    var hold: Hold
+
+    /// Lets it go on or ends it.
+    func finish(allow: Bool) {
+        switch hold {
+        case .event(let event): event.answer(allow: allow)
+        case .stopped(let processes):
+            for process in processes { process.signal(allow ? SIGCONT : SIGKILL) }
+        }
+    }
+
+    /// The process is still there.
+    var isAlive: Bool {
+        switch hold {
+        case .event(let event): event.handle.isAlive
+        case .stopped(let processes): processes.contains(where: \.isAlive)
+        }
+    }
+}
+
+/// The launches that wait, and how many of each user.
+struct HeldLaunches {
+    private(set) var launches: [LaunchToken: HeldLaunch] = [:]
+    private var perUser: [UInt32: UInt32] = [:]
+    private var nextToken: LaunchToken = 1
+    /// However many users there are: each takes two descriptors.
+    static let maximumOfAll = 2048
+
+    mutating func newToken() -> LaunchToken {
+        defer { nextToken += 1 }
+        return nextToken
+    }
+
+    func hasRoom(for user: UInt32, limit: UInt32) -> Bool {
+        perUser[user, default: 0] < limit && launches.count < Self.maximumOfAll
+    }
+
+    mutating func insert(_ launch: HeldLaunch, as token: LaunchToken) {
+        launches[token] = launch
+        perUser[launch.user, default: 0] += 1
+    }
+
+    mutating func remove(_ token: LaunchToken) -> HeldLaunch? {
+        guard let launch = launches.removeValue(forKey: token) else { return nil }
+        let left = perUser[launch.user, default: 1] - 1
+        perUser[launch.user] = left == 0 ? nil : left
+        return launch
+    }
+
+    var nextDeadline: UInt64? { launches.values.lazy.map(\.deadline).min() }
+}

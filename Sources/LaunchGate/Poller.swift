@@ -1,0 +1,73 @@
+import CLinux
+import Glibc
+
+/// What became readable.
+enum Wakeup: Equatable {
+    case permissionEvents
+    case startedFiles
+    case changedFiles
+    case newDaemon
+    case daemon
+    case alarm
+    case signal
+    /// The process of a held launch ended.
+    case held(UInt64)
+    /// A process that draws the desktop ended.
+    case desktop(UInt64)
+
+    fileprivate var token: UInt64 {
+        switch self {
+        case .permissionEvents: 1 << 56
+        case .startedFiles: 2 << 56
+        case .changedFiles: 3 << 56
+        case .newDaemon: 4 << 56
+        case .daemon: 5 << 56
+        case .alarm: 6 << 56
+        case .signal: 7 << 56
+        case .held(let number): 8 << 56 | number
+        case .desktop(let number): 9 << 56 | number
+        }
+    }
+
+    fileprivate init?(token: UInt64) {
+        let number = token & (1 << 56 - 1)
+        switch token >> 56 {
+        case 1: self = .permissionEvents
+        case 2: self = .startedFiles
+        case 3: self = .changedFiles
+        case 4: self = .newDaemon
+        case 5: self = .daemon
+        case 6: self = .alarm
+        case 7: self = .signal
+        case 8: self = .held(number)
+        case 9: self = .desktop(number)
+        default: return nil
+        }
+    }
+}
+
+/// The one place where the gate waits.
+struct Poller {
+    private let epoll: Descriptor
+
+    init() throws(GateError) { epoll = try Descriptor(clinux_epoll_create(), "epoll_create1") }
+
+    /// A descriptor leaves by itself when its last duplicate is closed.
+    func add(_ descriptor: Int32, _ wakeup: Wakeup) throws(GateError) {
+        let failure = clinux_epoll_add(epoll.number, descriptor, wakeup.token)
+        guard failure == 0 else { throw GateError(.kernel, "epoll_ctl failed", cause: failure) }
+    }
+
+    func remove(_ descriptor: Int32) { _ = clinux_epoll_remove(epoll.number, descriptor) }
+
+    /// Waits without a limit; the alarm bounds it.
+    func wait() throws(GateError) -> [Wakeup] {
+        try withUnsafeTemporaryAllocation(of: clinux_ready.self, capacity: 64) { ready -> Result<[Wakeup], GateError> in
+            let count = clinux_epoll_wait(epoll.number, ready.baseAddress, 64)
+            if count == -EINTR { return .success([]) }
+            guard count >= 0 else { return .failure(GateError(.kernel, "epoll_wait failed", cause: -count)) }
+            return .success(ready[..<Int(count)].compactMap { Wakeup(token: $0.token) })
+        }
+        .get()
+    }
+}

@@ -1,0 +1,56 @@
+import CLinux
+import Glibc
+
+/// What is to be done at a later time, and the one alarm that wakes the gate for it. Times are nanoseconds on the
+/// clock that goes on while the machine sleeps: a launch does not wait through a night.
+struct Timetable {
+    enum Task {
+        /// Tell the daemon that files of the app changed.
+        case reportChanges(app: Int)
+        /// SIGKILL for those that did not end by themselves.
+        case insist([ProcessHandle])
+        /// Stop again those that somebody else let go on.
+        case keepFrozen(app: Int)
+        /// Look again for the process that opened a watched file.
+        case lookForStarted(attempt: Int)
+        case watchdog
+    }
+
+    let alarm: Descriptor
+    private var entries: [(due: UInt64, task: Task)] = []
+    private var ringsAt: UInt64 = 0
+
+    init() throws(GateError) { alarm = try Descriptor(clinux_alarm_create(), "timerfd_create") }
+
+    static var now: UInt64 { clinux_boottime() }
+
+    mutating func add(_ task: Task, after nanoseconds: UInt64) {
+        entries.append((Self.now + nanoseconds, task))
+    }
+
+    /// Takes out what is due.
+    mutating func takeDue() -> [Task] {
+        guard !entries.isEmpty else { return [] }
+        let now = Self.now
+        let due = entries.filter { $0.due <= now }
+        guard !due.isEmpty else { return [] }
+        entries.removeAll { $0.due <= now }
+        return due.sorted { $0.due < $1.due }.map(\.task)
+    }
+
+    /// Sets the alarm to the earliest entry or `other`, whichever comes first.
+    mutating func setAlarm(other: UInt64?) {
+        let next = min(entries.map(\.due).min() ?? .max, other ?? .max)
+        let rings = next == .max ? 0 : next
+        guard rings != ringsAt else { return }
+        ringsAt = rings
+        _ = clinux_alarm_set(alarm.number, rings)
+    }
+
+    /// To be called when the alarm rang.
+    mutating func alarmRang() {
+        var expirations: UInt64 = 0
+        _ = read(alarm.number, &expirations, 8)
+        ringsAt = 0
+    }
+}
