@@ -1,0 +1,43 @@
+import LocalControl
+public import WireProtocol
+
+/// What the prompter needs from the daemon. Called from the main actor; an implementation may work anywhere.
+public protocol PromptConnection: Sendable {
+    /// Makes this process the prompter of its user. The sequence ends or throws when the daemon goes away.
+    func events() async throws -> any AsyncSequence<PromptEvent, any Error> & Sendable
+
+    /// - Throws: `ControlError` where the daemon refused; the launch then goes on waiting.
+    func answer(_ prompt: String, with request: PromptAnswerRequest) async throws -> PromptAnswer
+
+    func cancel(_ prompt: String) async throws
+
+    /// Names the processes whose launches must be denied at once instead of held, because they draw the desktop.
+    func registerDesktop(_ processes: [Int32]) async throws
+}
+
+/// The daemon itself, over its control socket.
+public struct DaemonConnection: PromptConnection {
+    /// Looked up again at each connection: the daemon may come back with another state directory.
+    private let socketPath: @Sendable () -> String
+
+    public init(socketPath: @escaping @Sendable () -> String) { self.socketPath = socketPath }
+
+    private var client: ControlClient { ControlClient(socketPath: socketPath()) }
+
+    public func events() async throws -> any AsyncSequence<PromptEvent, any Error> & Sendable {
+        try await client.prompts()
+    }
+
+    public func answer(_ prompt: String, with request: PromptAnswerRequest) async throws -> PromptAnswer {
+        try await client.call(.answerPrompt, parameter: prompt, body: request)
+    }
+
+    public func cancel(_ prompt: String) async throws {
+        let _: DoneReport = try await client.call(.cancelPrompt, parameter: prompt)
+    }
+
+    public func registerDesktop(_ processes: [Int32]) async throws {
+        let request = RegisterDesktopRequest(processes: processes)
+        let _: DoneReport = try await client.call(.registerDesktop, body: request)
+    }
+}

@@ -1,0 +1,82 @@
+import CGtk4
+import Foundation
+import LocalControl
+import WireProtocol
+
+/// `applocker-prompt` as a whole.
+public enum PromptProgram {
+    /// Runs the program; returns only with an exit code: 0 done, 1 refused, 2 usage.
+    @MainActor
+    public static func main(_ arguments: [String], version: String) -> Int32 {
+        switch PromptOptions(arguments) {
+        case .help:
+            print(PromptOptions.usage, terminator: "")
+            return 0
+        case .version:
+            print("applocker-prompt \(version)")
+            return 0
+        case .wrong(let sentence):
+            StandardError.write("applocker-prompt: \(sentence)\n")
+            return 2
+        case .run(let socket):
+            return run(socket: socket)
+        }
+    }
+
+    @MainActor
+    private static func run(socket: String?) -> Int32 {
+        let coreLimit = ProcessHygiene.apply()
+        g_set_prgname("applocker-prompt")
+        guard gtk_init_check() != 0, let display = gdk_display_get_default() else {
+            StandardError.write(
+                "applocker-prompt: there is no desktop to show anything on (neither WAYLAND_DISPLAY nor DISPLAY can be "
+                    + "reached). In a terminal, `applocker prompt --tty` asks for the passcode.\n")
+            return 1
+        }
+        let environment = ProcessInfo.processInfo.environment
+        let session =
+            "\(String(cString: gdk_display_get_name(display)))\n\(socket ?? environment["APPLOCKER_SOCKET"] ?? "")"
+        let lock: SessionLock
+        do throws(SessionLock.Failure) {
+            lock = try SessionLock(directory: SessionLock.directory(environment), session: session)
+        } catch {
+            return report(error)
+        }
+        let connection = DaemonConnection { ControlSocketPath.find(option: socket, environment: environment) }
+        let prompter = Prompter(connection: connection, window: PromptWindow()) { recipe, onFailure in
+            _ = try coreLimit.lifted { try recipe.start { onFailure("\($0)") } }
+        }
+        Task { await prompter.run() }
+        withExtendedLifetime(lock) { MainLoop.run() }
+    }
+
+    private static func report(_ failure: SessionLock.Failure) -> Int32 {
+        switch failure {
+        case .taken:
+            print("applocker-prompt is running in this session already.")
+            return 0
+        case .refused(let path, let code):
+            StandardError.write("applocker-prompt: \(path) can't be used (\(String(cString: strerror(code)))).\n")
+            return 1
+        }
+    }
+}
+
+/// Which socket to use, in the order that the command line has too.
+enum ControlSocketPath {
+    static let system = "/var/lib/applocker/control.sock"
+
+    static func find(
+        option: String?, environment: [String: String],
+        exists: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
+    ) -> String {
+        if let option { return option }
+        if let named = environment["APPLOCKER_SOCKET"], !named.isEmpty { return named }
+        if exists(system) { return system }
+        if let home = environment["HOME"], home.hasPrefix("/") {
+            let own = home + "/.local/state/applocker/control.sock"
+            if exists(own) { return own }
+        }
+        return system
+    }
+}

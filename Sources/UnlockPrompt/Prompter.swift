@@ -1,0 +1,166 @@
+import Foundation
+import WireProtocol
+
+/// Keeps the connection to the daemon, shows what waits and hands the answers over. It decides nothing.
+@MainActor
+final class Prompter {
+    /// After the daemon went away, and between two attempts to reach it.
+    static let reconnectPause: Duration = .seconds(1)
+    /// How often the desktop's processes are named to the daemon: panels and shells come and go.
+    static let registrationPeriod: Duration = .seconds(60)
+    private static let countdownStep: Duration = .milliseconds(250)
+
+    private let connection: any PromptConnection
+    private let window: PromptWindow
+    /// Starts a launch again that the desktop made; later trouble is told to the closure.
+    private let start: (LaunchRecipe, _ onFailure: @escaping @Sendable (String) -> Void) throws -> Void
+    private var queue = PromptQueue()
+    private var countdown: Task<Void, Never>?
+    private var lastTrouble = ""
+
+    init(
+        connection: any PromptConnection, window: PromptWindow,
+        start: @escaping (LaunchRecipe, _ onFailure: @escaping @Sendable (String) -> Void) throws -> Void
+    ) {
+        self.connection = connection
+        self.window = window
+        self.start = start
+        window.onUnlock = { [unowned self] prompt, passcode, grant in
+            answer(prompt, PromptAnswerRequest(passcode: passcode, grant: grant))
+        }
+        window.onCancel = { [unowned self] prompt in cancel(prompt) }
+    }
+
+    /// Serves until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                try await serve()
+                note("AppLocker ended the connection.")
+            } catch {
+                note("\(Self.sentence(error))")
+            }
+            queue.settleAll()
+            refresh()
+            try? await Task.sleep(for: Self.reconnectPause)
+        }
+    }
+
+    private func serve() async throws {
+        let events = try await connection.events()
+        let registering = Task { [connection] in await Self.registerDesktop(with: connection) }
+        defer { registering.cancel() }
+        for try await event in events {
+            switch event {
+            case .ready:
+                note("Connected.")
+            case .ask(let report):
+                queue.ask(report, at: .now)
+            case .settled(let prompt, _):
+                queue.settle(prompt)
+            }
+            refresh()
+        }
+    }
+
+    private static func registerDesktop(with connection: any PromptConnection) async {
+        while !Task.isCancelled {
+            let desktop = DesktopProcesses()
+            let processes = await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: desktop.find()) }
+            }
+            // A daemon that could not be told now is told in the next round, or at the next connection.
+            try? await connection.registerDesktop(processes)
+            try? await Task.sleep(for: registrationPeriod)
+        }
+    }
+
+    private func answer(_ prompt: String, _ request: PromptAnswerRequest) {
+        guard let report = queue.current?.report, report.prompt == prompt else { return }
+        queue.beginAnswer(prompt)
+        refresh()
+        Task {
+            do {
+                let answer = try await connection.answer(prompt, with: request)
+                queue.settle(prompt)
+                if let recipe = answer.recipe { startAgain(recipe, report) }
+            } catch let error as ControlError where error.code == .noSuchPrompt {
+                queue.settle(prompt)
+            } catch let error as ControlError {
+                queue.refuse(
+                    prompt, error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil,
+                    at: .now)
+            } catch {
+                queue.refuse(prompt, "AppLocker did not answer. Try again.", lockoutSeconds: nil, at: .now)
+                note(Self.sentence(error))
+            }
+            refresh()
+        }
+    }
+
+    private func startAgain(_ recipe: LaunchRecipe, _ report: PromptReport) {
+        let tell: @Sendable (String) -> Void = { [weak self] sentence in
+            Task { @MainActor in
+                self?.queue.show(.init(name: report.name, icon: report.icon, text: sentence))
+                self?.refresh()
+            }
+        }
+        do {
+            try start(recipe, tell)
+        } catch {
+            tell(Self.sentence(error))
+        }
+    }
+
+    private func cancel(_ prompt: String?) {
+        guard let prompt else {
+            queue.dismissNotice()
+            refresh()
+            return
+        }
+        queue.settle(prompt)
+        refresh()
+        Task {
+            do {
+                try await connection.cancel(prompt)
+            } catch {
+                // The launch is denied by its time limit.
+                note(Self.sentence(error))
+            }
+        }
+    }
+
+    /// Shows what holds now, and goes on counting down while something is shown.
+    private func refresh() {
+        queue.dropExpired(at: .now)
+        let scene = queue.scene(at: .now)
+        window.show(scene)
+        guard scene != nil else {
+            countdown?.cancel()
+            countdown = nil
+            return
+        }
+        guard countdown == nil else { return }
+        countdown = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.countdownStep)
+                if !Task.isCancelled { self?.refresh() }
+            }
+        }
+    }
+
+    /// One line on standard error each time something else is the matter than before.
+    private func note(_ sentence: String) {
+        guard sentence != lastTrouble else { return }
+        lastTrouble = sentence
+        StandardError.write("applocker-prompt: \(sentence)\n")
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        (error as? ControlError)?.message ?? "\(error)"
+    }
+}
+
+enum StandardError {
+    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}

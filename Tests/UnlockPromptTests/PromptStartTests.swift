@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import UnlockPrompt
+
+struct PromptOptionsTests {
+    @Test func theCommandLineIsUnderstood() {
+        #expect(PromptOptions([]) == .run(socket: nil))
+        #expect(PromptOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
+        #expect(PromptOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
+        #expect(PromptOptions(["--help"]) == .help)
+        #expect(PromptOptions(["--version"]) == .version)
+    }
+
+    @Test(arguments: [["--socket"], ["--socket", ""], ["--passcode", "1234"], ["run"]])
+    func everythingElseIsRefused(arguments: [String]) {
+        guard case .wrong = PromptOptions(arguments) else {
+            Issue.record("\(arguments) were taken")
+            return
+        }
+    }
+
+    @Test func theSocketIsLookedForInTheOrderOfTheCommandLine() {
+        let home = ["HOME": "/home/alice"]
+        let own = "/home/alice/.local/state/applocker/control.sock"
+        let named = home.merging(["APPLOCKER_SOCKET": "/run/b"]) { $1 }
+        #expect(ControlSocketPath.find(option: "/run/a", environment: named) { _ in true } == "/run/a")
+        #expect(ControlSocketPath.find(option: nil, environment: named) { _ in true } == "/run/b")
+        #expect(ControlSocketPath.find(option: nil, environment: home) { _ in true } == ControlSocketPath.system)
+        #expect(ControlSocketPath.find(option: nil, environment: home) { $0 == own } == own)
+        #expect(ControlSocketPath.find(option: nil, environment: home) { _ in false } == ControlSocketPath.system)
+    }
+}
+
+struct SessionLockTests {
+    @Test func oneSessionHasOnePrompter() throws {
+        let directory = try TemporaryDirectory()
+        let first = try SessionLock(directory: directory.path("state"), session: ":0")
+        #expect(throws: SessionLock.Failure.taken) {
+            try SessionLock(directory: directory.path("state"), session: ":0")
+        }
+        let other = try SessionLock(directory: directory.path("state"), session: ":1")
+        #expect(first.path != other.path)
+    }
+}
+
+struct DesktopProcessesTests {
+    @Test func theListenerOfASocketIsFound() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("socket")
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        #expect(DesktopProcesses.listener(of: path) == nil, "nobody listens yet")
+        try #require(listen(listener, 1) == 0)
+        #expect(DesktopProcesses.listener(of: path) == getpid())
+        #expect(DesktopProcesses.listener(of: directory.path("nothing")) == nil)
+        #expect(DesktopProcesses.listener(of: String(repeating: "x", count: 200)) == nil)
+    }
+}
