@@ -30,9 +30,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [Ta
 
 /// Test targets that carry fixtures keep them in a folder of that name.
 func resources(ofTests name: String) -> [Resource] {
-    let fixtures = "Tests/\(name)Tests/Fixtures"
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(fixtures).path
-    return FileManager.default.fileExists(atPath: folder) ? [.copy("Fixtures")] : []
+    ["Supervisor", "AppCatalog"].contains(name) ? [.copy("Fixtures")] : []
 }
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -42,6 +40,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 var targets: [Target] = [
@@ -54,10 +53,14 @@ targets += module("GateProtocol", tests: [])
 targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
 targets += module("LaunchGate", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
 targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
-targets += module("SealedStore", ["Policy", "SealedFormats", grdb], tests: ["Policy", "SealedFormats", grdb])
 targets += module(
     "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"], tests: ["Policy", "WireProtocol", "SealedFormats"])
-targets += module("GateClient", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
+targets += module(
+    "SealedStore", ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb],
+    tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb])
+targets += module(
+    "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],
+    tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
 targets += module(
     "LocalControl", ["WireProtocol", "CLinux", hummingbird, httpClient, logging, lifecycle],
     tests: ["WireProtocol", "CLinux"])
@@ -74,7 +77,7 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "AppCatalog", "CLinux", logging, lifecycle,
+            "GateProtocol", "AppCatalog", "CLinux", logging, lifecycle, unixSignals,
         ], swiftSettings: strict),
     .testTarget(
         name: "Integration",

@@ -34,8 +34,9 @@ public enum GateMessage: Equatable, Sendable {
     /// before the first read, and in the weak mode the errno with which fanotify refused.
     case hello(version: UInt16, mode: GateMode, orphansDenied: UInt32, refusal: Int32)
     case launch(LaunchQuestion)
-    /// A part of what a denied launch needs to be started again. The parts in order are: directory, NUL, number of
-    /// arguments in decimal, NUL, each argument and NUL, each environment entry and NUL.
+    /// A part of what a denied launch needs to be started again. The parts in order are: path as it was given to
+    /// execve, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
+    /// and NUL. They come before or after the `launch` that they belong to.
     case recipe(LaunchToken, isLast: Bool, part: [UInt8])
     case ended(LaunchToken, LaunchEnd)
     /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file.

@@ -37,6 +37,27 @@ extension LaunchRecipe {
     public func start(
         onFailure: @escaping @Sendable (LaunchRecipeError) -> Void = { _ in }
     ) throws(LaunchRecipeError) -> Int32 {
+        try spawn { if let error = $0 { onFailure(error) } }
+    }
+
+    /// As `start`, and returns once the program runs. For a process that ends soon after: the gate knows the launch by
+    /// its parent.
+    ///
+    /// - Throws: `LaunchRecipeError` where no child could be made or the program did not start.
+    public func startAndConfirm() async throws -> Int32 {
+        let (outcomes, outcome) = AsyncStream<LaunchRecipeError?>.makeStream()
+        let process = try spawn { outcome.yield($0) }
+        for await error in outcomes {
+            if let error { throw error }
+            break
+        }
+        return process
+    }
+
+    /// - Parameter onOutcome: called once on a thread of its own, with nil when the program runs.
+    private func spawn(
+        onOutcome: @escaping @Sendable (LaunchRecipeError?) -> Void
+    ) throws(LaunchRecipeError) -> Int32 {
         let path = try Self.bytes(path, "path")
         let directory = try Self.bytes(directory, "directory")
         let arguments = try arguments.map { encoded throws(LaunchRecipeError) in try Self.bytes(encoded, "argument") }
@@ -47,16 +68,15 @@ extension LaunchRecipe {
         guard path.count > 1 else { throw .malformed(field: "path") }
         let shownPath = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 
-        // A socket pair because it is made close-on-exec in one step; no other child can inherit it in between.
         var errorPipe: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &errorPipe) == 0 else { throw .notStarted(path: shownPath, code: errno) }
+        let failure = clinux_pipe(&errorPipe)
+        guard failure == 0 else { throw .notStarted(path: shownPath, code: failure) }
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { if null >= 0 { close(null) } }
 
         let listenPID = Array("LISTEN_PID=".utf8CString.dropLast())
         let kept = environment.filter { !$0.starts(with: listenPID) }
-        var request = applocker_spawn_request()
+        var request = clinux_spawn_request()
         request.new_session = true
         request.error_descriptor = errorPipe[1]
         var code: Int32 = 0
@@ -73,7 +93,7 @@ extension LaunchRecipe {
                                 request.descriptors = sources.baseAddress
                                 request.targets = targets.baseAddress
                                 request.descriptor_count = sources.count
-                                return applocker_spawn(&request, &code)
+                                return clinux_spawn(&request, &code)
                             }
                         }
                     }
@@ -87,10 +107,11 @@ extension LaunchRecipe {
         }
         let errorEnd = errorPipe[0]
         Thread.detachNewThread {
-            if let code = Self.startError(errorEnd) { onFailure(.notStarted(path: shownPath, code: code)) }
+            let code = Self.startError(errorEnd)
             close(errorEnd)
-            var exit = applocker_exit()
-            if applocker_wait_for_exit(child, &exit) == 0 { _ = applocker_reap(child) }
+            onOutcome(code.map { .notStarted(path: shownPath, code: $0) })
+            var exit = clinux_exit()
+            if clinux_wait_for_exit(child, &exit) == 0 { _ = clinux_reap(child) }
         }
         return child
     }

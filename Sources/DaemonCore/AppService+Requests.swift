@@ -1,0 +1,169 @@
+public import Policy
+public import WireProtocol
+
+// What people ask of the list.
+extension AppService {
+    /// Puts an app on the list.
+    ///
+    /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp`, `essential` or `failed`.
+    public func add(_ reference: String, user: UInt32) async throws -> AppsChanged {
+        let app = try await resolver.resolve(reference, user: user)
+        if stored.policy.apps[app.id] != nil {
+            return AppsChanged(apps: [report(app.id)], notes: ["\(app.name) is on the list already."])
+        }
+        try await change {
+            $0.resolved[app.id] = app
+            $0.policy.add(LockedApp(id: app.id, name: app.name))
+        }
+        await log.record(.appAdded, app: app.id, user: user, "\(app.name) was put on the list.")
+        var notes: [String] = []
+        if !app.sharedWith.isEmpty {
+            notes.append("\(app.sharedWith.joined(separator: ", ")) use the same program and are locked with it.")
+        }
+        return AppsChanged(apps: [report(app.id)], notes: notes)
+    }
+
+    public func remove(_ reference: String, user: UInt32) async throws -> AppsChanged {
+        let id = try listed(reference)
+        let last = report(id)
+        try await change {
+            try $0.policy.remove(id)
+            $0.resolved[id] = nil
+        }
+        gate.order(.thaw, app: id)
+        await log.record(.appRemoved, app: id, user: user, "\(last.name) was taken off the list.")
+        return AppsChanged(apps: [], notes: ["\(last.name) is no longer locked."])
+    }
+
+    /// Ends grants.
+    ///
+    /// - Throws: `ControlError` with `sessionNeeded` where an app is not on the list and adding is not authorised.
+    public func lock(_ request: LockRequest, user: UInt32, mayAdd: Bool) async throws -> AppsChanged {
+        var ids = request.all ? Set(stored.policy.apps.keys) : []
+        var missing: [String] = []
+        for reference in request.apps {
+            if let id = try? listed(reference) { ids.insert(id) } else { missing.append(reference) }
+        }
+        var notes: [String] = []
+        if let first = missing.first {
+            // Looked up first, so that a misspelt name is said to be one rather than asking for a passcode.
+            let app = try await resolver.resolve(first, user: user)
+            guard mayAdd else {
+                throw ControlError(
+                    .sessionNeeded, "\(app.name) is not on the list yet; adding it needs the owner's passcode.")
+            }
+        }
+        for reference in missing {
+            let added = try await add(reference, user: user)
+            notes += added.notes
+            ids.formUnion(added.apps.compactMap { AppID(rawValue: $0.id) })
+        }
+        let all = request.all
+        try await tighten { policy in
+            policy.turnMonitoringOnIfAll(all)
+            return try policy.lock(ids)
+        }
+        let names = ids.sorted().map { name(of: $0) }
+        await log.record(.locked, app: ids.count == 1 ? ids.first : nil, user: user, Self.sentence(names, "locked"))
+        return AppsChanged(apps: ids.sorted().map { report($0) }, notes: notes)
+    }
+
+    /// Opens apps. The caller has checked the passcode.
+    public func unlock(_ ids: Set<AppID>, scope: GrantScope, user: UInt32) async throws -> AppsChanged {
+        let now = time.now()
+        try await change { try $0.policy.unlock(ids, scope: scope, at: now) }
+        for id in ids.sorted() {
+            gate.order(.thaw, app: id)
+            await log.record(.unlocked, app: id, user: user, "\(name(of: id)) was unlocked (\(scope)).")
+        }
+        return AppsChanged(apps: ids.sorted().map { report($0) })
+    }
+
+    /// Uses up a grant for one launch.
+    /// - Returns: false where another launch used it first.
+    func admitOnce(_ facts: LaunchFacts) async throws -> Bool {
+        let now = time.now()
+        return try await change { $0.policy.admit(facts, at: now).verdict == .allow }
+    }
+
+    public func changeApp(_ reference: String, _ request: ChangeAppRequest, user: UInt32) async throws -> AppsChanged {
+        let id = try listed(reference)
+        let schedule = try request.schedule.map { try ScheduleText.parse($0) }
+        let action = try request.onGrantEnd.map { text in
+            guard let action = InstanceAction(rawValue: text) else {
+                throw ControlError(.badRequest, "\"\(text)\" is none of keep, freeze and close.")
+            }
+            return action
+        }
+        let ownPasscode = request.passcode.map { !$0.isEmpty }
+        try await change {
+            try $0.policy.change(id) { app in
+                if let schedule { app.schedule = schedule }
+                if let action { app.onGrantEnd = action }
+                if let ownPasscode { app.hasOwnPasscode = ownPasscode }
+            }
+        }
+        await log.record(.appChanged, app: id, user: user, "The rules of \(name(of: id)) were changed.")
+        return AppsChanged(apps: [report(id)])
+    }
+
+    public func setCategory(_ name: String, _ request: SetCategoryRequest, user: UInt32) async throws -> CategoryReport {
+        let apps = try request.apps.map { try Set($0.map { try listed($0) }) }
+        let schedule = try request.schedule.map { try ScheduleText.parse($0) }
+        try await change { stored in
+            var category = try stored.policy.categories[name] ?? Category(name: name)
+            if let apps { category.apps = apps }
+            if let schedule { category.schedule = schedule }
+            stored.policy.setCategory(category)
+        }
+        await log.record(.categoryChanged, user: user, "The category \(name) was changed.")
+        return categories().first { $0.name == name } ?? CategoryReport(name: name, apps: [])
+    }
+
+    public func removeCategory(_ name: String, user: UInt32) async throws {
+        try await change { try $0.policy.removeCategory(named: name) }
+        await log.record(.categoryChanged, user: user, "The category \(name) was removed.")
+    }
+
+    public func setMonitoring(_ request: MonitoringRequest, user: UInt32) async throws {
+        if request.isOn {
+            _ = try await tighten { policy in
+                policy.turnMonitoringOn()
+                return []
+            }
+            await log.record(.monitoringOn, user: user, "Monitoring was switched on.")
+            return
+        }
+        if let seconds = request.forSeconds, !(60...86_400).contains(seconds) {
+            throw ControlError(.badRequest, "Monitoring can be off for 60 to 86400 seconds, not \(seconds).")
+        }
+        let now = time.now()
+        try await change { try $0.policy.turnMonitoringOff(for: request.forSeconds.map { .seconds($0) }, at: now) }
+        let until = request.forSeconds.map { " for \($0) seconds" } ?? " until it is switched on"
+        await log.record(.monitoringOff, user: user, "Monitoring was switched off\(until): nothing is locked.")
+    }
+
+    public func changeSettings(_ request: ChangeSettingsRequest, user: UInt32) async throws -> SettingsReport {
+        try await change { stored in
+            try stored.policy.changeSettings { settings in
+                if let seconds = request.promptTimeoutSeconds { settings.promptTimeout = .seconds(seconds) }
+                if let seconds = request.defaultGrantSeconds { settings.defaultGrant = .seconds(seconds) }
+                if let holdsRoot = request.holdsRoot { settings.holdsRoot = holdsRoot }
+            }
+        }
+        configureGate()
+        await log.record(.settingsChanged, user: user, "The settings were changed.")
+        return settings()
+    }
+
+    private static func sentence(_ names: [String], _ what: String) -> String {
+        names.isEmpty ? "Nothing is on the list." : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
+    }
+}
+
+extension LockPolicy {
+    /// "Lock all" means it: a pause of monitoring ends with it.
+    fileprivate mutating func turnMonitoringOnIfAll(_ all: Bool) {
+        if all { turnMonitoringOn() }
+    }
+}

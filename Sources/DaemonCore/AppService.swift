@@ -1,0 +1,250 @@
+import Foundation
+public import Policy
+import WireProtocol
+
+/// The list of apps: what is locked, since when it is open, and that the gate's marks say the same.
+///
+/// Each change is on disk before it is acknowledged, and the gate has its marks back before a lock is reported.
+public actor AppService {
+    static let documentName = "apps"
+
+    struct Stored: Codable {
+        var policy = LockPolicy()
+        var resolved: [AppID: ResolvedApp] = [:]
+    }
+
+    let resolver: any AppResolver
+    let gate: any LaunchGatePort
+    let time: any TimeSource
+    let log: ActivityLog
+    private let documents: any DocumentStore
+    private let judge: LaunchJudge
+    private(set) var stored = Stored()
+    /// What the gate was told last.
+    private var guarded: [AppID: Bool] = [:]
+    private var missingMarks: [AppID: Int] = [:]
+    private(set) var gateState = GateState.away
+    private(set) var gateProcess: Int32?
+    /// Changes wait for each other, gate and disk included.
+    private let turns = Turns()
+    /// The wait for the next change that time brings; cut short when something else changes.
+    private var nap: Task<Void, Never>?
+
+    public init(
+        documents: any DocumentStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
+        judge: LaunchJudge, log: ActivityLog
+    ) {
+        self.documents = documents
+        self.resolver = resolver
+        self.gate = gate
+        self.time = time
+        self.judge = judge
+        self.log = log
+    }
+
+    public var policy: LockPolicy { stored.policy }
+
+    /// - Throws: where the stored list can't be read: starting with an empty one would open everything.
+    public func load() async throws {
+        if let bytes = try await documents.document(Self.documentName) {
+            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+        }
+        stored.policy.endExpiredGrants(at: time.now())
+        stored.policy.endMonitoringPause(at: time.now())
+        publish()
+    }
+
+    // MARK: Changing
+
+    /// Runs a change on a copy, writes it, and brings the gate in step.
+    ///
+    /// - Throws: what `body` throws, or `ControlError.failed` when it could not be written; then nothing has changed.
+    @discardableResult
+    func change<Value>(_ body: (inout Stored) throws -> Value) async throws -> Value {
+        try await turns.perform {
+            var copy = stored
+            let value: Value
+            do {
+                value = try body(&copy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            try await write(copy)
+            stored = copy
+            publish()
+            await bringGateInStep()
+            return value
+        }
+    }
+
+    /// As `change`, for what makes things more locked: it takes effect even where it can't be written.
+    @discardableResult
+    func tighten(_ body: (inout LockPolicy) throws -> [EndedGrant]) async throws -> [EndedGrant] {
+        try await turns.perform {
+            let ended: [EndedGrant]
+            do {
+                ended = try body(&stored.policy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            publish()
+            await bringGateInStep()
+            for grant in ended { await applyEnd(of: grant) }
+            try await write(stored)
+            return ended
+        }
+    }
+
+    private func write(_ stored: Stored) async throws {
+        do {
+            try await documents.save([UInt8](JSONEncoder().encode(stored)), as: Self.documentName)
+        } catch {
+            throw ControlError(
+                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+        }
+    }
+
+    private func publish() {
+        judge.update { [policy = stored.policy] in $0.policy = policy }
+        nap?.cancel()
+    }
+
+    // MARK: The gate
+
+    /// Tells the gate what differs from what it was told last.
+    private func bringGateInStep() async {
+        guard gateState != .away else { return }
+        let now = time.now()
+        for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
+            guarded[id] = nil
+            missingMarks[id] = nil
+            await gate.forget(id)
+        }
+        for id in stored.policy.apps.keys.sorted() {
+            let wanted = stored.policy.isGuarded(id, at: now)
+            guard guarded[id] != wanted else { continue }
+            let isKnown = guarded[id] != nil
+            guarded[id] = wanted
+            if isKnown {
+                await gate.setGuarded(id, wanted)
+            } else if let app = stored.resolved[id] {
+                await gate.set(app, guarded: wanted)
+            }
+        }
+    }
+
+    func gateChanged(_ state: GateState, process: Int32?) async {
+        _ = try? await turns.perform { await synchronise(state, process: process) }
+    }
+
+    private func synchronise(_ state: GateState, process: Int32?) async {
+        gateState = state
+        gateProcess = process
+        guarded = [:]
+        missingMarks = [:]
+        guard state != .away else {
+            await log.record(.gateAway, "The gate is away: locked apps can't be started until it is back.")
+            return
+        }
+        configureGate()
+        await bringGateInStep()
+        gate.synchronised()
+        let sentence =
+            switch state {
+            case .held(0): "The gate holds launches in the kernel."
+            case .held(let orphans): "The gate is back and denied \(orphans) launches that had waited."
+            case .weak(let reason): "Weak mode: \(reason)"
+            case .away: ""
+            }
+        await log.record(.gateConnected, sentence)
+    }
+
+    func configureGate() {
+        let settings = stored.policy.settings
+        // The daemon answers at the time-out itself; the gate's own deadline is for a daemon that hangs.
+        gate.configure(
+            answerWithin: settings.promptTimeout + .seconds(10),
+            maximumWaitingPerUser: settings.maximumWaitingPerUser)
+    }
+
+    func marksAreMissing(_ id: AppID, count: Int) async {
+        missingMarks[id] = count == 0 ? nil : count
+        guard count > 0 else { return }
+        await log.record(
+            .marksMissing, app: id, "\(count) files of \(id) could not be guarded; they may have been removed.")
+    }
+
+    var appsWithMissingMarks: [AppID] { missingMarks.keys.sorted() }
+
+    /// A package was upgraded or removed: the app is looked up again. Where it is gone, what was known of it stays
+    /// locked, so that putting it back does not open it.
+    func filesChanged(_ id: AppID) async {
+        guard let known = stored.resolved[id], stored.policy.apps[id] != nil else { return }
+        guard let found = try? await resolver.resolve(known.id.rawValue, user: known.user), found.id == id else { return }
+        guard found.executables != known.executables || found.privateDirectories != known.privateDirectories else {
+            return
+        }
+        guarded[id] = nil
+        do {
+            try await change { $0.resolved[id] = found }
+        } catch {
+            await log.record(.marksMissing, app: id, "The new files of \(id) could not be recorded: \(error)")
+        }
+    }
+
+    // MARK: Time
+
+    /// Ends grants and follows schedules, sleeping exactly until the next change. Runs until it is cancelled.
+    func followTime() async throws {
+        while !Task.isCancelled {
+            try await turns.perform { await tick() }
+            let wait = stored.policy.nextTransition(after: time.now()) ?? .seconds(86_400)
+            let nap = Task { [time] in _ = try? await time.sleep(for: max(wait, .milliseconds(1))) }
+            self.nap = nap
+            await withTaskCancellationHandler {
+                await nap.value
+            } onCancel: {
+                nap.cancel()
+            }
+        }
+    }
+
+    private func tick() async {
+        let now = time.now()
+        var copy = stored
+        let ended = copy.policy.endExpiredGrants(at: now)
+        let monitoringIsBack = copy.policy.endMonitoringPause(at: now)
+        if !ended.isEmpty || monitoringIsBack {
+            stored = copy
+            judge.update { [policy = stored.policy] in $0.policy = policy }
+        }
+        await bringGateInStep()
+        for grant in ended { await applyEnd(of: grant) }
+        if monitoringIsBack { await log.record(.monitoringOn, "Monitoring is on again.") }
+        if !ended.isEmpty || monitoringIsBack { try? await write(stored) }
+    }
+
+    private func applyEnd(of ended: EndedGrant) async {
+        switch ended.action {
+        case .keep: break
+        case .freeze: gate.order(.freeze, app: ended.grant.app)
+        case .close: gate.order(.close, app: ended.grant.app)
+        }
+        await log.record(
+            .grantEnded, app: ended.grant.app, "\(name(of: ended.grant.app)) is locked again (\(ended.reason.rawValue)).")
+    }
+
+    func name(of id: AppID) -> String { stored.policy.apps[id]?.name ?? id.rawValue }
+}
+
+extension ControlError {
+    init(_ error: PolicyError) {
+        let code: Code =
+            switch error.code {
+            case .noSuchApp: .noSuchApp
+            case .noSuchCategory: .noSuchCategory
+            case .invalidSchedule, .invalidDuration, .invalidCategory, .invalidSetting: .badRequest
+            }
+        self.init(code, error.sentence)
+    }
+}

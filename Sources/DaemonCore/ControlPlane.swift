@@ -1,0 +1,267 @@
+import Foundation
+import Policy
+import SealedFormats
+public import WireProtocol
+
+/// The control socket's requests, mapped to the services, and who may make them.
+///
+/// Anyone who is logged in may look, make things more locked, and answer for their own launches with a passcode. What
+/// changes the protection needs a management session.
+public struct ControlPlane: ControlService {
+    let apps: AppService
+    let passcodes: PasscodeService
+    let launches: LaunchService
+    let sessions: SessionService
+    let judge: LaunchJudge
+    let activity: any ActivityStore
+    let time: any TimeSource
+    let version: String
+    /// The user the daemon runs as; that user and root may set AppLocker up.
+    let ownUser: UInt32
+    let ownProcess: Int32
+
+    public init(
+        apps: AppService, passcodes: PasscodeService, launches: LaunchService, sessions: SessionService,
+        judge: LaunchJudge, activity: any ActivityStore, time: any TimeSource, version: String, ownUser: UInt32,
+        ownProcess: Int32
+    ) {
+        self.apps = apps
+        self.passcodes = passcodes
+        self.launches = launches
+        self.sessions = sessions
+        self.judge = judge
+        self.activity = activity
+        self.time = time
+        self.version = version
+        self.ownUser = ownUser
+        self.ownProcess = ownProcess
+    }
+
+    public func prompterJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<PromptEvent> {
+        await launches.join(peer, connection: connection)
+    }
+
+    public func prompterLeft(connection: UInt64) async { await launches.leave(connection: connection) }
+
+    public func respond(to request: ControlRequest) async throws -> [UInt8] {
+        do {
+            let reply = try await reply(to: request)
+            return try [UInt8](JSONEncoder().encode(reply))
+        } catch let error as ControlError {
+            throw error
+        } catch {
+            throw ControlError(.failed, "AppLocker could not do this (\(error)). Its log on standard error says more.")
+        }
+    }
+
+    private func reply(to request: ControlRequest) async throws -> any Encodable & Sendable {
+        switch request.route {
+        case .status: return await status(of: request.peer)
+        case .listApps: return AppList(apps: await apps.reports())
+        case .listInstalled: return await apps.installed(user: request.peer.user)
+        case .listCategories: return CategoryList(categories: await apps.categories())
+        case .settings: return await apps.settings()
+        case .lock: return try await lock(request)
+        case .unlock: return try await unlock(request)
+        case .answerPrompt, .cancelPrompt, .registerDesktop: return try await promptReply(to: request)
+        case .setUp: return try await setUp(request)
+        case .openSession:
+            let body: PasscodeRequest = try decode(request)
+            try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.peer.user)
+            return await sessions.open(for: request.peer)
+        case .endSession:
+            await sessions.end(request.token)
+            return DoneReport()
+        case .changePasscode:
+            let body: ChangePasscodeRequest = try decode(request)
+            let notes = try await passcodes.change(
+                from: SecretBytes(utf8: body.old), to: SecretBytes(utf8: body.new), user: request.peer.user)
+            await sessions.endAll()
+            return DoneReport(notes: notes)
+        case .log, .statistics:
+            return try await history(request)
+        case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
+            return try await managed(request)
+        case .prompts: throw ControlError(.badRequest, "This address is a stream of events.")
+        }
+    }
+
+    // MARK: Anyone
+
+    private func status(of peer: ControlPeer) async -> StatusReport {
+        let reports = await apps.reports()
+        let open = reports.filter { $0.state != .locked }.count
+        let gate = await apps.gateState
+        let monitoring = await apps.monitoring()
+        var degraded: [String] = []
+        let protection: StatusReport.Protection
+        switch gate {
+        case .held: protection = .held
+        case .weak(let reason):
+            protection = .weak
+            degraded.append("Weak mode: \(reason)")
+        case .away:
+            protection = .gateAway
+            degraded.append("The gate is not running: locked apps can't be started until it is back.")
+        }
+        if !monitoring.isOn { degraded.append("Monitoring is off: nothing is locked.") }
+        for id in await apps.appsWithMissingMarks {
+            degraded.append("Some files of \(id) are not guarded; look at `applocker log`.")
+        }
+        if !reports.isEmpty, !judge.hasPrompter(peer.user) {
+            degraded.append("No prompt is open for you: your locked apps are denied without a question.")
+        }
+        var processes = [ProcessReport(name: "applockerd", pid: ownProcess)]
+        if let process = await apps.gateProcess { processes.append(ProcessReport(name: "applocker-gate", pid: process)) }
+        return StatusReport(
+            version: version, isSetUp: await passcodes.isSetUp, protection: protection, degraded: degraded,
+            monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
+            waitingLaunches: await launches.waitingCount, prompterConnected: judge.hasPrompter(peer.user),
+            lockout: await passcodes.lockoutState(), processes: processes)
+    }
+
+    private func setUp(_ request: ControlRequest) async throws -> DoneReport {
+        let body: PasscodeRequest = try decode(request)
+        guard request.peer.user == 0 || request.peer.user == ownUser else {
+            throw ControlError(
+                .notYours, "Only the computer's owner can set AppLocker up. Run `sudo applocker setup`.")
+        }
+        return DoneReport(notes: try await passcodes.setUp(SecretBytes(utf8: body.passcode)))
+    }
+
+    private func lock(_ request: ControlRequest) async throws -> AppsChanged {
+        let body: LockRequest = try decode(request)
+        guard body.all || !body.apps.isEmpty else {
+            throw ControlError(.badRequest, "Name the apps to lock, or say all.")
+        }
+        let mayAdd = request.token != nil
+        if mayAdd { try await sessions.require(request.token, of: request.peer) }
+        return try await apps.lock(body, user: request.peer.user, mayAdd: mayAdd)
+    }
+
+    private func unlock(_ request: ControlRequest) async throws -> AppsChanged {
+        let body: UnlockRequest = try decode(request)
+        let scope = try await scope(body.grant)
+        let all = body.all ? await apps.policy.apps.keys.sorted() : []
+        var ids = Set(all)
+        for reference in body.apps { ids.insert(try await apps.listed(reference)) }
+        guard !ids.isEmpty else {
+            throw ControlError(
+                body.all ? .noSuchApp : .badRequest,
+                body.all ? "Nothing is on the list, so nothing can be unlocked." : "Name the apps to unlock, or say all.")
+        }
+        // An app's own passcode opens that app and nothing else.
+        let only = ids.count == 1 ? ids.first : nil
+        try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.peer.user)
+        return try await apps.unlock(ids, scope: scope, user: request.peer.user)
+    }
+
+    private func promptReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
+        switch request.route {
+        case .answerPrompt:
+            let body: PromptAnswerRequest = try decode(request)
+            return try await launches.answer(
+                request.parameter ?? "", with: SecretBytes(utf8: body.passcode), scope: try await scope(body.grant),
+                by: request.peer)
+        case .cancelPrompt:
+            try await launches.cancel(request.parameter ?? "", by: request.peer)
+        default:
+            let body: RegisterDesktopRequest = try decode(request)
+            await launches.registerDesktop(body.processes, of: request.peer)
+        }
+        return DoneReport()
+    }
+
+    private func history(_ request: ControlRequest) async throws -> any Encodable & Sendable {
+        if request.route == .statistics {
+            let days = try number("days", in: request, default: 30, range: 1...3_650)
+            let apps = try await activity.statistics(since: time.wallClock() - Double(days) * 86_400)
+            return StatisticsReport(days: days, apps: apps)
+        }
+        return EventList(
+            events: try await activity.events(
+                after: Int64(try number("after", in: request, default: 0, range: 0...Int.max)),
+                limit: try number("limit", in: request, default: 50, range: 1...1_000), app: request.query["app"]))
+    }
+
+    // MARK: The owner
+
+    private func managed(_ request: ControlRequest) async throws -> any Encodable & Sendable {
+        try await sessions.require(request.token, of: request.peer)
+        let user = request.peer.user
+        let name = request.parameter ?? ""
+        switch request.route {
+        case .addApp:
+            let body: AddAppRequest = try decode(request)
+            return try await apps.add(body.app, user: user)
+        case .removeApp: return try await apps.remove(name, user: user)
+        case .changeApp: return try await changeApp(name, request)
+        case .setCategory:
+            return try await apps.setCategory(name, try decode(request), user: user)
+        case .removeCategory:
+            try await apps.removeCategory(name, user: user)
+        case .setMonitoring:
+            try await apps.setMonitoring(try decode(request), user: user)
+            return await apps.monitoring()
+        default:
+            return try await apps.changeSettings(try decode(request), user: user)
+        }
+        return DoneReport()
+    }
+
+    private func changeApp(_ name: String, _ request: ControlRequest) async throws -> AppsChanged {
+        let body: ChangeAppRequest = try decode(request)
+        let id = try await apps.listed(name)
+        var notes: [String] = []
+        if let passcode = body.passcode {
+            notes = try await passcodes.setPasscode(
+                passcode.isEmpty ? nil : SecretBytes(utf8: passcode), of: id, user: request.peer.user)
+        }
+        var changed = try await apps.changeApp(name, body, user: request.peer.user)
+        changed.notes += notes
+        return changed
+    }
+
+    // MARK: Pieces
+
+    private func scope(_ grant: GrantRequest) async throws -> GrantScope {
+        let scope: GrantScope =
+            switch grant.kind {
+            case .thisLaunch: .thisLaunch
+            case .untilLocked: .untilLocked
+            case .duration:
+                if let seconds = grant.seconds { .duration(.seconds(seconds)) } else {
+                    .duration(.seconds(await apps.settings().defaultGrantSeconds))
+                }
+            }
+        do {
+            try scope.validate()
+        } catch {
+            throw ControlError(error)
+        }
+        return scope
+    }
+
+    private func number(
+        _ name: String, in request: ControlRequest, default absent: Int, range: ClosedRange<Int>
+    ) throws -> Int {
+        guard let text = request.query[name] else { return absent }
+        guard let number = Int(text), range.contains(number) else {
+            throw ControlError(.badRequest, "\(name) has to be a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    private func decode<Body: Decodable>(_ request: ControlRequest) throws -> Body {
+        do {
+            return try JSONDecoder().decode(Body.self, from: Data(request.body))
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw ControlError(.badRequest, "The field \"\(key.stringValue)\" is missing.")
+        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            throw ControlError(.badRequest, "The field \"\(path)\" has a value of the wrong kind.")
+        } catch {
+            throw ControlError(.badRequest, "The request's body is not the JSON that \(request.route.template) takes.")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import Policy
+import Synchronization
+
+/// Decides launches on the thread that reads the gate, without waiting for any actor, disk or other request: what the
+/// services decided last lies here as one value.
+///
+/// Sendable because its state is one `Mutex`.
+public final class LaunchJudge: Sendable {
+    struct View: Sendable {
+        var policy = LockPolicy()
+        var lockout = LockoutLadder()
+        /// Open prompters by user.
+        var prompters: [UInt32: Int] = [:]
+        /// Launches that wait for an answer, by user.
+        var waiting: [UInt32: Int] = [:]
+        var restarts: [Restart] = []
+    }
+
+    /// A launch that was denied at once and that its prompter may start again.
+    struct Restart: Sendable {
+        var app: AppID
+        var prompter: Int32
+        var user: UInt32
+        var expiresAt: Duration
+    }
+
+    /// How long a prompter has to start a launch again.
+    static let restartWindow = Duration.seconds(10)
+
+    private let view = Mutex(View())
+    private let time: any TimeSource
+
+    public init(time: any TimeSource) { self.time = time }
+
+    /// Called on the gate's reader thread. A launch that is to be asked about counts as waiting from here on.
+    public func judge(_ launch: HeldLaunch) -> Decision {
+        let now = time.now()
+        return view.withLock { view in
+            if let index = view.restarts.firstIndex(where: {
+                $0.app == launch.app && $0.prompter == launch.parent && $0.user == launch.user
+                    && now.elapsed < $0.expiresAt
+            }) {
+                view.restarts.remove(at: index)
+                return Decision(verdict: .allow, reason: .passcodeGiven)
+            }
+            let decision = view.policy.decide(
+                LaunchFacts(
+                    app: launch.app, uid: launch.user, isRoot: launch.user == 0,
+                    hasPrompter: Self.askee(of: launch, in: view) != nil,
+                    waitingForUser: view.waiting[launch.user, default: 0], lockout: view.lockout), at: now)
+            if decision.verdict == .ask { view.waiting[launch.user, default: 0] += 1 }
+            return decision
+        }
+    }
+
+    /// The user whose prompter is asked: who started the app, or who logged in and became somebody else.
+    func askee(of launch: HeldLaunch) -> UInt32? { view.withLock { Self.askee(of: launch, in: $0) } }
+
+    private static func askee(of launch: HeldLaunch, in view: View) -> UInt32? {
+        [launch.user, launch.loginUser].compactMap { $0 }.first { view.prompters[$0, default: 0] > 0 }
+    }
+
+    func update<Result: Sendable>(_ change: (inout sending View) -> sending Result) -> Result {
+        view.withLock(change)
+    }
+
+    func waitingEnded(of user: UInt32) {
+        view.withLock { view in
+            let left = view.waiting[user, default: 0] - 1
+            view.waiting[user] = left > 0 ? left : nil
+        }
+    }
+
+    func allowRestart(of app: AppID, by prompter: Int32, user: UInt32) {
+        let now = time.now().elapsed
+        view.withLock { view in
+            view.restarts.removeAll { $0.expiresAt <= now }
+            view.restarts.append(
+                Restart(app: app, prompter: prompter, user: user, expiresAt: now + Self.restartWindow))
+        }
+    }
+
+    func hasPrompter(_ user: UInt32) -> Bool { view.withLock { $0.prompters[user, default: 0] > 0 } }
+}

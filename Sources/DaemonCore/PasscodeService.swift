@@ -1,0 +1,251 @@
+import Foundation
+public import Policy
+public import SealedFormats
+public import WireProtocol
+
+/// The owner's passcode, the apps' own ones, and the count of wrong ones.
+///
+/// An attempt is counted, and the count is on disk, before it is compared: pulling the plug in the middle wins
+/// nothing. Attempts are compared one at a time, each costs 128 MiB and about a second.
+public actor PasscodeService {
+    /// Attempts that may wait for their turn; more are refused as `busy`.
+    static let maximumQueued = 16
+    static let documentName = "passcodes"
+
+    struct Stored: Codable {
+        /// Verifiers in the text form that `PasscodeVerifier` defines.
+        var owner: String?
+        var apps: [AppID: String] = [:]
+        var lockout = LockoutLadder()
+    }
+
+    /// Whose passcode was given.
+    public enum Holder: Sendable { case owner, app }
+
+    private let documents: any DocumentStore
+    private let machineSecret: SecretBytes
+    private let cost: @Sendable () throws -> ScryptCost
+    private let time: any TimeSource
+    private let judge: LaunchJudge
+    private let log: ActivityLog
+    private var stored = Stored()
+    private let turns = Turns(maximumQueued: PasscodeService.maximumQueued)
+
+    /// - Parameter cost: of new verifiers; called on a thread of its own, it may measure the machine.
+    public init(
+        documents: any DocumentStore, machineSecret: SecretBytes, cost: @escaping @Sendable () throws -> ScryptCost,
+        time: any TimeSource,
+        judge: LaunchJudge, log: ActivityLog
+    ) {
+        self.documents = documents
+        self.machineSecret = machineSecret
+        self.cost = cost
+        self.time = time
+        self.judge = judge
+        self.log = log
+    }
+
+    /// Reads what is stored; a lockout of an earlier boot starts again in full.
+    public func load() async throws {
+        if let bytes = try await documents.document(Self.documentName) {
+            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+        }
+        stored.lockout = stored.lockout.rebased(at: time.now())
+        try await save(stored)
+    }
+
+    public var isSetUp: Bool { stored.owner != nil }
+
+    public func lockoutState() -> LockoutState {
+        LockoutState(stored.lockout, at: time.now())
+    }
+
+    /// - Throws: `ControlError` with `alreadySetUp`, `passcodeTooShort` or `failed`.
+    public func setUp(_ passcode: SecretBytes) async throws -> [String] {
+        let notes = try Self.check(passcode)
+        try await inTurn {
+            guard stored.owner == nil else {
+                throw ControlError(
+                    .alreadySetUp, "A passcode is set already. Change it with `applocker passcode change`.")
+            }
+            var changed = stored
+            changed.owner = try await make(passcode)
+            changed.lockout = LockoutLadder()
+            try await save(changed)
+        }
+        await log.record(.setUp, "AppLocker was set up with a passcode.")
+        return notes
+    }
+
+    /// Compares a passcode with the owner's and, where an app is named that has one, with the app's own.
+    ///
+    /// - Throws: `ControlError` with `notSetUp`, `wrongPasscode`, `lockedOut`, `busy` or `failed`.
+    @discardableResult
+    public func verify(_ passcode: SecretBytes, app: AppID? = nil, user: UInt32) async throws -> Holder {
+        try await inTurn { try await compareCounted(passcode, app: app, user: user) }
+    }
+
+    private func compareCounted(_ passcode: SecretBytes, app: AppID?, user: UInt32) async throws -> Holder {
+        guard let owner = stored.owner else {
+            throw ControlError(.notSetUp, "No passcode is set yet. Set one with `applocker setup`.")
+        }
+        try refuseDuringLockout()
+
+        var counted = stored
+        counted.lockout.recordFailure(at: time.now())
+        try await save(counted)
+
+        let verification = try await compare(passcode, with: owner)
+        if verification.matches {
+            var changed = stored
+            changed.lockout.recordSuccess()
+            if verification.needsUpgrade { changed.owner = try await make(passcode) }
+            try await save(changed)
+            return .owner
+        }
+        if let app, let own = stored.apps[app] {
+            let verification = try await compare(passcode, with: own)
+            if verification.matches {
+                var changed = stored
+                changed.lockout.withdrawFailure()
+                if verification.needsUpgrade { changed.apps[app] = try await make(passcode) }
+                try await save(changed)
+                return .app
+            }
+        }
+        let state = lockoutState()
+        await log.record(.passcodeWrong, app: app, user: user, Self.sentence(state))
+        throw Self.wrong(state, untilNext: stored.lockout.failuresToNextLockout)
+    }
+
+    /// - Throws: as `verify`, or `ControlError` with `passcodeTooShort`.
+    public func change(from old: SecretBytes, to new: SecretBytes, user: UInt32) async throws -> [String] {
+        let notes = try Self.check(new)
+        guard try await verify(old, user: user) == .owner else { return [] }
+        try await inTurn {
+            var changed = stored
+            changed.owner = try await make(new)
+            try await save(changed)
+        }
+        await log.record(.passcodeChanged, user: user, "The passcode was changed.")
+        return notes
+    }
+
+    /// Gives the app a passcode of its own, or takes it away.
+    public func setPasscode(_ passcode: SecretBytes?, of app: AppID, user: UInt32) async throws -> [String] {
+        let notes = try passcode.map(Self.check) ?? []
+        try await inTurn {
+            var changed = stored
+            changed.apps[app] = if let passcode { try await make(passcode) } else { nil }
+            try await save(changed)
+        }
+        await log.record(
+            .passcodeChanged, app: app, user: user,
+            passcode == nil ? "\(app) has no passcode of its own any more." : "\(app) has a passcode of its own.")
+        return notes
+    }
+
+    // MARK: Pieces
+
+    private func refuseDuringLockout() throws {
+        let state = lockoutState()
+        guard state.remainingSeconds > 0 else { return }
+        throw Self.lockedOut(state)
+    }
+
+    private func save(_ changed: Stored) async throws {
+        do {
+            try await documents.save([UInt8](JSONEncoder().encode(changed)), as: Self.documentName)
+        } catch {
+            throw ControlError(.failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+        }
+        stored = changed
+        judge.update { [lockout = changed.lockout] in $0.lockout = lockout }
+    }
+
+    private func make(_ passcode: SecretBytes) async throws -> String {
+        let (cost, secret) = (cost, machineSecret)
+        return try await Self.onOwnThread { 
+            try PasscodeVerifier(passcode: passcode, cost: cost(), machineSecret: secret).text
+        }
+    }
+
+    private func compare(_ passcode: SecretBytes, with verifier: String) async throws
+        -> PasscodeVerifier.Verification
+    {
+        let secret = machineSecret
+        return try await Self.onOwnThread { 
+            try PasscodeVerifier(text: verifier).verify(passcode: passcode, machineSecret: secret)
+        }
+    }
+
+    /// A key derivation keeps a core busy for a second: not on the pool that answers everything else.
+    private static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async { continuation.resume(with: Result(catching: work)) }
+        }
+    }
+
+    private func inTurn<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await turns.perform(work)
+        } catch is Turns.Full {
+            throw ControlError(.busy, "Too many passcodes are being tried at once. Try again in a moment.")
+        }
+    }
+
+    private static func check(_ passcode: SecretBytes) throws -> [String] {
+        switch passcode.withUnsafeBytes({ PasscodeRules.check(utf8: $0) }) {
+        case .fine: return []
+        case .weak(let why): return ["This passcode is weak. \(why)"]
+        case .tooShort:
+            throw ControlError(
+                .passcodeTooShort,
+                "The passcode is shorter than \(PasscodeRules.minimumLength) characters; choose a longer one.")
+        case .notText:
+            throw ControlError(.badRequest, "The passcode is not valid UTF-8 text; choose another.")
+        }
+    }
+
+    private static func sentence(_ state: LockoutState) -> String {
+        let times = state.failures == 1 ? "1 wrong passcode" : "\(state.failures) wrong passcodes in a row"
+        return state.remainingSeconds > 0
+            ? "\(times): nothing can be unlocked for \(state.remainingSeconds) seconds." : "\(times)."
+    }
+
+    private static func lockedOut(_ state: LockoutState) -> ControlError {
+        ControlError(
+            .lockedOut,
+            "Too many wrong passcodes (\(state.failures)). Try again in \(state.remainingSeconds) seconds.",
+            retryAfterSeconds: state.remainingSeconds)
+    }
+
+    private static func wrong(_ state: LockoutState, untilNext: Int) -> ControlError {
+        if state.remainingSeconds > 0 {
+            return ControlError(
+                .lockedOut, "Wrong passcode. Nothing can be unlocked for \(state.remainingSeconds) seconds.",
+                retryAfterSeconds: state.remainingSeconds)
+        }
+        return ControlError(.wrongPasscode, "Wrong passcode. \(untilNext) more before a pause.")
+    }
+}
+
+extension LockoutState {
+    init(_ ladder: LockoutLadder, at moment: Moment) {
+        switch ladder.status(at: moment) {
+        case .open(let failures): self.init(failures: failures, remainingSeconds: 0)
+        case .lockedOut(let remaining, let failures):
+            self.init(failures: failures, remainingSeconds: remaining.wholeSecondsRoundedUp)
+        }
+    }
+}
+
+extension Duration {
+    /// A countdown must not show 0 while there is time left.
+    var wholeSecondsRoundedUp: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) + (attoseconds > 0 ? 1 : 0)
+    }
+}

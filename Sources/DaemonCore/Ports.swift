@@ -1,0 +1,74 @@
+public import Policy
+public import WireProtocol
+
+/// The time, and waiting for it.
+public protocol TimeSource: Sendable {
+    func now() -> Moment
+    /// Seconds since 1970 by the wall clock, for the log only: nothing is decided by it.
+    func wallClock() -> Double
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func sleep(for duration: Duration) async throws
+}
+
+/// Small documents that are written whole.
+public protocol DocumentStore: Sendable {
+    func document(_ name: String) async throws -> [UInt8]?
+    /// Durable when it returns; on failure the earlier document stays.
+    func save(_ bytes: [UInt8], as name: String) async throws
+}
+
+/// The activity log.
+public protocol ActivityStore: Sendable {
+    /// Durable when it returns. The events' numbers are given by the store, in order.
+    func append(_ events: [ActivityEvent]) async throws
+    /// The newest `limit` events with a number above `after`, oldest first.
+    func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport]
+    func statistics(since time: Double) async throws -> [AppStatistics]
+}
+
+/// An app with everything that makes it.
+public struct ResolvedApp: Hashable, Codable, Sendable {
+    public var id: AppID
+    public var name: String
+    public var icon: String?
+    /// "desktop", "flatpak", "snap", "appimage" or "executable".
+    public var kind: String
+    /// Who added it: the app may be installed for that user alone.
+    public var user: UInt32
+    /// Absolute paths.
+    public var executables: [String]
+    public var privateDirectories: [String]
+    public var sharedWith: [String]
+
+    public init(
+        id: AppID, name: String, icon: String?, kind: String, user: UInt32, executables: [String],
+        privateDirectories: [String], sharedWith: [String]
+    ) {
+        self.id = id
+        self.name = name
+        self.icon = icon
+        self.kind = kind
+        self.user = user
+        self.executables = executables
+        self.privateDirectories = privateDirectories
+        self.sharedWith = sharedWith
+    }
+}
+
+/// What is installed. A user's own apps are found in that user's home.
+public protocol AppResolver: Sendable {
+    /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp` or `essential`.
+    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp
+    /// The apps, and a sentence for each desktop entry that could not be read.
+    func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String])
+}
+
+/// What the system knows of its users and processes.
+public protocol ProcessDirectory: Sendable {
+    /// For people; nothing is decided by it.
+    func userName(_ user: UInt32) -> String?
+    /// For people; nothing is decided by it.
+    func processName(_ process: Int32) -> String?
+    /// The real user of a running process.
+    func owner(of process: Int32) -> UInt32?
+}

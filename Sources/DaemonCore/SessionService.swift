@@ -1,0 +1,59 @@
+import Policy
+public import WireProtocol
+
+/// Management sessions: what the owner's passcode opens for a short while.
+public actor SessionService {
+    static let lifetime = Duration.seconds(900)
+    static let idleLimit = Duration.seconds(300)
+    /// Sessions that may be open at a time; the oldest ends when one more is opened.
+    static let maximumOpen = 64
+
+    private struct Session {
+        var user: UInt32
+        var opened: Duration
+        var used: Duration
+    }
+
+    private let time: any TimeSource
+    private var sessions: [String: Session] = [:]
+
+    public init(time: any TimeSource) { self.time = time }
+
+    public func open(for peer: ControlPeer) -> SessionReport {
+        let now = time.now().elapsed
+        sessions = sessions.filter { Self.isOpen($0.value, at: now) }
+        if sessions.count >= Self.maximumOpen, let oldest = sessions.min(by: { $0.value.opened < $1.value.opened }) {
+            sessions[oldest.key] = nil
+        }
+        var generator = SystemRandomNumberGenerator()
+        let token = (0..<4).map { _ in
+            let word = String(generator.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - word.count) + word
+        }.joined()
+        sessions[token] = Session(user: peer.user, opened: now, used: now)
+        return SessionReport(
+            token: token, expiresInSeconds: Int(Self.lifetime.components.seconds),
+            idleSeconds: Int(Self.idleLimit.components.seconds))
+    }
+
+    /// - Throws: `ControlError` with `sessionNeeded` unless the token is of an open session of this user.
+    public func require(_ token: String?, of peer: ControlPeer) throws {
+        let now = time.now().elapsed
+        guard let token, var session = sessions[token], session.user == peer.user, Self.isOpen(session, at: now) else {
+            throw ControlError(
+                .sessionNeeded, "This changes what is protected and needs the owner's passcode. Open a session first.")
+        }
+        session.used = now
+        sessions[token] = session
+    }
+
+    public func end(_ token: String?) {
+        if let token { sessions[token] = nil }
+    }
+
+    public func endAll() { sessions = [:] }
+
+    private static func isOpen(_ session: Session, at now: Duration) -> Bool {
+        now - session.opened < lifetime && now - session.used < idleLimit && now >= session.used
+    }
+}

@@ -1,0 +1,236 @@
+public import DaemonCore
+import GateProtocol
+import Glibc
+public import Policy
+import Synchronization
+import WireProtocol
+
+/// The daemon's end of the gate's socket.
+///
+/// A thread of its own reads it, decides with `judge` and answers on the spot; what the services have to know comes
+/// out of `events` afterwards. Sendable because everything that changes is inside one `Mutex`.
+public final class GateClient: LaunchGatePort {
+    public let events: AsyncStream<GateEvent>
+
+    struct State {
+        var connection: GateConnection?
+        var tokens: [AppID: AppToken] = [:]
+        var apps: [AppToken: AppID] = [:]
+        var lastToken: AppToken = 0
+        var lastSequence: UInt32 = 0
+        /// Who waits until a change is in force.
+        var waiters: [UInt32: CheckedContinuation<Void, Never>] = [:]
+        var recipes: [LaunchToken: [UInt8]] = [:]
+        var settings: DaemonMessage?
+    }
+
+    private let socketPath: String
+    private let judge: LaunchJudge
+    private let state = Mutex(State())
+    private let continuation: AsyncStream<GateEvent>.Continuation
+
+    public init(socketPath: String, judge: LaunchJudge) {
+        self.socketPath = socketPath
+        self.judge = judge
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Starts the reader thread, which connects, and connects again whenever the gate has gone, for as long as the
+    /// process lives.
+    public func start() {
+        let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
+        defer { thread.deallocate() }
+        let box = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            thread, nil,
+            { argument in
+                if let argument { Unmanaged<GateClient>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
+        precondition(code == 0, "a thread at start-up can't be refused")
+        pthread_detach(thread.pointee)
+    }
+
+    /// How long the gate is left alone after it could not be reached, in microseconds. While it is away nothing can
+    /// be started, so it is looked for often.
+    private static let retryInterval: UInt32 = 50_000
+
+    private func run() -> Never {
+        var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes)
+        while true {
+            guard let connection = try? GateConnection(path: socketPath),
+                connection.send(.hello(version: GateProtocol.version))
+            else {
+                usleep(Self.retryInterval)
+                continue
+            }
+            state.withLock { state in
+                state.connection = connection
+                state.tokens = [:]
+                state.apps = [:]
+                state.recipes = [:]
+            }
+            while let bytes = connection.receive(into: &buffer) {
+                guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
+                    connection.hangUp()
+                    break
+                }
+            }
+            let waiters = state.withLock { state in
+                state.connection = nil
+                defer { state.waiters = [:] }
+                return Array(state.waiters.values)
+            }
+            for waiter in waiters { waiter.resume() }
+            continuation.yield(.disconnected)
+            usleep(Self.retryInterval)
+        }
+    }
+
+    /// - Returns: false where the connection has to end.
+    private func handle(_ message: GateMessage, on connection: GateConnection) -> Bool {
+        switch message {
+        case .hello(let version, let mode, let orphans, let refusal):
+            guard version == GateProtocol.version else { return false }
+            continuation.yield(
+                .connected(
+                    mode == .held ? .held(orphansDenied: Int(orphans)) : .weak(reason: Self.reason(refusal)),
+                    process: connection.process))
+        case .launch(let question):
+            guard let app = app(question.app) else {
+                return question.deniedAtOnce || connection.send(.answer(question.launch, allow: false))
+            }
+            let launch = HeldLaunch(
+                number: question.launch, app: app, process: question.process, parent: question.parent,
+                user: question.user, loginUser: question.loginUser == .max ? nil : question.loginUser,
+                deniedAtOnce: question.deniedAtOnce, path: String(decoding: question.path, as: UTF8.self))
+            let decision = judge.judge(launch)
+            let isSettled = decision.verdict != .ask && decision.reason != .grantedOnce
+            let isSent =
+                !isSettled || question.deniedAtOnce
+                || connection.send(.answer(question.launch, allow: decision.verdict == .allow))
+            continuation.yield(.launch(launch, decision))
+            return isSent
+        case .recipe(let launch, let isLast, let part): return collect(launch, part, isLast: isLast)
+        case .ended(let launch, let end):
+            let reason: Reason =
+                switch end {
+                case .timedOut: .noAnswer
+                case .processGone: .launcherGone
+                case .tooManyWaiting: .tooManyWaiting
+                }
+            continuation.yield(.ended(number: launch, reason))
+        case .readDenied(let token, let process, let user, let path):
+            guard let app = app(token) else { return true }
+            continuation.yield(
+                .readDenied(app: app, process: process, user: user, path: String(decoding: path, as: UTF8.self)))
+        case .applied(let token, let sequence, _, let failures):
+            if let app = app(token) { continuation.yield(.marksMissing(app: app, count: Int(failures))) }
+            state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume()
+        case .filesChanged(let token):
+            if let app = app(token) { continuation.yield(.filesChanged(app: app)) }
+        case .instancesReached, .pong: break
+        }
+        return true
+    }
+
+    private func collect(_ launch: LaunchToken, _ part: [UInt8], isLast: Bool) -> Bool {
+        let whole: [UInt8]? = state.withLock { state in
+            state.recipes[launch, default: []] += part
+            guard state.recipes[launch, default: []].count <= GateProtocol.maximumRecipeBytes else {
+                state.recipes[launch] = nil
+                return nil
+            }
+            return isLast ? state.recipes.removeValue(forKey: launch) : nil
+        }
+        if let whole, let recipe = LaunchRecipe(parts: whole) {
+            continuation.yield(.recipe(number: launch, recipe))
+        }
+        return true
+    }
+
+    private static func reason(_ refusal: Int32) -> String {
+        refusal == 0
+            ? "it was asked for (--user-mode), so a locked app is noticed after it started, and stopped."
+            : "the kernel refused permission events (\(String(cString: strerror(refusal)))), so a locked app is noticed "
+                + "after it started, and stopped."
+    }
+
+    private func app(_ token: AppToken) -> AppID? { state.withLock { $0.apps[token] } }
+
+    // MARK: LaunchGatePort
+
+    public func configure(answerWithin: Duration, maximumWaitingPerUser: Int) {
+        let milliseconds = answerWithin.components.seconds * 1_000
+        send(
+            .settings(
+                answerWithinMilliseconds: UInt32(clamping: milliseconds),
+                maximumWaitingPerUser: UInt32(clamping: maximumWaitingPerUser)))
+    }
+
+    public func set(_ app: ResolvedApp, guarded: Bool) async {
+        let token = state.withLock { state in
+            if let token = state.tokens[app.id] { return token }
+            state.lastToken += 1
+            state.tokens[app.id] = state.lastToken
+            state.apps[state.lastToken] = app.id
+            return state.lastToken
+        }
+        send(.beginApp(token))
+        for path in app.executables { send(.appPath(token, .executable, path: Array(path.utf8))) }
+        for path in app.privateDirectories { send(.appPath(token, .privateDirectory, path: Array(path.utf8))) }
+        await sendAndWait { .commitApp(token, guarded: guarded, sequence: $0) }
+    }
+
+    public func setGuarded(_ app: AppID, _ guarded: Bool) async {
+        guard let token = state.withLock({ $0.tokens[app] }) else { return }
+        await sendAndWait { .setGuarded(token, guarded: guarded, sequence: $0) }
+    }
+
+    public func forget(_ app: AppID) async {
+        guard let token = state.withLock({ $0.tokens.removeValue(forKey: app) }) else { return }
+        await sendAndWait { .forgetApp(token, sequence: $0) }
+        state.withLock { $0.apps[token] = nil }
+    }
+
+    public func synchronised() { send(.synchronised) }
+
+    public func answer(_ launch: UInt64, allow: Bool) { send(.answer(launch, allow: allow)) }
+
+    public func protect(process: Int32) { send(.protect(pid: process)) }
+
+    public func order(_ order: InstanceOrderKind, app: AppID) {
+        guard let token = state.withLock({ $0.tokens[app] }) else { return }
+        let kind: InstanceOrder =
+            switch order {
+            case .freeze: .freeze
+            case .thaw: .thaw
+            case .close: .close
+            }
+        send(.instances(token, kind))
+    }
+
+    @discardableResult
+    private func send(_ message: DaemonMessage) -> Bool {
+        state.withLock { $0.connection }?.send(message) ?? false
+    }
+
+    /// Returns when the gate says that the change is in force, or when it has gone: then it denies everything, and
+    /// learns the whole state when it is back.
+    private func sendAndWait(_ message: (UInt32) -> DaemonMessage) async {
+        let sequence = state.withLock { state in
+            state.lastSequence &+= 1
+            return state.lastSequence
+        }
+        let message = message(sequence)
+        await withCheckedContinuation { waiter in
+            let connection = state.withLock { state -> GateConnection? in
+                guard let connection = state.connection else { return nil }
+                state.waiters[sequence] = waiter
+                return connection
+            }
+            guard let connection else { return waiter.resume() }
+            if !connection.send(message) { state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume() }
+        }
+    }
+}

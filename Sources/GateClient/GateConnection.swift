@@ -1,0 +1,87 @@
+import CLinux
+import GateProtocol
+import Glibc
+
+/// One connection to the gate: a Unix `SOCK_SEQPACKET` socket, a message a datagram.
+///
+/// Sendable: a descriptor that is only read by the one reader thread, and written with single system calls, which a
+/// datagram socket does not mix up. It is closed when the last user lets go.
+final class GateConnection: Sendable {
+    private let socket: Int32
+    /// The gate's process, by SO_PEERCRED.
+    let process: Int32
+    /// The gate's user: root, or this daemon's own in the weak mode.
+    let user: UInt32
+
+    /// - Throws: `Failure` where nobody listens or the listener is not to be trusted.
+    init(path: String) throws(Failure) {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { throw Failure(call: "socket", code: errno) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            close(socket)
+            throw Failure(call: "connect", code: ENAMETOOLONG)
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else {
+            let code = errno
+            close(socket)
+            throw Failure(call: "connect", code: code)
+        }
+        var peer = clinux_peer()
+        let code = clinux_peer_of(socket, &peer)
+        guard code == 0 else {
+            close(socket)
+            throw Failure(call: "getsockopt", code: code)
+        }
+        // A gate that does not read for so long is treated as away.
+        var timeout = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        guard peer.user == 0 || peer.user == getuid() else {
+            close(socket)
+            throw Failure(call: "trust", code: EPERM)
+        }
+        self.socket = socket
+        process = peer.process
+        user = peer.user
+    }
+
+    deinit { close(socket) }
+
+    /// Blocks until a message comes. Nil when the gate has gone.
+    func receive(into buffer: inout [UInt8]) -> [UInt8]? {
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count > 0 { return Array(buffer[..<count]) }
+            if count < 0, errno == EINTR { continue }
+            return nil
+        }
+    }
+
+    /// - Returns: whether the gate has it.
+    func send(_ message: DaemonMessage) -> Bool {
+        let bytes = message.encoded()
+        while true {
+            let count = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            if count == bytes.count { return true }
+            if count < 0, errno == EINTR { continue }
+            hangUp()
+            return false
+        }
+    }
+
+    /// Ends the connection; the reader sees its end.
+    func hangUp() { shutdown(socket, Int32(SHUT_RDWR)) }
+
+    struct Failure: Error {
+        var call: String
+        var code: Int32
+    }
+}

@@ -1,0 +1,111 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+public import WireProtocol
+
+/// Why a request got no answer of AppLocker's.
+public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Nothing listens on the socket.
+    case notRunning(socketPath: String, cause: String)
+    /// Something answered that is not this version of AppLocker.
+    case notUnderstood(cause: String)
+
+    public var description: String {
+        switch self {
+        case .notRunning(let socketPath, let cause):
+            "AppLocker is not running (no answer on \(socketPath): \(cause)). Start it with `applocker up`."
+        case .notUnderstood(let cause):
+            "AppLocker's answer was not understood (\(cause)). Restart AppLocker, so that all parts are of one version."
+        }
+    }
+}
+
+/// Speaks to `applockerd` over its control socket. A value: it may be used from any task.
+public struct ControlClient: Sendable {
+    public let socketPath: String
+    /// The longest answer that is read, in bytes.
+    static let maximumAnswerBytes = 32 << 20
+    /// How long an answer may take. A passcode costs about a second, and several may wait their turn.
+    static let answerTimeout: TimeAmount = .seconds(120)
+
+    public init(socketPath: String) { self.socketPath = socketPath }
+
+    /// Sends one request and decodes its answer.
+    ///
+    /// - Parameters:
+    ///   - parameter: fills the brace in the route's path.
+    ///   - query: appended to the path, percent-encoded.
+    ///   - token: of a management session.
+    /// - Throws: `ControlError` where the daemon refused, `ControlClientError` where it did not answer.
+    public func call<Reply: Decodable & Sendable>(
+        _ route: ControlRoute, parameter: String? = nil, query: [(String, String)] = [], token: String? = nil,
+        body: (any Encodable & Sendable)? = nil, reply: Reply.Type = Reply.self
+    ) async throws -> Reply {
+        var encoded: [UInt8]?
+        if let body { encoded = try [UInt8](JSONEncoder().encode(body)) }
+        let request = request(route, parameter: parameter, query: query, token: token, body: encoded)
+        let response: HTTPClientResponse
+        let answer: ByteBuffer
+        do {
+            response = try await HTTPClient.shared.execute(request, timeout: Self.answerTimeout)
+            answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw ControlClientError.notRunning(socketPath: socketPath, cause: "\(error)")
+        }
+        try Self.check(response, answer)
+        do {
+            return try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
+        } catch {
+            throw ControlClientError.notUnderstood(cause: "\(error)")
+        }
+    }
+
+    /// Opens the stream that makes this process the prompter of its user. It ends when the daemon goes away.
+    ///
+    /// - Throws: as `call`.
+    public func prompts() async throws -> PromptEvents {
+        let request = request(.prompts, parameter: nil, query: [], token: nil, body: nil)
+        let response: HTTPClientResponse
+        do {
+            response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw ControlClientError.notRunning(socketPath: socketPath, cause: "\(error)")
+        }
+        if response.status != .ok {
+            try Self.check(response, try await response.body.collect(upTo: Self.maximumAnswerBytes))
+        }
+        return PromptEvents(body: response.body)
+    }
+
+    private func request(
+        _ route: ControlRoute, parameter: String?, query: [(String, String)], token: String?, body: [UInt8]?
+    ) -> HTTPClientRequest {
+        var path = route.path(parameter)
+        if !query.isEmpty {
+            let pairs = query.map { "\($0.0)=\(ControlRoute.percentEncoded($0.1))" }
+            path += "?" + pairs.joined(separator: "&")
+        }
+        var request = HTTPClientRequest(url: "http+unix://\(ControlRoute.percentEncoded(socketPath))\(path)")
+        request.method = HTTPMethod(rawValue: route.method)
+        request.headers.add(name: "Host", value: "applocker")
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        return request
+    }
+
+    private static func check(_ response: HTTPClientResponse, _ answer: ByteBuffer) throws {
+        guard !(200..<300).contains(response.status.code) else { return }
+        guard let body = try? JSONDecoder().decode(ControlErrorBody.self, from: Data(answer.readableBytesView)) else {
+            throw ControlClientError.notUnderstood(cause: "HTTP status \(response.status.code)")
+        }
+        throw body.error
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+public import Hummingbird
+import Logging
+import NIOCore
+import Synchronization
+public import WireProtocol
+
+/// The control socket: HTTP/1.1 and JSON over a Unix socket that every local user may connect to. Who may do what is
+/// decided behind `ControlService`, by the peer's user id and by management sessions.
+public struct ControlServer: Sendable {
+    /// Requests are small; a body beyond this is refused with `too_large`.
+    public static let maximumBodyBytes = 64 << 10
+    /// Connections beyond this wait in the listen queue until others close.
+    public static let maximumConnections = 2_048
+    /// A connection that says nothing for so long, half a request included, is closed.
+    static let idleTimeout: TimeAmount = .seconds(30)
+    /// How often a prompter's stream shows that it is alive.
+    static let heartbeat: Duration = .seconds(15)
+
+    let socketPath: String
+    let service: any ControlService
+
+    public init(socketPath: String, service: any ControlService) {
+        self.socketPath = socketPath
+        self.service = service
+    }
+
+    /// The server as a service of swift-service-lifecycle. The socket is bound with a mode that admits nobody, and
+    /// opened to all users once requests are answered.
+    ///
+    /// - Throws: `ControlServerError` where the path is too long or is something other than a socket.
+    public func application() throws -> some ApplicationProtocol {
+        try removeStaleSocket()
+        let router = Router(context: ControlContext.self)
+        router.addMiddleware { RefusalMiddleware() }
+        for route in ControlRoute.allCases where route != .prompts {
+            register(route, on: router)
+        }
+        router.get(RouterPath(ControlRoute.prompts.template)) { request, context in
+            try await prompts(request, context)
+        }
+        var logger = Logger(label: "control")
+        logger.logLevel = .warning
+        let path = socketPath
+        umask(0o177)
+        return Application(
+            router: router,
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: .unixDomainSocket(path: path), serverName: "applockerd", backlog: 1_024,
+                availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
+            onServerRunning: { _ in chmod(path, 0o666) },
+            logger: logger)
+    }
+
+    private func removeStaleSocket() throws {
+        guard socketPath.utf8.count <= 107 else { throw ControlServerError.pathTooLong(socketPath) }
+        var status = stat()
+        guard lstat(socketPath, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlServerError.notASocket(socketPath) }
+        unlink(socketPath)
+    }
+
+    private func register(_ route: ControlRoute, on router: Router<ControlContext>) {
+        router.on(RouterPath(route.template), method: .init(rawValue: route.method)!) { request, context in
+            var body = try await request.body.collect(upTo: Self.maximumBodyBytes)
+            let bytes = [UInt8](buffer: body)
+            // The body may hold a passcode.
+            _ = body.withUnsafeMutableReadableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+            let reply = try await service.respond(
+                to: ControlRequest(
+                    route: route, peer: try await context.peer(), parameter: context.parameter(of: route),
+                    query: Dictionary(
+                        request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+                        uniquingKeysWith: { _, last in last }),
+                    token: request.bearerToken, body: bytes))
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(bytes: reply)))
+        }
+    }
+
+    private func prompts(_ request: Request, _ context: ControlContext) async throws -> Response {
+        let connection = ControlContext.nextConnection.add(1, ordering: .relaxed).newValue
+        let events = try await service.prompterJoined(try await context.peer(), connection: connection)
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: .init { writer in
+                // The peer closing its end finishes the merged stream, which ends the loop below.
+                let (lines, ended) = AsyncStream<ByteBuffer>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for await event in events { ended.yield(Self.line(event)) }
+                        ended.finish()
+                    }
+                    group.addTask {
+                        while !Task.isCancelled {
+                            try? await Task.sleep(for: Self.heartbeat)
+                            ended.yield(ByteBuffer(string: ":\n\n"))
+                        }
+                    }
+                    try? await request.body.consumeWithInboundCloseHandler { _ in
+                        for await line in lines { try await writer.write(line) }
+                    } onInboundClosed: {
+                        ended.finish()
+                    }
+                    group.cancelAll()
+                    await service.prompterLeft(connection: connection)
+                }
+                try? await writer.finish(nil)
+            })
+    }
+
+    private static func line(_ event: PromptEvent) -> ByteBuffer {
+        var buffer = ByteBuffer(string: "data: ")
+        // The wire types hold nothing that JSON can't carry, so encoding them can't fail.
+        if let json = try? JSONEncoder().encode(event) { buffer.writeBytes(json) }
+        buffer.writeString("\n\n")
+        return buffer
+    }
+}
+
+/// Why the control socket could not be opened.
+public enum ControlServerError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// unix(7) leaves 107 bytes for a path.
+    case pathTooLong(String)
+    case notASocket(String)
+
+    public var description: String {
+        switch self {
+        case .pathTooLong(let path): "The control socket's path is longer than 107 bytes: \(path). Use a shorter --state."
+        case .notASocket(let path): "\(path) exists and is not a socket. Move it away, or use another --state."
+        }
+    }
+}
+
+/// What a handler knows of its connection.
+struct ControlContext: RequestContext {
+    static let nextConnection = Atomic<UInt64>(0)
+
+    var coreContext: CoreRequestContextStorage
+    private let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+
+    /// The kernel's word for who connected; asked for on each request, it can't change during a connection.
+    func peer() async throws -> ControlPeer {
+        guard let provider = channel as? any SocketOptionProvider else {
+            throw ControlError(.failed, "The connection's user could not be found out; connect through the socket file.")
+        }
+        let future: EventLoopFuture<(Int32, UInt32, UInt32)> = provider.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: SO_PEERCRED))
+        let credentials = try await future.get()
+        return ControlPeer(user: credentials.1, process: credentials.0)
+    }
+
+    func parameter(of route: ControlRoute) -> String? {
+        guard let open = route.template.firstIndex(of: "{"), let close = route.template.firstIndex(of: "}") else {
+            return nil
+        }
+        let name = String(route.template[route.template.index(after: open)..<close])
+        return parameters.get(name)?.removingPercentEncoding
+    }
+}
+
+extension Request {
+    var bearerToken: String? {
+        guard let value = headers[.authorization], value.hasPrefix("Bearer ") else { return nil }
+        return String(value.dropFirst("Bearer ".count))
+    }
+}
+
+/// Turns every refusal into the one error body of the control socket.
+struct RefusalMiddleware: RouterMiddleware {
+    func handle(
+        _ request: Request, context: ControlContext, next: (Request, ControlContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as ControlError {
+            return Self.answer(error)
+        } catch let error as HTTPError where error.status == .contentTooLarge {
+            return Self.answer(
+                ControlError(.tooLarge, "The request is longer than \(ControlServer.maximumBodyBytes) bytes; shorten it."))
+        } catch let error as HTTPError where error.status == .notFound {
+            return Self.answer(
+                ControlError(.badRequest, "There is no \(request.method) \(request.uri.path); docs/control-socket.md lists what there is."),
+                status: .notFound)
+        } catch let error as HTTPError {
+            return Self.answer(ControlError(.badRequest, "\(error.body ?? error.status.reasonPhrase)."), status: error.status)
+        }
+    }
+
+    private static func answer(_ error: ControlError, status: HTTPResponse.Status? = nil) -> Response {
+        let body = (try? JSONEncoder().encode(ControlErrorBody(error: error))) ?? Data()
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let seconds = error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
+        return Response(
+            status: status ?? .init(code: error.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}

@@ -1,0 +1,148 @@
+public import DaemonCore
+import Foundation
+import GRDB
+import Policy
+public import WireProtocol
+
+/// Why the state could not be opened.
+public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The file was written by a later version.
+    case fromTheFuture(path: String)
+    case damaged(path: String, cause: String)
+
+    public var description: String {
+        switch self {
+        case .fromTheFuture(let path):
+            "\(path) was written by a newer AppLocker. Start that version, or use another --state."
+        case .damaged(let path, let cause):
+            "\(path) can't be opened (\(cause)). Restore it from a backup, or move it away to start anew."
+        }
+    }
+}
+
+/// AppLocker's state in one SQLite file: documents that are written whole, and the activity log.
+///
+/// Write-ahead log with `synchronous=FULL`: what a call acknowledged is on disk, whatever is killed or unplugged next.
+public final class StateDatabase: DocumentStore, ActivityStore {
+    private let pool: DatabasePool
+
+    /// Creates the file with mode 0600 where it is absent, and brings an older one up to date.
+    ///
+    /// - Throws: `StateDatabaseError`.
+    public init(path: String) throws {
+        if !FileManager.default.fileExists(atPath: path) {
+            // A failure shows when the pool opens the file.
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
+        do {
+            var configuration = Configuration()
+            configuration.maximumReaderCount = 2
+            configuration.busyMode = .timeout(5)
+            pool = try DatabasePool(path: path, configuration: configuration)
+            // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            let migrator = Self.migrator
+            if try pool.read(migrator.hasBeenSuperseded) { throw StateDatabaseError.fromTheFuture(path: path) }
+            try migrator.migrate(pool)
+        } catch let error as StateDatabaseError {
+            throw error
+        } catch {
+            throw StateDatabaseError.damaged(path: path, cause: "\(error)")
+        }
+    }
+
+    /// Migrations are never edited once released, only added.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: documents and activity") { database in
+            try database.create(table: "document") { table in
+                table.primaryKey("name", .text)
+                table.column("body", .blob).notNull()
+            }
+            try database.create(table: "activity") { table in
+                table.autoIncrementedPrimaryKey("number")
+                table.column("time", .double).notNull().indexed()
+                table.column("kind", .text).notNull()
+                table.column("app", .text).indexed()
+                table.column("user", .integer)
+                table.column("process", .integer)
+                table.column("path", .text)
+                table.column("reason", .text)
+                table.column("sentence", .text).notNull()
+            }
+        }
+        return migrator
+    }
+
+    /// The `synchronous` setting in force on the writing connection: 2 is FULL.
+    func synchronousLevel() throws -> Int {
+        try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
+    }
+
+    // MARK: DocumentStore
+
+    public func document(_ name: String) async throws -> [UInt8]? {
+        try await pool.read { database in
+            try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
+        }.map { [UInt8]($0) }
+    }
+
+    public func save(_ bytes: [UInt8], as name: String) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body",
+                arguments: [name, Data(bytes)])
+        }
+    }
+
+    // MARK: ActivityStore
+
+    public func append(_ events: [ActivityEvent]) async throws {
+        try await pool.write { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT INTO activity (time, kind, app, user, process, path, reason, sentence)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """)
+            for event in events {
+                try statement.execute(arguments: [
+                    event.time, event.kind.rawValue, event.app?.rawValue, event.user, event.process, event.path,
+                    event.reason, event.sentence,
+                ])
+            }
+        }
+    }
+
+    public func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] {
+        let rows: [EventReport] = try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM activity WHERE number > ? AND (? IS NULL OR app = ?) ORDER BY number DESC LIMIT ?
+                    """, arguments: [number, app, app, limit]
+            ).map { row in
+                EventReport(
+                    number: row["number"], time: row["time"], kind: row["kind"], app: row["app"], user: row["user"],
+                    process: row["process"], path: row["path"], reason: row["reason"], sentence: row["sentence"])
+            }
+        }
+        return rows.reversed()
+    }
+
+    public func statistics(since time: Double) async throws -> [AppStatistics] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT app, SUM(kind = 'launch_asked') AS asked, SUM(kind = 'launch_allowed') AS allowed,
+                        SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
+                    FROM activity WHERE app IS NOT NULL AND time >= ? GROUP BY app ORDER BY app
+                    """, arguments: [time]
+            ).map { row in
+                AppStatistics(
+                    app: row["app"], name: row["app"], asked: row["asked"], allowed: row["allowed"],
+                    denied: row["denied"], wrongPasscodes: row["wrong"])
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import AppCatalog
+import DaemonCore
+import Foundation
+import Policy
+import WireProtocol
+
+/// Looks apps up in the catalog of the user who asks.
+struct CatalogResolver: AppResolver {
+    let processes: SystemProcesses
+    /// Of AppLocker itself: they can't be locked.
+    let ownFiles: [String]
+    /// The catalog reads files and blocks.
+    private let queue = DispatchQueue(label: "catalog", qos: .userInitiated)
+
+    init(processes: SystemProcesses, ownFiles: [String]) {
+        self.processes = processes
+        self.ownFiles = ownFiles
+    }
+
+    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
+        let catalog = catalog(of: user)
+        let app = try await onQueue { () throws -> InstalledApp in
+            do {
+                return try catalog.find(reference)
+            } catch let error as CatalogError {
+                throw ControlError(error)
+            }
+        }
+        if let refusal = app.lockRefusal { throw ControlError(.essential, refusal.sentence) }
+        return ResolvedApp(app, user: user)
+    }
+
+    func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String]) {
+        let catalog = catalog(of: user)
+        let listing = try? await onQueue { catalog.installed() }
+        return (
+            listing?.apps.map { ResolvedApp($0, user: user) } ?? [], listing?.problems.map(\.description) ?? []
+        )
+    }
+
+    /// Variables of the daemon's own environment are looked at, so that a test can bring its own applications.
+    private func catalog(of user: UInt32) -> AppCatalog {
+        let environment = CatalogEnvironment(
+            home: processes.home(user) ?? "/nonexistent", variables: ProcessInfo.processInfo.environment)
+        return AppCatalog(
+            environment: environment, essential: Essential(environment: environment, ownFiles: ownFiles))
+    }
+
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: work)) }
+        }
+    }
+}
+
+extension ResolvedApp {
+    fileprivate init(_ app: InstalledApp, user: UInt32) {
+        self.init(
+            id: app.id, name: app.name, icon: app.icon, kind: app.kind.rawValue, user: user,
+            executables: app.executables.map(\.path), privateDirectories: app.privateDirectories,
+            sharedWith: app.sharedWith)
+    }
+}
+
+extension ControlError {
+    fileprivate init(_ error: CatalogError) {
+        let code: Code =
+            switch error.code {
+            case .badReference: .badRequest
+            case .notFound, .notAProgram, .programMissing: .noSuchApp
+            case .ambiguous: .ambiguousApp
+            }
+        self.init(code, error.sentence)
+    }
+}

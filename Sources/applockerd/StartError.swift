@@ -1,0 +1,17 @@
+/// Why the daemon can't start, in words for whoever started it.
+enum StartError: Error, CustomStringConvertible {
+    case usage(String)
+    case noBootID
+    case noMachineSecret(path: String, cause: String)
+    case unsafeFile(path: String, cause: String)
+
+    var description: String {
+        switch self {
+        case .usage(let what): "\(what) Usage: applockerd --state DIR [--no-hub]"
+        case .noBootID: "/proc/sys/kernel/random/boot_id can't be read, so lockouts could not be kept. Mount /proc."
+        case .noMachineSecret(let path, let cause):
+            "The machine secret \(path) can't be used (\(cause)). Restore it from a backup; without it no passcode fits."
+        case .unsafeFile(let path, let cause): "\(path) can't be trusted (\(cause)). Make it yours alone: chmod go= it."
+        }
+    }
+}

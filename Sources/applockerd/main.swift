@@ -1,0 +1,69 @@
+import CLinux
+import DaemonCore
+import Foundation
+import GateClient
+import Glibc
+import LocalControl
+import Logging
+import SealedFormats
+import SealedStore
+import ServiceLifecycle
+import UnixSignals
+
+/// Assembles the daemon: state on disk, gate, control socket.
+func run() async throws {
+    let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+    _ = clinux_forbid_dumping()
+    var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
+    // Each client is a descriptor.
+    var files = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    files.rlim_cur = files.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    umask(0o077)
+
+    let time = try SystemTime()
+    let processes = SystemProcesses()
+    let database = try StateDatabase(path: arguments.state + "/applocker.sqlite")
+    let judge = LaunchJudge(time: time)
+    let gate = GateClient(socketPath: arguments.state + "/gate.sock", judge: judge)
+    let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
+    let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt"].map { "\(ownDirectory)/\($0)" }
+    let daemon = Daemon(
+        ports: Daemon.Ports(
+            documents: database, activity: database,
+            resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
+            directory: processes),
+        judge: judge, machineSecret: try MachineSecret.load(arguments.state + "/machine-secret"),
+        cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: "0.1.0", ownUser: getuid(),
+        ownProcess: getpid())
+    try await daemon.load()
+    gate.start()
+    let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
+        .application()
+    var logger = Logger(label: "applockerd")
+    logger.logLevel = .warning
+    let group = ServiceGroup(
+        configuration: ServiceGroupConfiguration(
+            services: [
+                .init(service: DaemonService(daemon: daemon), successTerminationBehavior: .gracefullyShutdownGroup),
+                .init(service: server),
+            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    try await group.run()
+}
+
+/// The daemon's own loops as a service; they end at once, what they acknowledged is on disk.
+struct DaemonService: Service {
+    let daemon: Daemon
+
+    func run() async throws { try await cancelWhenGracefulShutdown { try await daemon.run() } }
+}
+
+do {
+    try await run()
+} catch is CancellationError {
+} catch {
+    FileHandle.standardError.write(Data("applockerd: \(error)\n".utf8))
+    exit(1)
+}
