@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <linux/close_range.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(pid_t) == 4, "ten digits hold every process number");
@@ -24,19 +23,30 @@ static void write_own_pid(char *digits) {
     digits[count] = '\0';
 }
 
-/// Puts the descriptors where the child expects them. The sources are first copied above every target, because one
-/// child's target may be another's source. `*error_descriptor` changes to its new number. False with errno set.
+static bool is_target(const struct clinux_spawn_request *request, int descriptor) {
+    for (size_t i = 0; i < request->descriptor_count; i++)
+        if (request->targets[i] == descriptor)
+            return true;
+    return false;
+}
+
+/// Puts the descriptors where the child expects them and closes every other from 3 up, now and not at execve: a child
+/// that is held inside execve must not keep its parent's files open. The sources are first copied above every target,
+/// because one child's target may be another's source. `*error_descriptor` changes to its new number. False with
+/// errno set.
 static bool place_descriptors(const struct clinux_spawn_request *request, int *error_descriptor) {
     int floor = 3;
     for (size_t i = 0; i < request->descriptor_count; i++)
         if (request->targets[i] >= floor)
             floor = request->targets[i] + 1;
 
+    unsigned int kept = 0;
     if (*error_descriptor >= 0) {
         int copy = fcntl(*error_descriptor, F_DUPFD_CLOEXEC, floor);
         if (copy < 0)
             return false;
         *error_descriptor = copy;
+        kept = (unsigned int)copy;
     }
     int copies[CLINUX_SPAWN_MAX_DESCRIPTORS];
     for (size_t i = 0; i < request->descriptor_count; i++) {
@@ -44,13 +54,17 @@ static bool place_descriptors(const struct clinux_spawn_request *request, int *e
         if (copies[i] < 0)
             return false;
     }
-    // From here on nothing of the parent survives execve except what is placed below.
-    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
-        return false;
     for (size_t i = 0; i < request->descriptor_count; i++)
         if (dup2(copies[i], request->targets[i]) < 0)
             return false;
-    return true;
+
+    for (int other = 3; other < floor; other++)
+        if (!is_target(request, other))
+            close(other);
+    if (kept == 0)
+        return close_range((unsigned int)floor, ~0U, 0) == 0;
+    return (kept == (unsigned int)floor || close_range((unsigned int)floor, kept - 1, 0) == 0)
+        && close_range(kept + 1, ~0U, 0) == 0;
 }
 
 static void reset_signals(void) {

@@ -21,7 +21,8 @@ final class FanotifyDescriptorStore: Sendable {
         var child: pid_t = 0
         var isReady = false
         var status: String?
-        var lastSignOfLife: ContinuousClock.Instant?
+        /// The running child's last WATCHDOG=1; nil before the first.
+        var lastSignOfLife: SuspendingClock.Instant?
         var isClosed = false
     }
 
@@ -60,8 +61,9 @@ final class FanotifyDescriptorStore: Sendable {
     var isReady: Bool { state.withLock { $0.isReady } }
     /// The running child's last STATUS=.
     var status: String? { state.withLock { $0.status } }
-    /// When the running child last said WATCHDOG=1.
-    var lastSignOfLife: ContinuousClock.Instant? { state.withLock { $0.lastSignOfLife } }
+    /// How long ago the running child last gave a sign of life (WATCHDOG=1). Time in suspend does not count. Nil before
+    /// its first, because only a child that gives them can be missed.
+    var silence: Duration? { state.withLock { $0.lastSignOfLife?.duration(to: .now) } }
 
     /// Keeps a descriptor that came another way; it is this store's to close from now on.
     func keep(_ descriptor: Int32, name: String) {

@@ -19,6 +19,8 @@ final class GateHolder: Sendable {
         var notifySocket: String
         /// Without the kernel's launch hold.
         var isWeak = false
+        /// A gate that is silent for this long hangs: it is killed, and the next one denies what waited.
+        var longestSilence: Duration = .seconds(20)
 
         var arguments: [String] {
             (isWeak ? ["--weak"] : []) + [
@@ -32,6 +34,7 @@ final class GateHolder: Sendable {
 
     private let store: FanotifyDescriptorStore
     private let process: SupervisedProcess
+    private let watchdog: Task<Void, Never>
 
     /// Replaces a gate that an earlier run left behind, without a gap, and starts the new one. Blocks for as long as
     /// the old one takes to die, two seconds at most.
@@ -46,7 +49,7 @@ final class GateHolder: Sendable {
             }
         }
         self.store = store
-        process = SupervisedProcess(
+        let process = SupervisedProcess(
             .init(
                 name: "gate", policy: .gate,
                 launch: { () throws(SupervisorError) in
@@ -56,7 +59,18 @@ final class GateHolder: Sendable {
                 },
                 isReady: { store.isReady }, ended: { store.childEnded() }),
             report: report)
+        self.process = process
+        watchdog = Task {
+            while (try? await Task.sleep(for: configuration.longestSilence / 20)) != nil {
+                guard let silence = store.silence, silence > configuration.longestSilence else { continue }
+                report("The gate has given no sign of life for \(configuration.longestSilence); killed.")
+                process.kill()
+                try? await Task.sleep(for: configuration.longestSilence)  // the next one's first sign
+            }
+        }
     }
+
+    deinit { watchdog.cancel() }
 
     private static func launch(
         _ configuration: Configuration, stored: [FanotifyDescriptorStore.Stored], notifySocket: String
@@ -64,7 +78,10 @@ final class GateHolder: Sendable {
         ChildLaunch(
             executable: configuration.gate, arguments: configuration.arguments,
             // Nothing of the caller's environment: the gate may run as root for a user.
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "NOTIFY_SOCKET": notifySocket],
+            environment: [
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "NOTIFY_SOCKET": notifySocket,
+                "WATCHDOG_USEC": String(Int(configuration.longestSilence / .microseconds(1))),
+            ],
             standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO], handedOver: stored,
             // The gate that holds launches must outlive a killed supervisor: it denies. The weak one holds nothing.
             parentDeathSignal: configuration.isWeak ? SIGKILL : 0)
@@ -102,6 +119,7 @@ final class GateHolder: Sendable {
 
     /// Ends the gate, then closes what it held: from then on locked apps start without a question.
     func stop() async {
+        watchdog.cancel()
         await process.stop()
         store.close()
     }

@@ -44,6 +44,11 @@ final class SupervisedProcess: Sendable {
     /// The running child; nil between two lives.
     var pid: pid_t? { state.withLock { $0.pid == 0 ? nil : $0.pid } }
 
+    /// Kills the running child (SIGKILL); it is started again.
+    func kill() {
+        state.withLock { if $0.pid != 0 { _ = Glibc.kill($0.pid, SIGKILL) } }
+    }
+
     /// Asks the child to end (SIGTERM, unless `isAsked` says that it was asked another way), insists after `grace`
     /// (SIGKILL) and returns when it is gone; two seconds later even if it can't be killed. It is not started again.
     func stop(grace: Duration = .seconds(5), isAsked: Bool = false) async {
@@ -71,7 +76,7 @@ final class SupervisedProcess: Sendable {
         state.withLock {
             $0.isStopping = true
             // Under the lock that gives the number up: it is still this child's.
-            if $0.pid != 0 { _ = kill($0.pid, signal) }
+            if $0.pid != 0 { _ = Glibc.kill($0.pid, signal) }
         }
         stopSignal.signal()
     }
@@ -110,7 +115,7 @@ final class SupervisedProcess: Sendable {
         let pid = try behaviour.launch()
         state.withLock {
             $0.pid = pid
-            if $0.isStopping { _ = kill(pid, SIGTERM) }  // told to stop while it was being started
+            if $0.isStopping { _ = Glibc.kill(pid, SIGTERM) }  // told to stop while it was being started
         }
         var exit = clinux_exit()
         let failure = clinux_wait_for_exit(pid, &exit)

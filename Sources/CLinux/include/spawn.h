@@ -39,7 +39,7 @@ struct clinux_spawn_request {
     int error_descriptor;
 };
 
-/// Starts a child by fork and execve (Linux 5.11 for close_range with CLOEXEC). Returns as soon as the child exists,
+/// Starts a child by fork and execve (Linux 5.9 for close_range). Returns as soon as the child exists,
 /// which may be long before its program runs. Returns the process number, or -1 with `*error_number` set.
 /// Between fork and execve only async-signal-safe functions run.
 pid_t clinux_spawn(const struct clinux_spawn_request *request, int *error_number);

@@ -1,0 +1,111 @@
+import CLinux
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Supervisor
+
+@Suite("Holding the gate", .serialized, .requires(.root, .fanotify, .program("clang")))
+struct GateHolderTests {
+    @Test func aLaunchStaysHeldWhileTheGateIsKilledFiftyTimes() async throws {
+        let gate = try await StandInGate()
+        let log = ReportLog()
+        let holder = try GateHolder(gate.configuration, report: log.report)
+        #expect(await holder.waitUntilReady(timeout: .seconds(10)))
+        let launch = try ChildProcess(gate.locked)
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(launch.isRunning)
+
+        for round in 1...50 {
+            let pid = try #require(holder.pid)
+            #expect(kill(pid, SIGKILL) == 0)
+            await eventually("round \(round)") { holder.isReady && holder.pid != nil && holder.pid != pid }
+            #expect(launch.isRunning, "released in round \(round)")
+            #expect(holder.stored.map(\.name) == ["fanotify"])
+        }
+        let starts = gate.starts()
+        #expect(starts.count == 51)
+        #expect(starts.first?.hasSuffix(" made") == true)
+        #expect(starts.dropFirst().allSatisfy { $0.hasSuffix(" inherited 1 fanotify own anon_inode:[fanotify]") })
+        #expect(log.lines.count == 50)
+
+        // Ending in order closes the group, and only then does the kernel let the launch go on.
+        #expect(launch.isRunning)
+        await holder.stop()
+        #expect(try await launch.wait() == .code(0))
+        #expect(gate.running().isEmpty)
+    }
+
+    @Test func theNextRunTakesTheGroupOutOfAGateThatOutlivedItsParent() async throws {
+        let gate = try await StandInGate()
+        // A supervisor that was killed: its gate lives on with the only descriptor of the group.
+        let orphan = try Self.startOrphan(gate)
+        await eventually { gate.starts().count == 1 }
+        let launch = try ChildProcess(gate.locked)
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(launch.isRunning)
+
+        let log = ReportLog()
+        let holder = try GateHolder(gate.configuration, report: log.report)
+        #expect(await holder.waitUntilReady(timeout: .seconds(10)))
+        #expect(log.lines == ["Replaced the gate that an earlier run left behind (process \(orphan))."])
+        #expect(gate.starts().last?.hasSuffix(" inherited 1 fanotify own anon_inode:[fanotify]") == true)
+        await eventually { gate.running() == [holder.pid] }
+        #expect(launch.isRunning)
+        await holder.stop()
+        #expect(try await launch.wait() == .code(0))
+    }
+
+    /// Starts the gate with a notification socket that nobody reads any more.
+    private static func startOrphan(_ gate: StandInGate) throws -> pid_t {
+        var failure: Int32 = 0
+        let deaf = clinux_notify_socket_open(gate.configuration.notifySocket, &failure)
+        try #require(deaf >= 0)
+        defer { close(deaf) }
+        let pid = try ChildLaunch(
+            executable: gate.configuration.gate, arguments: gate.configuration.arguments,
+            environment: ["NOTIFY_SOCKET": gate.configuration.notifySocket],
+            standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO]
+        ).start()
+        // It sends before it pauses; the socket must be there until then.
+        for _ in 0..<1000 where gate.starts().isEmpty { usleep(5000) }
+        usleep(100_000)
+        return pid
+    }
+
+    @Test func onlyRootsProcessesAreTakenForAGateThatWasLeftBehind() async throws {
+        let gate = try await StandInGate()
+        chmod(gate.directory.path, 0o755)
+        let arguments = ["--socket", gate.configuration.socket, "--only-wait"]
+        let users = try ChildProcess(gate.configuration.gate, arguments, user: 65534)
+        let roots = try ChildProcess(gate.configuration.gate, arguments)
+        await eventually { gate.running() == [roots.pid] }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(gate.running() == [roots.pid])
+        #expect(users.isRunning)
+    }
+
+    @Test func aGateThatHangsIsReplaced() async throws {
+        let gate = try await StandInGate()
+        try gate.directory.write("", to: "hang")  // it gives one sign of life and no more
+        var configuration = gate.configuration
+        configuration.longestSilence = .milliseconds(500)
+        let log = ReportLog()
+        let holder = try GateHolder(configuration, report: log.report)
+        await eventually { gate.starts().count >= 2 }
+        await holder.stop()
+        #expect(log.lines.first == "The gate has given no sign of life for 0.5 seconds; killed.")
+        #expect(gate.starts().dropFirst().first?.contains("inherited 1 fanotify own") == true)
+    }
+
+    @Test func aGateThatGivesNoSignsIsNotMissed() async throws {
+        let gate = try await StandInGate()
+        var configuration = gate.configuration
+        configuration.longestSilence = .milliseconds(200)
+        let log = ReportLog()
+        let holder = try GateHolder(configuration, report: log.report)
+        try await Task.sleep(for: .seconds(1))
+        await holder.stop()
+        #expect(log.lines.isEmpty)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Supervisor
+
+/// The compiled Fixtures/standin-gate.c in a state directory of its own, with a program whose launches it holds.
+struct StandInGate {
+    let directory: TemporaryDirectory
+    let configuration: GateHolder.Configuration
+    /// A program whose launches are held for as long as any process keeps the group.
+    let locked: String
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        locked = directory.path("locked")
+        configuration = GateHolder.Configuration(
+            gate: directory.path("applocker-gate"), socket: directory.path("gate.sock"), daemonUser: geteuid(),
+            daemonExecutable: "/nowhere/applockerd", notifySocket: directory.path("notify.sock"))
+        try FileManager.default.copyItem(atPath: "/bin/true", toPath: locked)
+        let source = try #require(Bundle.module.path(forResource: "standin-gate", ofType: "c", inDirectory: "Fixtures"))
+        let compiled = try await ChildProcess.run("clang", ["-D_GNU_SOURCE", "-o", configuration.gate, source])
+        try #require(compiled.exit == .code(0), "\(compiled.errorOutput)")
+    }
+
+    /// One line for each start of the gate: its process number and what it found.
+    func starts() -> [String] {
+        let text = (try? String(contentsOfFile: directory.path("starts"), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// The processes of this gate that are alive.
+    func running() -> [pid_t] {
+        RunningProcess.ofRoot(program: "applocker-gate", arguments: ["--socket", configuration.socket]).map(\.pid)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Supervisor
+
+@Suite("A supervised process")
+struct SupervisedProcessTests {
+    private func launch(_ script: String) -> ChildLaunch {
+        ChildLaunch(
+            executable: "/bin/sh", arguments: ["-c", script], environment: ["PATH": "/usr/bin:/bin"],
+            standardDescriptors: [NullDevice.descriptor, NullDevice.descriptor, NullDevice.descriptor])
+    }
+
+    private func supervise(_ launch: ChildLaunch, _ policy: RestartPolicy, _ log: ReportLog) -> SupervisedProcess {
+        SupervisedProcess(
+            .init(name: "child", policy: policy, launch: { () throws(SupervisorError) in try launch.start() }),
+            report: log.report)
+    }
+
+    @Test func comesBackAtOnceAfterBeingKilled() async throws {
+        let log = ReportLog()
+        let process = supervise(launch("exec sleep 60"), .gate, log)
+        for round in 1...20 {
+            var killed: pid_t = 0
+            await eventually { process.pid != nil }
+            killed = try #require(process.pid)
+            #expect(kill(killed, SIGKILL) == 0)
+            await eventually("round \(round)") { process.pid != nil && process.pid != killed }
+        }
+        await process.stop()
+        #expect(process.pid == nil)
+        #expect(log.lines.count == 20)
+        #expect(log.lines.allSatisfy { $0.hasSuffix("was killed by signal 9; starting it again.") })
+    }
+
+    @Test func aChildThatEndsAtOnceDoesNotSpin() async throws {
+        let log = ReportLog()
+        let process = supervise(launch("exit 3"), .daemon, log)
+        try await Task.sleep(for: .seconds(2))
+        await process.stop()
+        #expect((4...10).contains(log.lines.count), "\(log.lines)")
+        #expect(log.lines.allSatisfy { $0.contains("ended with code 3") }, "\(log.lines)")
+    }
+
+    @Test func aProgramThatIsMissingIsReportedAndDoesNotSpin() async throws {
+        let log = ReportLog()
+        var missing = launch("")
+        missing.executable = "/nonexistent/applocker-gate"
+        let process = supervise(missing, .gate, log)
+        try await Task.sleep(for: .seconds(1))
+        await process.stop()
+        #expect((3...10).contains(log.lines.count), "\(log.lines)")
+        #expect(log.lines.allSatisfy { $0.contains("could not run") })
+    }
+
+    @Test func endsWhenAskedAndIsNotStartedAgain() async throws {
+        let log = ReportLog()
+        let process = supervise(launch("exec sleep 60"), .gate, log)
+        await eventually { process.pid != nil }
+        let pid = try #require(process.pid)
+        await process.stop()
+        #expect(kill(pid, 0) == -1 && errno == ESRCH)
+        #expect(log.lines.isEmpty)
+    }
+
+    @Test func aChildThatIgnoresTheRequestIsKilled() async throws {
+        let directory = try TemporaryDirectory()
+        let log = ReportLog()
+        let process = supervise(
+            launch("trap '' TERM; touch \(directory.path("ready")); while :; do sleep 0.05; done"), .daemon, log)
+        await eventually { access(directory.path("ready"), F_OK) == 0 }
+        let start = ContinuousClock.now
+        await process.stop(grace: .milliseconds(300))
+        #expect(start.duration(to: .now) >= .milliseconds(300))
+        #expect(log.lines == ["The child did not end when asked; killed."])
+    }
+
+    @Test func stoppingInTheMiddleOfADelayDoesNotWaitForIt() async throws {
+        let log = ReportLog()
+        let process = supervise(launch("exit 1"), .daemon, log)
+        await eventually(timeout: .seconds(20)) { log.lines.last?.contains("in 2") == true }
+        let start = ContinuousClock.now
+        await process.stop()
+        #expect(start.duration(to: .now) < .seconds(1))
+    }
+
+    @Test func inheritsNothingButWhatItIsGiven() async throws {
+        let directory = try TemporaryDirectory()
+        let leaky = open("/dev/null", O_RDONLY)  // without close-on-exec
+        defer { close(leaky) }
+        let list = launch("ls /proc/self/fd > \(directory.path("list")); exec sleep 60")
+        let process = supervise(list, .gate, ReportLog())
+        await eventually { process.pid != nil && access(directory.path("list"), F_OK) == 0 }
+        try await Task.sleep(for: .milliseconds(300))
+        await process.stop()
+        let text = try String(contentsOfFile: directory.path("list"), encoding: .utf8)
+        // `ls` itself holds the fourth: the directory it lists.
+        #expect(text.split(separator: "\n") == ["0", "1", "2", "3"], "\(text)")
+    }
+}
