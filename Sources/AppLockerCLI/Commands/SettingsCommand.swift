@@ -1,0 +1,81 @@
+import ArgumentParser
+import LocalControl
+import WireProtocol
+
+struct SettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Show or change the settings.",
+        subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the settings.",
+            discussion: """
+                  applocker settings
+                  applocker settings show --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let settings: SettingsReport = try await owner.whereNeeded { token in
+                try await owner.client.call(.settings, token: token)
+            }
+            try settings.print(output)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change settings; those that are not named stay as they are.",
+            discussion: """
+                  applocker settings set --prompt-timeout 45s
+                  applocker settings set --default-unlock 15m --no-hold-root
+                """)
+
+        @Option(
+            help: ArgumentHelp(
+                "How long a launch waits for an answer before it is denied, 5s to 5m.", valueName: "time"))
+        var promptTimeout: DurationArgument?
+        @Option(help: ArgumentHelp("How long an unlock lasts where nothing is said, 30s to 1h.", valueName: "time"))
+        var defaultUnlock: DurationArgument?
+        @Flag(inversion: .prefixedNo, help: "Ask root, too, when it starts a locked app.")
+        var holdRoot: Bool?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil {
+                throw ValidationError(
+                    "Name a setting: --prompt-timeout, --default-unlock, --hold-root or --no-hold-root.")
+            }
+        }
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let request = ChangeSettingsRequest(
+                promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
+                holdsRoot: holdRoot)
+            let settings: SettingsReport = try await owner.open { token in
+                try await owner.client.call(.changeSettings, token: token, body: request)
+            }
+            try settings.print(output)
+        }
+    }
+}
+
+extension SettingsReport {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        Output.standard.lines([
+            "prompt-timeout  \(TimeText.spoken(seconds: promptTimeoutSeconds))",
+            "default-unlock  \(TimeText.spoken(seconds: defaultGrantSeconds))",
+            "hold-root       \(holdsRoot ? "yes: root is asked like anybody" : "no: root starts locked apps freely")",
+        ])
+    }
+}

@@ -1,0 +1,48 @@
+import LocalControl
+import WireProtocol
+
+/// Requests that need the owner: a management session is opened with the passcode, used, and ended.
+struct OwnerSession: Sendable {
+    let client: ControlClient
+    let passcodes: PasscodeSource
+
+    /// Asks for the passcode, opens a session, does the work and ends the session, whatever came of the work.
+    func open<Result>(_ work: (_ token: String) async throws -> Result) async throws -> Result {
+        // Without this, a passcode would be asked for only to learn that nobody is there to take it.
+        let status: StatusReport = try await client.call(.status)
+        guard status.isSetUp else {
+            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
+        }
+        return try await open(with: passcodes.existing(), work)
+    }
+
+    /// The same with a passcode that is known already.
+    func open<Result>(
+        with passcode: Passcode, _ work: (_ token: String) async throws -> Result
+    ) async throws -> Result {
+        let session: SessionReport = try await client.call(
+            .openSession, body: PasscodeRequest(passcode: passcode.text))
+        do {
+            let result = try await work(session.token)
+            await end(session)
+            return result
+        } catch {
+            await end(session)
+            throw error
+        }
+    }
+
+    /// Does the work without a session, and with one only where AppLocker asks for it.
+    func whereNeeded<Result>(_ work: (_ token: String?) async throws -> Result) async throws -> Result {
+        do {
+            return try await work(nil)
+        } catch let error as ControlError where error.code == .sessionNeeded {
+            return try await open { try await work($0) }
+        }
+    }
+
+    /// A session that can't be ended ends by itself within minutes, and its token was never shown to anybody.
+    private func end(_ session: SessionReport) async {
+        _ = try? await client.call(.endSession, token: session.token, reply: DoneReport.self)
+    }
+}
