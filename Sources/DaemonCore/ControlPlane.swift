@@ -46,7 +46,7 @@ public struct ControlPlane: ControlService {
     public func respond(to request: ControlRequest) async throws -> [UInt8] {
         do {
             let reply = try await reply(to: request)
-            return try [UInt8](JSONEncoder().encode(reply))
+            return try [UInt8](Self.encoder.encode(reply))
         } catch let error as ControlError {
             throw error
         } catch {
@@ -194,7 +194,11 @@ public struct ControlPlane: ControlService {
         case .addApp:
             let body: AddAppRequest = try decode(request)
             return try await apps.add(body.app, user: user)
-        case .removeApp: return try await apps.remove(name, user: user)
+        case .removeApp:
+            let id = try await apps.listed(name)
+            let changed = try await apps.remove(name, user: user)
+            try await passcodes.forget(id)
+            return changed
         case .changeApp: return try await changeApp(name, request)
         case .setCategory:
             return try await apps.setCategory(name, try decode(request), user: user)
@@ -223,6 +227,13 @@ public struct ControlPlane: ControlService {
     }
 
     // MARK: Pieces
+
+    /// The same bytes for the same answer, and paths as people read them.
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
 
     private func scope(_ grant: GrantRequest) async throws -> GrantScope {
         let scope: GrantScope =

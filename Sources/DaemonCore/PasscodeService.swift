@@ -25,6 +25,8 @@ public actor PasscodeService {
     private let documents: any DocumentStore
     private let machineSecret: SecretBytes
     private let cost: @Sendable () throws -> ScryptCost
+    /// What `cost` said the first time; measuring takes as long as a comparison.
+    private var measuredCost: ScryptCost?
     private let time: any TimeSource
     private let judge: LaunchJudge
     private let log: ActivityLog
@@ -99,8 +101,12 @@ public actor PasscodeService {
         if verification.matches {
             var changed = stored
             changed.lockout.recordSuccess()
-            if verification.needsUpgrade { changed.owner = try await make(passcode) }
             try await save(changed)
+            if verification.needsUpgrade, let upgraded = try? await make(passcode) {
+                // The login counts whether or not the better form can be made now; the next one tries again.
+                changed.owner = upgraded
+                try? await save(changed)
+            }
             return .owner
         }
         if let app, let own = stored.apps[app] {
@@ -108,7 +114,6 @@ public actor PasscodeService {
             if verification.matches {
                 var changed = stored
                 changed.lockout.withdrawFailure()
-                if verification.needsUpgrade { changed.apps[app] = try await make(passcode) }
                 try await save(changed)
                 return .app
             }
@@ -143,6 +148,16 @@ public actor PasscodeService {
             .passcodeChanged, app: app, user: user,
             passcode == nil ? "\(app) has no passcode of its own any more." : "\(app) has a passcode of its own.")
         return notes
+    }
+
+    /// The app is off the list: its passcode goes too.
+    public func forget(_ app: AppID) async throws {
+        try await inTurn {
+            guard stored.apps[app] != nil else { return }
+            var changed = stored
+            changed.apps[app] = nil
+            try await save(changed)
+        }
     }
 
     // MARK: Pieces

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The bytes of a path as the kernel has them, without a terminating NUL. No encoding is assumed.
