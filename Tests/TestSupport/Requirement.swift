@@ -5,8 +5,6 @@ import Glibc
 public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     /// Runs as root.
     case root
-    /// Runs as an ordinary user.
-    case ordinaryUser
     /// The kernel lets this process hold launches (fanotify permission events).
     case fanotify
     /// The kernel lets this process make a user namespace and a mount namespace.
@@ -21,7 +19,6 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .root: "root"
-        case .ordinaryUser: "an ordinary user"
         case .fanotify: "fanotify permission events"
         case .userNamespaces: "user namespaces"
         case .program(let name): "the program \(name)"
@@ -34,7 +31,6 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     public var isMet: Bool {
         switch self {
         case .root: geteuid() == 0
-        case .ordinaryUser: geteuid() != 0
         case .fanotify: clinux_try_launch_hold("/bin/true") == 0
         case .userNamespaces: clinux_try_user_namespace() == 0
         case .program(let name): Self.findProgram(name) != nil

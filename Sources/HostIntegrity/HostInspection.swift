@@ -1,0 +1,28 @@
+/// The tests of the host behind `applocker doctor`: what this machine gives AppLocker to stand on, and what it lacks.
+///
+/// Reading only; the two questions to the kernel are asked by trying and leave nothing behind. Blocks for some tens of
+/// milliseconds: call it away from Swift's cooperative threads where that matters.
+public struct HostInspection: Sendable {
+    let files: HostFiles
+    let kernel: KernelTrials
+
+    /// This machine.
+    public init() {
+        self.init(root: "/", kernel: .thisKernel)
+    }
+
+    /// - Parameter root: an absolute directory that stands for `/`.
+    init(root: String, kernel: KernelTrials) {
+        files = HostFiles(root: root)
+        self.kernel = kernel
+    }
+
+    /// One finding for each `HostFinding.ID`, in its order.
+    public func findings() -> [HostFinding] {
+        let overlay = kernel.overlayEscapes()
+        return [
+            launchHold(), overlayEscape(overlay), RootAccess(files).finding, preloadedLibraries(), tracing(),
+            userNamespaces(overlay), secureBoot(), kernelLockdown(), kernelTaint(), fanotifyWatchdog(), coreFiles(),
+        ]
+    }
+}
