@@ -8,23 +8,38 @@ import Synchronization
 /// between calls, until that database changes.
 public final class AppCatalog: Sendable {
     public let environment: CatalogEnvironment
+    /// What is never part of an app.
     public let essential: Essential
-    let packages = Mutex<(stamp: DebianPackages.Stamp, packages: DebianPackages)?>(nil)
+    private let packages: Mutex<(stamp: DebianPackages.Stamp, packages: DebianPackages)>
 
+    /// A catalog with an ``essential`` list of its own.
+    ///
     /// - Parameters:
     ///   - environment: whose apps.
-    ///   - essential: what is never part of an app. By default what this machine needs, AppLocker's own files not
-    ///     among it: those who know them pass them in.
-    public init(environment: CatalogEnvironment, essential: Essential? = nil) {
+    ///   - ownFiles: AppLocker's own programs, absolute paths.
+    ///   - running: see ``Essential/init(environment:ownFiles:running:)``.
+    public init(environment: CatalogEnvironment, ownFiles: [String] = [], running: Set<FileIdentity> = []) {
+        let files = HostFiles(root: environment.root)
+        let stamp = DebianPackages.stamp(files)
+        let known = DebianPackages(files)
         self.environment = environment
-        self.essential = essential ?? Essential(environment: environment)
+        essential = Essential(environment: environment, ownFiles: ownFiles, running: running, packages: known)
+        packages = Mutex((stamp, known))
+    }
+
+    /// A catalog that shares its ``essential`` list with others, such as those of other users.
+    public init(environment: CatalogEnvironment, essential: Essential) {
+        let files = HostFiles(root: environment.root)
+        self.environment = environment
+        self.essential = essential
+        packages = Mutex((DebianPackages.stamp(files), DebianPackages(files)))
     }
 
     func snapshot() -> CatalogSnapshot {
         let files = HostFiles(root: environment.root)
         let stamp = DebianPackages.stamp(files)
         let known = packages.withLock { cache in
-            if let cache, cache.stamp == stamp { return cache.packages }
+            if cache.stamp == stamp { return cache.packages }
             let fresh = DebianPackages(files)
             cache = (stamp, fresh)
             return fresh

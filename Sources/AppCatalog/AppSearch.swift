@@ -38,7 +38,7 @@ struct AppSearch {
         if let flatpak = entry.flatpak { follow(.flatpak(id: flatpak, command: nil), depth: 0) }
         if let snap = entry.snapInstance { follow(CommandTarget.snap(snap), depth: 0) }
         if let words = try? entry.arguments(location: location), let target = CommandTarget.of(words) {
-            follow(target, depth: 0)
+            follow(Self.placed(target, entry.directory), depth: 0, directory: entry.directory)
         }
         if entry.isDBusActivatable { follow(.service(id), depth: 0) }
     }
@@ -47,7 +47,19 @@ struct AppSearch {
 
     // MARK: - Following
 
-    mutating func follow(_ target: CommandTarget, depth: Int) {
+    /// A path relative to the directory that the entry starts in.
+    private static func placed(_ target: CommandTarget, _ directory: String?) -> CommandTarget {
+        guard let directory, directory.hasPrefix("/") else { return target }
+        switch target {
+        case .program(let path) where path.contains("/") && !path.hasPrefix("/"):
+            return .program(directory + "/" + path)
+        case .script(let path, let interpreter) where !path.hasPrefix("/"):
+            return .script(directory + "/" + path, interpreter: interpreter)
+        default: return target
+        }
+    }
+
+    mutating func follow(_ target: CommandTarget, depth: Int, directory: String? = nil) {
         guard depth < Self.depthLimit else { return }
         switch target {
         case .program(let name):
@@ -74,7 +86,8 @@ struct AppSearch {
         case .pythonModule(let module):
             for path in PythonModules(machine).files(of: module, besides: nil) { add(path, .payload) }
         case .shellText(let text):
-            var reader = ShellScriptReader(files: machine.files, environment: machine.environment, scriptPaths: [])
+            var reader = ShellScriptReader(
+                files: machine.files, environment: machine.environment, scriptPaths: [], directory: directory)
             for mention in reader.read(text, isText: true) where mention.strength == .goesOn {
                 guard !Self.isPlainTool(mention.target) else { continue }
                 follow(mention.target, depth: depth + 1)
@@ -113,7 +126,7 @@ struct AppSearch {
     private mutating func take(called: String, depth: Int, isScript: Bool) {
         guard let file = machine.files.regularFile(called) else { return }
         if let refusal = machine.essential.refusal(
-            for: file.path, isPrivate: isInsideDeployed(file.path), ignoringRunning: true)
+            forReal: file, isPrivate: isInsideDeployed(file.path), ignoringRunning: true)
         {
             firstRefusal = firstRefusal ?? refusal
             return
@@ -198,11 +211,17 @@ struct AppSearch {
     }
 
     /// Adds a file that was found rather than followed.
-    mutating func add(_ path: String, _ role: AppExecutable.Role, isPrivate: Bool = false) {
-        guard let file = machine.files.regularFile(path), !seen.contains(file.path) else { return }
-        let refusal = machine.essential.refusal(
-            for: file.path, isPrivate: isPrivate || isInsideDeployed(file.path), ignoringRunning: true)
-        guard refusal == nil else { return }
+    mutating func add(_ path: String, _ role: AppExecutable.Role) {
+        guard !seen.contains(path), let file = machine.files.regularFile(path) else { return }
+        add(real: file, role, isPrivate: isInsideDeployed(file.path))
+    }
+
+    private mutating func add(
+        real file: (path: String, status: FileStatus), _ role: AppExecutable.Role, isPrivate: Bool
+    ) {
+        guard !seen.contains(file.path),
+            machine.essential.refusal(forReal: file, isPrivate: isPrivate, ignoringRunning: true) == nil
+        else { return }
         seen.insert(file.path)
         append(file, role)
     }
@@ -225,12 +244,15 @@ struct AppSearch {
             let sources = Set(executables.compactMap { machine.source(of: $0.path) })
             for executable in executables where !roots.contains(where: { HostFiles.isInside(executable.path, $0) }) {
                 let candidates = SharedDirectories.candidates(for: executable.path, home: machine.environment.home)
-                if let root = candidates.first(where: { machine.isPrivate($0, sources: sources, app: app) }) {
+                if let root = candidates.first(where: { machine.isPrivate($0, sources: sources, app: app, own: seen) })
+                {
                     roots.insert(root)
                 }
             }
             for root in roots.sorted() {
-                for file in machine.walk(root) { add(file.path, file.isPayload ? .payload : .helper, isPrivate: true) }
+                for file in machine.walk(root) {
+                    add(real: (file.path, file.status), file.isPayload ? .payload : .helper, isPrivate: true)
+                }
             }
             addSiblings(sources)
         }
@@ -244,7 +266,7 @@ struct AppSearch {
         let owners = Set(executables.flatMap { machine.packageOwners(of: $0.path) })
             .filter { sources.contains(machine.packages.source(ofPackage: $0)) }
         for package in owners.sorted() {
-            let siblings = PackageSiblings(machine, package: package)
+            let siblings = machine.siblings(package)
             for path in siblings.programs where !seen.contains(path) {
                 if siblings.services.contains(path) {
                     if isNamedLikeApp(path) || siblings.isOneApp { add(path, .service) }

@@ -72,7 +72,10 @@ extension CatalogSnapshot {
     /// long as any entry of that id still leads to a program.
     func app(withID id: String) throws(CatalogError) -> FoundApp {
         if id.hasPrefix(ExecutableID.prefix) {
-            return try executable(at: try ExecutableID.path(of: id, files))
+            let paths = ExecutableID.paths(of: id, files)
+            guard let first = paths.first else { throw .notFound(id, alike: []) }
+            // More than one is rare, and then all are meant: nobody gets round a lock by making a second file.
+            return try executable(at: first, alsoAt: Array(paths.dropFirst()))
         }
         guard let appID = AppID(rawValue: id) else { throw .badReference(id) }
         guard let candidates = entries[id] else { throw .notFound(id, alike: []) }
@@ -92,10 +95,10 @@ extension CatalogSnapshot {
     }
 
     /// The app that one file is.
-    func executable(at path: String) throws(CatalogError) -> FoundApp {
+    func executable(at path: String, alsoAt others: [String] = []) throws(CatalogError) -> FoundApp {
         let (file, id) = try program(path)
         var search = AppSearch(machine: self, app: id.rawValue)
-        search.addFile(file)
+        for path in [file] + others { search.addFile(path) }
         search.complete()
         let isAppImage = file.lowercased().hasSuffix(".appimage")
         let name = HostFiles.name(of: file)

@@ -16,6 +16,9 @@ final class CatalogSnapshot {
     private var walks: [String: [FoundFile]] = [:]
     private var privacy: [String: Bool] = [:]
     private var owners: [String: [String]] = [:]
+    private var siblings: [String: PackageSiblings] = [:]
+    /// The search path without directories that are missing or the same as an earlier one.
+    private let programDirectories: [(called: String, real: String)]
     private var firstFiles: [String: [String]]?
 
     struct FoundFile {
@@ -30,6 +33,14 @@ final class CatalogSnapshot {
         self.packages = packages
         self.essential = essential
         directories = ApplicationDirectories(environment)
+        var programDirectories: [(called: String, real: String)] = []
+        for called in environment.searchPath {
+            guard let real = files.resolve(called), real.status.kind == .directory,
+                !programDirectories.contains(where: { $0.real == real.path })
+            else { continue }
+            programDirectories.append((called, real.path))
+        }
+        self.programDirectories = programDirectories
         for file in directories.entryFiles(files) {
             if entries[file.id] == nil { order.append(file.id) }
             entries[file.id, default: []].append(file)
@@ -71,12 +82,25 @@ final class CatalogSnapshot {
     /// Real paths of a program: itself when it is a path, else its namesake in every directory of the search path. All
     /// of them count, so that a program of the same name put in front does not take the real one's place.
     func programs(_ name: String) -> [(called: String, real: String, status: FileStatus)] {
-        let called = name.contains("/") ? [name] : environment.searchPath.map { $0 + "/" + name }
         var found: [(called: String, real: String, status: FileStatus)] = []
-        for path in called {
-            guard let file = files.regularFile(path), !found.contains(where: { $0.real == file.path }) else { continue }
+        func add(_ path: String) {
+            guard let file = files.regularFile(path), !found.contains(where: { $0.real == file.path }) else { return }
             found.append((path, file.path, file.status))
         }
+        if name.contains("/") {
+            add(name)
+        } else {
+            for directory in programDirectories where files.status(directory.real + "/" + name) != nil {
+                add(directory.called + "/" + name)
+            }
+        }
+        return found
+    }
+
+    func siblings(_ package: String) -> PackageSiblings {
+        if let known = siblings[package] { return known }
+        let found = PackageSiblings(self, package: package)
+        siblings[package] = found
         return found
     }
 
@@ -131,16 +155,20 @@ final class CatalogSnapshot {
 
     /// Whether a directory holds programs of these source packages only.
     ///
-    /// - Parameter app: the app that asks; programs that other apps start first make an unpackaged directory shared.
-    func isPrivate(_ directory: String, sources: Set<String>, app: String) -> Bool {
+    /// - Parameters:
+    ///   - app: the app that asks.
+    ///   - own: the app's programs so far; what other apps start first makes an unpackaged directory shared.
+    func isPrivate(_ directory: String, sources: Set<String>, app: String, own: Set<String>) -> Bool {
         let key = "\(directory)\u{0}\(sources.sorted().joined(separator: ","))\u{0}\(app)"
         if let known = privacy[key] { return known }
-        let result = judgePrivacy(directory, sources, app)
+        let result = judgePrivacy(directory, sources, app, own)
         privacy[key] = result
         return result
     }
 
-    private func judgePrivacy(_ directory: String, _ sources: Set<String>, _ app: String) -> Bool {
+    private func judgePrivacy(
+        _ directory: String, _ sources: Set<String>, _ app: String, _ own: Set<String>
+    ) -> Bool {
         guard !essential.isNeeded(below: directory) else { return false }
         let owners = packageOwners(of: directory)
         let strangers = owners.filter { !sources.contains(packages.source(ofPackage: $0)) }
@@ -150,7 +178,7 @@ final class CatalogSnapshot {
             if paths.contains(where: isExecutableFile) { return false }
         }
         guard owners.isEmpty else { return true }
-        return !otherApps(startFrom: directory, than: app)
+        return !otherApps(startFrom: directory, than: app, own)
     }
 
     private func isExecutableFile(_ path: String) -> Bool {
@@ -158,20 +186,20 @@ final class CatalogSnapshot {
         return status.kind == .regular && status.isExecutable && !Essential.isLibrary(HostFiles.name(of: path))
     }
 
-    private func otherApps(startFrom directory: String, than app: String) -> Bool {
+    private func otherApps(startFrom directory: String, than app: String, _ own: Set<String>) -> Bool {
         let known = firstFiles ?? readFirstFiles()
         firstFiles = known
-        let own = Set(known[app] ?? [])
         return known.contains { id, paths in
-            id != app && paths.contains { HostFiles.isInside($0, directory) } && own.isDisjoint(with: paths)
+            id != app && own.isDisjoint(with: paths) && paths.contains { HostFiles.isInside($0, directory) }
         }
     }
 
-    /// What each app's Exec line names, wrappers not followed.
+    /// What each app's Exec line names, wrappers not followed. A user's own entries do not count: one that starts
+    /// something in a locked app's directory must not make that directory shared, and its other programs free.
     private func readFirstFiles() -> [String: [String]] {
         var first: [String: [String]] = [:]
         for (id, candidates) in entries {
-            for file in candidates {
+            for file in candidates where file.origin != .user {
                 guard case .success(let entry) = entry(file), let words = try? entry.arguments(location: file.path)
                 else { continue }
                 switch CommandTarget.of(words) {

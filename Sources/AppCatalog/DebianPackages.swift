@@ -26,8 +26,10 @@ struct DebianPackages: Sendable {
     private(set) var packages: [String: Package] = [:]
     /// Packages that an installed package of another source depends on: their programs are there for others.
     private(set) var needed: Set<String> = []
-    /// The names of the .list files, without the suffix; numbers below index this.
+    /// The package of each .list file; numbers below index this.
     private var listNames: [String] = []
+    /// Each package's .list files, without the suffix; several for several architectures.
+    private var lists: [String: [String]] = [:]
     private var firstOwner: [Int: Int32] = [:]
     private var furtherOwners: [Int: [Int32]] = [:]
     /// Directories that are symbolic links into /usr on a merged machine; dpkg lists the old names.
@@ -48,7 +50,9 @@ struct DebianPackages: Sendable {
         for file in files.names(in: Self.infoDirectory) where file.hasSuffix(".list") {
             guard let bytes = try? files.read(Self.infoDirectory + "/" + file, limit: Self.fileLimit) else { continue }
             let number = Int32(listNames.count)
-            listNames.append(String(file.dropLast(".list".count)))
+            let list = String(file.dropLast(".list".count))
+            listNames.append(Self.packageName(list))
+            lists[Self.packageName(list), default: []].append(list)
             Self.eachLine(bytes) { line in
                 guard Self.mayHoldPrograms(line) else { return }
                 let key = hash(line)
@@ -66,7 +70,7 @@ struct DebianPackages: Sendable {
         var path = path
         let key = path.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
         guard let first = firstOwner[key] else { return [] }
-        return ([first] + (furtherOwners[key] ?? [])).map { Self.packageName(listNames[Int($0)]) }
+        return ([first] + (furtherOwners[key] ?? [])).map { listNames[Int($0)] }
     }
 
     /// The source of the package that a file belongs to; nil when no package has it.
@@ -77,7 +81,7 @@ struct DebianPackages: Sendable {
     /// All paths of a package for which `isWanted` holds, as real paths on a merged machine.
     func paths(of package: String, where isWanted: (UnsafeRawBufferPointer) -> Bool) -> [String] {
         var found: [String] = []
-        for list in listNames where Self.packageName(list) == package {
+        for list in lists[package] ?? [] {
             guard let bytes = try? files.read("\(Self.infoDirectory)/\(list).list", limit: Self.fileLimit) else {
                 continue
             }
@@ -114,7 +118,7 @@ struct DebianPackages: Sendable {
     }
 
     /// Documentation, translations and the like make up most of the lists and hold no programs.
-    private static func mayHoldPrograms(_ line: UnsafeRawBufferPointer) -> Bool {
+    static func mayHoldPrograms(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > 11 else { return line.count > 4 }
         if line[1] == UInt8(ascii: "e") { return false }
         guard hasPrefix(line, "/usr/") else { return !hasPrefix(line, "/var/") }

@@ -134,6 +134,7 @@ private struct DesktopEntryReader {
             hasName = true
         case "Icon": if iconRank == Int.max { entry.icon = Self.unescaped(value()) }
         case "Exec": entry.exec = Self.unescaped(value())
+        case "Path": entry.directory = Self.unescaped(value())
         case "TryExec": entry.tryExec = Self.unescaped(value())
         case "NoDisplay": entry.noDisplay = try Self.boolean(value(), key, number)
         case "Hidden": entry.hidden = try Self.boolean(value(), key, number)

@@ -18,6 +18,8 @@ public struct DesktopEntry: Sendable, Equatable {
     public var hidden = false
     public var onlyShowIn: [String] = []
     public var notShowIn: [String] = []
+    /// `Path`: the directory to start in.
+    public var directory: String?
     public var isDBusActivatable = false
     public var runsInTerminal = false
     /// `X-Flatpak`: the Flatpak application that exported this entry.

@@ -36,13 +36,8 @@ public struct Essential: Sendable {
         addSessions()
         for package in packages.packages.values where package.isRequired || Self.systemPackages[package.name] != nil {
             let code = Self.systemPackages[package.name] ?? .requiredPackage
-            for path in packages.paths(of: package.name, where: Self.mayBeProgram) { add(path, code) }
+            for path in packages.paths(of: package.name, where: DebianPackages.mayHoldPrograms) { add(path, code) }
         }
-    }
-
-    private static func mayBeProgram(_ line: UnsafeRawBufferPointer) -> Bool {
-        let isShare = DebianPackages.hasPrefix(line, "/usr/share/") || DebianPackages.hasPrefix(line, "/usr/include/")
-        return !isShare && !DebianPackages.hasPrefix(line, "/etc/") && !DebianPackages.hasPrefix(line, "/var/")
     }
 
     private mutating func add(_ path: String, _ code: Refusal.Code) {
@@ -104,6 +99,13 @@ public struct Essential: Sendable {
     ///   - ignoringRunning: leaves out the programs that happen to serve a display.
     func refusal(for path: String, isPrivate: Bool, ignoringRunning: Bool) -> Refusal? {
         guard let found = files.regularFile(path) else { return nil }
+        return refusal(forReal: found, isPrivate: isPrivate, ignoringRunning: ignoringRunning)
+    }
+
+    /// The same for a file whose real path and status are known.
+    func refusal(
+        forReal found: (path: String, status: FileStatus), isPrivate: Bool, ignoringRunning: Bool
+    ) -> Refusal? {
         let identity = found.status.identity
         if let code = identities[identity] ?? paths[found.path] { return Refusal(code: code, path: found.path) }
         if let code = Self.code(forDirectoryOf: found.path) { return Refusal(code: code, path: found.path) }

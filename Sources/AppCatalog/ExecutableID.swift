@@ -1,5 +1,5 @@
 /// The ids of programs that have no desktop entry: "exec:usr-bin-foo" for /usr/bin/foo. A "-" of a name is not told from
-/// one that stands for "/", so the way back asks the file system which path is there.
+/// one that stands for "/", so the way back asks the file system which paths are there.
 enum ExecutableID {
     static let prefix = "exec:"
     private static let stepLimit = 4096
@@ -9,20 +9,13 @@ enum ExecutableID {
         prefix + path.dropFirst().map { $0 == "/" ? "-" : String($0) }.joined()
     }
 
-    /// - Throws: CatalogError when no file, or more than one, has this id.
-    static func path(of id: String, _ files: HostFiles) throws(CatalogError) -> String {
+    /// Every file that this id can stand for; usually one.
+    static func paths(of id: String, _ files: HostFiles) -> [String] {
         let pieces = id.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         var steps = 0
         var found: [String] = []
         search(pieces[...], in: "", files, &steps, &found)
-        guard let first = found.first else { throw .notFound(id, alike: []) }
-        guard found.count == 1 else {
-            throw CatalogError(
-                code: .ambiguous,
-                sentence: "The id stands for several programs; name one by its path: \(found.joined(separator: ", ")).",
-                candidates: [])
-        }
-        return first
+        return found
     }
 
     private static func search(

@@ -22,15 +22,21 @@ struct ShellScriptReader {
     private let scriptPaths: [String]
     private var variables: [String: [String]] = [:]
     private var mentions: [Mention] = []
+    /// Where the script may be at this point.
+    private var directories: [String]
 
     private static let valueLimit = 8
     private static let mentionLimit = 256
     private static let nestingLimit = 6
 
-    init(files: HostFiles, environment: CatalogEnvironment, scriptPaths: [String]) {
+    /// - Parameters:
+    ///   - scriptPaths: what `$0` may be; empty for the text of `sh -c`.
+    ///   - directory: where the script starts, if that is known.
+    init(files: HostFiles, environment: CatalogEnvironment, scriptPaths: [String], directory: String? = nil) {
         self.files = files
         self.environment = environment
         self.scriptPaths = scriptPaths
+        directories = directory.map { [$0] } ?? []
         variables["HOME"] = [environment.home]
     }
 
@@ -68,12 +74,31 @@ struct ShellScriptReader {
         }
         guard let programs = line.first else { return }
         let goesOn = isExec || (command.isLast && passesArguments)
+        if programs.contains("cd"), line.count > 1 {
+            directories = Array((line[1].flatMap(placed) + directories).prefix(Self.valueLimit))
+        }
         for program in programs where !program.isEmpty {
             let arguments = line.dropFirst().map { $0[0] }
             guard let target = CommandTarget.of([program] + arguments) else { continue }
-            add(target, goesOn || isText ? .goesOn : .command)
+            for target in placed(target) { add(target, goesOn || isText ? .goesOn : .command) }
         }
         for path in line.joined() where path.hasPrefix("/") { add(.program(path), .argument) }
+    }
+
+    /// A relative path from everywhere the script may be.
+    private func placed(_ path: String) -> [String] {
+        path.hasPrefix("/") ? [path] : directories.map { $0 + "/" + path }
+    }
+
+    private func placed(_ target: CommandTarget) -> [CommandTarget] {
+        switch target {
+        case .program(let path) where path.contains("/") && !path.hasPrefix("/"):
+            return placed(path).map { .program($0) }
+        case .script(let path, let interpreter) where !path.hasPrefix("/"):
+            let found = placed(path).filter { files.regularFile($0) != nil }
+            return found.isEmpty ? [target] : found.map { .script($0, interpreter: interpreter) }
+        default: return [target]
+        }
     }
 
     private mutating func add(_ target: CommandTarget, _ strength: Mention.Strength) {
