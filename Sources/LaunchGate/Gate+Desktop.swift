@@ -24,7 +24,7 @@ extension Gate {
         let launch = held.newToken()
         let question = LaunchQuestion(
             launch: launch, app: app.token, process: event.process, parent: status.parent, user: users.real,
-            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: recipe?.path ?? path)
+            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
         tell(.launch(question))
         let empty = LaunchRecipe(path: path, directory: Array("/".utf8), arguments: [], environment: [])
         for message in (recipe ?? empty).messages(for: launch) { tell(message) }

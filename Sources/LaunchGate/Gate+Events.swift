@@ -23,7 +23,10 @@ extension Gate {
         case .unguarded:
             event.answer(allow: true)
             _ = group?.unmark(event)
-        case .unknown: deny(event, file)
+        case .unknown:
+            deny(event, file)
+            guard isSynchronised else { return }
+            report("denied process \(event.process): \(event.path.text) belongs to no app that the gate knows")
         }
     }
 
@@ -128,8 +131,6 @@ extension Gate {
         // Nobody has it. It is only let go where a mark of an earlier run is found that explains the event.
         if group.unmark(event) { return .unguarded }
         if let place, group.unmarkDirectory(place.descriptor) { return .unguarded }
-        report(
-            "denied process \(event.process): \(event.path.text) belongs to no app, and no mark explains why it waits")
         return .unknown
     }
 }

@@ -10,7 +10,8 @@ struct LaunchRecipe: Equatable {
     var arguments: [[UInt8]]
     var environment: [[UInt8]]
 
-    /// Path, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry and NUL.
+    /// Path, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
+    /// and NUL.
     var bytes: [UInt8] {
         var bytes = path + [0] + directory + [0] + String(arguments.count).utf8 + [0]
         for text in arguments + environment { bytes += text + [0] }

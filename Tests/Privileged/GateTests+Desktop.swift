@@ -1,0 +1,139 @@
+import Foundation
+import GateProtocol
+import TestSupport
+import Testing
+
+/// A launch by the process that draws the desktop.
+extension GateTests {
+    /// Starts `evade spawn`, which stands for a compositor: it blocks in posix_spawn until the kernel is answered.
+    private func startCompositor(
+        _ app: OneApp, _ arguments: [String], environment: [String: String], directory: String
+    ) async throws -> ChildProcess {
+        let compositor = try ChildProcess(
+            try CompiledPrograms.evader(), ["spawn", app.program.path] + arguments, environment: environment,
+            input: .pipe, workingDirectory: directory)
+        await eventually("it runs") { compositor.output.hasSuffix("\n") }
+        return compositor
+    }
+
+    @Test func `a compositor that spawns a locked app is answered at once and the launch can be repeated`()
+        async throws
+    {
+        let app = try await OneApp()
+        let long = String(repeating: "x", count: 100_000)
+        let compositor = try await startCompositor(
+            app, ["two words", "", long], environment: ["A": "1", "B": "with = sign"], directory: "/usr/share")
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        #expect(try await compositor.wait() == .code(EPERM))
+        let printed = compositor.output.split(separator: "\n").last.map { $0.split(separator: " ") } ?? []
+        let microseconds = try #require(printed.last.flatMap { Int($0) })
+        #expect(microseconds < 100_000)
+
+        let question = try await app.daemon.nextLaunch()
+        #expect(question.deniedAtOnce)
+        #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
+        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
+        #expect(
+            recipe == [
+                app.program.path, "/usr/share", "4", app.program.path, "two words", "", long, "A=1", "B=with = sign",
+            ])
+        #expect(!app.program.hasRun)
+    }
+
+    @Test func `the recipe of a relative path keeps it as it was given`() async throws {
+        let app = try await OneApp()
+        let script = """
+            import os, sys
+            print("ready", flush=True)
+            sys.stdin.readline()
+            os.chdir(sys.argv[1])
+            try:
+                os.posix_spawn("apps/program", ["zero", "one"], {"ONLY": "this"})
+            except PermissionError:
+                print("refused", flush=True)
+            """
+        let compositor = try ChildProcess(
+            "/usr/bin/python3", ["-c", script, app.gate.directory.path], input: .pipe)
+        await eventually("it runs") { compositor.output == "ready\n" }
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        try await compositor.wait()
+        #expect(compositor.output == "ready\nrefused\n")
+        let question = try await app.daemon.nextLaunch()
+        #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
+        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
+        #expect(recipe == ["apps/program", app.gate.directory.path, "2", "zero", "one", "ONLY=this"])
+    }
+
+    /// fork and execve with a pipe that reports the execve, which is how GLib did it before posix_spawn.
+    @Test func `a compositor that forks and waits for the execve is answered at once`() async throws {
+        let app = try await OneApp()
+        let script = """
+            import subprocess, sys, time
+            print("ready", flush=True)
+            sys.stdin.readline()
+            start = time.monotonic()
+            try:
+                subprocess.Popen([sys.argv[1], "from a fork"], cwd="/usr", preexec_fn=lambda: None)
+            except PermissionError:
+                print(int((time.monotonic() - start) * 1000), flush=True)
+            """
+        let compositor = try ChildProcess("/usr/bin/python3", ["-c", script, app.program.path], input: .pipe)
+        await eventually("it runs") { compositor.output == "ready\n" }
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        try await compositor.wait()
+        let milliseconds = try #require(Int(compositor.output.split(separator: "\n").last ?? ""))
+        #expect(milliseconds < 100)
+        let question = try await app.daemon.nextLaunch()
+        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
+        #expect(recipe.prefix(5) == [app.program.path, "/usr", "2", app.program.path, "from a fork"])
+        #expect(question.deniedAtOnce)
+    }
+
+    @Test func `a launch by anybody else is held while a desktop is protected`() async throws {
+        let app = try await OneApp()
+        let compositor = try await startCompositor(app, [], environment: [:], directory: "/")
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        let child = try ChildProcess(app.program.path, ["seven"])
+        let question = try await app.daemon.nextLaunch()
+        #expect(!question.deniedAtOnce)
+        app.daemon.send(.answer(question.launch, allow: true))
+        #expect(try await child.wait() == .code(7))
+    }
+
+    @Test func `the same program of another user is not the desktop`() async throws {
+        let app = try await OneApp()
+        chmod(app.gate.directory.path, 0o755)
+        let compositor = try await startCompositor(app, [], environment: [:], directory: "/")
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        let other = try ChildProcess(
+            try CompiledPrograms.evader(), ["spawn", app.program.path], input: .text("go\n"), user: 65534)
+        let question = try await app.daemon.nextLaunch()
+        #expect(!question.deniedAtOnce && question.user == 65534)
+        app.daemon.send(.answer(question.launch, allow: false))
+        #expect(try await other.wait() == .code(EPERM))
+    }
+
+    @Test func `a desktop that has ended protects nothing any more`() async throws {
+        let app = try await OneApp()
+        let first = try await startCompositor(app, [], environment: [:], directory: "/")
+        let second = try await startCompositor(app, [], environment: [:], directory: "/")
+        app.daemon.send(.protect(pid: first.pid))
+        try await app.daemon.roundTrip()
+        first.kill()
+        try await first.wait()
+        try await app.daemon.roundTrip()
+        second.write("go\n")
+        let question = try await app.daemon.nextLaunch()
+        #expect(!question.deniedAtOnce)
+        app.daemon.send(.answer(question.launch, allow: false))
+        #expect(try await second.wait() == .code(EPERM))
+    }
+}
