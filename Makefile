@@ -1,0 +1,48 @@
+# Everything a person needs from a fresh clone. The steps themselves are small scripts in Packaging/.
+SWIFT ?= swift
+NAME ?=
+export SWIFT
+
+.PHONY: help run demo test build lint format bench fuzz soak deb
+
+help:
+	@echo "make run        install what is missing, build, start AppLocker on this machine"
+	@echo "make demo       a tour without questions that ends by itself"
+	@echo "make test       every test; ends with a count of what this machine could not show"
+	@echo "make build      release build into .build/release"
+	@echo "make lint       format, file lengths, imports"
+	@echo "make format     put the sources into the project's format"
+	@echo "make bench NAME=launch|...   one benchmark; the last line is its figures as JSON"
+	@echo "make fuzz, make soak, make deb"
+
+run: build
+	@Packaging/make/run
+
+demo: build
+	@.build/release/applocker demo
+
+build:
+	@Packaging/setup run
+	$(SWIFT) build -c release
+
+test:
+	@Packaging/setup test
+	@Packaging/make/test
+
+lint:
+	@Packaging/make/lint
+
+format:
+	$(SWIFT) format -i -r Sources Tests $(wildcard Benchmarks) Package.swift
+
+bench:
+	@Packaging/make/bench "$(NAME)"
+
+fuzz:
+	@Packaging/make/part "fuzzing" Fuzz/run
+
+soak:
+	@Packaging/make/part "the soak test" Benchmarks/soak/run
+
+deb:
+	@Packaging/make/part "the Debian package" Packaging/deb/build
