@@ -135,7 +135,7 @@ struct AppSearch {
         programNames.insert(HostFiles.name(of: called))
         programNames.insert(HostFiles.name(of: file.path))
         if file.path.lowercased().hasSuffix(".appimage") { kind = kind ?? .appimage }
-        let head = (try? machine.files.head(file.path, count: 2)) ?? []
+        let head = (try? machine.files.head(ofReal: file.path, count: 2)) ?? []
         guard head == [0x23, 0x21] || !file.status.isExecutable else { return append(file, .program) }
         let place = executables.count
         append(file, .script)
@@ -147,12 +147,12 @@ struct AppSearch {
     }
 
     private func isShellScript(_ path: String) -> Bool {
-        guard let head = try? machine.files.head(path, count: 256) else { return false }
+        guard let head = try? machine.files.head(ofReal: path, count: 256) else { return false }
         return CommandTarget.shells.contains(ScriptHead.interpreter(head) ?? "")
     }
 
     private mutating func readScript(_ path: String, called: String, depth: Int) {
-        guard depth + 1 < Self.depthLimit, let bytes = try? machine.files.head(path, count: Self.scriptLimit),
+        guard depth + 1 < Self.depthLimit, let bytes = try? machine.files.head(ofReal: path, count: Self.scriptLimit),
             !bytes.prefix(4096).contains(0)
         else { return }
         let source = String(decoding: bytes, as: UTF8.self)

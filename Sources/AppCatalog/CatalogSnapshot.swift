@@ -148,7 +148,7 @@ final class CatalogSnapshot {
     /// Archives unpacked by hand often mark every file as executable; only what the kernel or a shell would really run
     /// counts: ELF, "#!", "MZ", or a file without a suffix.
     private func isProgram(_ path: String, _ name: String) -> Bool {
-        guard let head = try? files.head(path, count: 4) else { return true }
+        guard let head = try? files.head(ofReal: path, count: 4) else { return true }
         return head.starts(with: [0x7F, 0x45, 0x4C, 0x46]) || head.starts(with: [0x23, 0x21])
             || head.starts(with: [0x4D, 0x5A]) || !name.contains(".")
     }

@@ -100,6 +100,7 @@ private struct DesktopEntryReader {
             throw DesktopEntryError(
                 .syntax, "Line \(number) is neither a comment, a group nor Key=value.", line: number)
         }
+        if Self.isForeign(line, equals, locale) { return }
         let key = String(decoding: line[..<equals], as: UTF8.self).trimmingBlanks
         guard !key.isEmpty else {
             throw DesktopEntryError(.syntax, "Line \(number): the key before \"=\" is missing.", line: number)
@@ -123,6 +124,12 @@ private struct DesktopEntryReader {
             return
         }
         try take(key, number) { value }
+    }
+
+    /// Whether a line is a well-formed localised key that this reader has no use for.
+    private static func isForeign(_ line: UnsafeRawBufferPointer, _ equals: Int, _ locale: LocaleTag) -> Bool {
+        guard equals > 0, line[equals - 1] == UInt8(ascii: "]") else { return false }
+        return locale.candidates.isEmpty || !(line[0] == UInt8(ascii: "N") || line[0] == UInt8(ascii: "I"))
     }
 
     private mutating func take(_ key: String, _ number: Int, _ value: () -> String) throws(DesktopEntryError) {

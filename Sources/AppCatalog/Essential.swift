@@ -124,7 +124,8 @@ public struct Essential: Sendable {
 
     /// Whether any file that must not be locked lies below a directory.
     func isNeeded(below directory: String) -> Bool {
-        Self.code(forDirectoryOf: directory + "/x") != nil || paths.keys.contains { HostFiles.isInside($0, directory) }
+        let prefix = directory + "/"
+        return Self.code(forDirectoryOf: prefix + "x") != nil || paths.keys.contains { $0.hasPrefix(prefix) }
     }
 
     /// `libfoo.so`, `libfoo.so.1.2`.

@@ -90,7 +90,12 @@ struct HostFiles: Sendable {
     func head(_ path: String, count: Int) throws(ReadFailure) -> [UInt8] {
         guard let real = resolve(path) else { throw .missing }
         guard real.status.kind == .regular else { throw .notRegular }
-        let descriptor = open(root + real.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+        return try head(ofReal: real.path, count: count)
+    }
+
+    /// The same for a path that ``resolve(_:)`` has given.
+    func head(ofReal path: String, count: Int) throws(ReadFailure) -> [UInt8] {
+        let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
         guard descriptor >= 0 else { throw errno == ENOENT ? .missing : .failed(errno: errno) }
         defer { close(descriptor) }
         var raw = stat()
