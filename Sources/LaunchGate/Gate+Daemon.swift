@@ -110,7 +110,7 @@ extension Gate {
     private func synchronise(_ connection: DaemonConnection) {
         for app in apps.unclaimedApps() { forget(app) }
         fileWatch.keepOnly(apps.apps.values)
-        admitRunning(apps.apps.values.filter(\.isGuarded))
         connection.isSynchronised = true
+        admitRunning(apps.apps.values.filter(\.isGuarded))
     }
 }

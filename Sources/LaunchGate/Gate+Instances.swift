@@ -12,20 +12,29 @@ extension Gate {
     /// that the kernel says is running; a command line could say anything.
     func admitRunning(_ apps: [GuardedApp]) {
         guard !apps.isEmpty else { return }
-        let waiting = Set(held.launches.values.map(\.process))
+        let waiting = Set(held.launches.values.flatMap(\.processes))
         for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
             guard let program = ProcessFacts.executable(process) else { continue }
-            for app in apps where runs(process, program, app) {
+            for app in apps where runs(process, program, app) || isScriptInWeakMode(process, app) {
                 guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
                     handle.isAlive
                 else { continue }
+                // Left stopped by a gate that died while it was asking.
+                if group == nil && status.state == UInt8(ascii: "T") { continue }
                 admitted.admit(process, start: status.start, app: app.key)
             }
         }
+        if group == nil { noticeStarted(always: true) }
+    }
+
+    /// The weak mode can't tell a script from something that looks like it.
+    private func isScriptInWeakMode(_ process: Int32, _ app: GuardedApp) -> Bool {
+        guard group == nil, let status = ProcessFacts.status(process) else { return false }
+        return AppScript.runs(process, name: status.name, app)
     }
 
     /// Whether `program` is one of the app's executables or lies in one of its private directories.
-    private func runs(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
+    func runs(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
         if app.files[program] != nil || app.formerFiles.contains(program) { return true }
         guard !app.directories.isEmpty, let path = ProcessFacts.link(process, "exe"),
             app.paths.contains(where: { $0.kind == .privateDirectory && path.isBelow($0.bytes) })
@@ -69,7 +78,7 @@ extension Gate {
     /// What runs the app's programs, what was let in, the app's scripts, and copies that those made of themselves
     /// without starting anything.
     private func running(_ app: GuardedApp) -> [ProcessHandle] {
-        let waiting = Set(held.launches.values.map(\.process))
+        let waiting = Set(held.launches.values.flatMap(\.processes))
         var facts: [Int32: (status: ProcessFacts.Status, program: FileIdentity)] = [:]
         for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
             guard let status = ProcessFacts.status(process), let program = ProcessFacts.executable(process) else {

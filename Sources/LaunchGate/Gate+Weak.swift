@@ -1,11 +1,84 @@
 import GateProtocol
 import Glibc
 
+/// The weak mode: a locked app is stopped just after it started, asked about, and goes on or is killed. A few of its
+/// instructions have run by then.
 extension Gate {
-    func noticeStarted() {
-        guard startWatch?.read() == true else { return }
-        lookForStarted(attempt: 0)
+    /// Somebody opened a watched file. The kernel opens it before the process becomes the app, so the process is
+    /// looked for a few times: after 0, 1, 3, 7, 15, 31 and 63 ms.
+    func noticeStarted(always: Bool = false) {
+        guard startWatch?.read() == true || always else { return }
+        latestSearch += 1
+        lookForStarted(attempt: 0, search: latestSearch)
     }
 
-    func lookForStarted(attempt: Int) {}
+    private static let attempts = 7
+
+    func lookForStarted(attempt: Int, search: Int) {
+        // A later search does what is left of this one.
+        guard search == latestSearch else { return }
+        let guarded = apps.apps.values.filter(\.isGuarded)
+        for process in ProcessFacts.all() where process != ownProcess && process != daemon?.process {
+            guard let program = ProcessFacts.executable(process) else { continue }
+            for app in guarded where isStarted(process, program, app) { stop(process, program, of: app) }
+        }
+        guard attempt + 1 < Self.attempts else { return }
+        timetable.add(.lookForStarted(attempt: attempt + 1, search: search), after: 1_000_000 << UInt64(attempt))
+    }
+
+    private func isStarted(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
+        if runs(process, program, app) { return true }
+        guard app.mayBeScript, let status = ProcessFacts.status(process) else { return false }
+        return AppScript.runs(process, name: status.name, app)
+    }
+
+    private func stop(_ process: Int32, _ file: FileIdentity, of app: GuardedApp) {
+        guard !held.launches.values.contains(where: { $0.processes.contains(process) }) else { return }
+        guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
+            status.state != UInt8(ascii: "Z"), let users = ProcessFacts.users(process), handle.isAlive
+        else { return }
+        if admitted.covers(process, app: app.key) {
+            admitted.admit(process, start: status.start, app: app.key)
+            return
+        }
+        // Another user's process, to an ordinary user.
+        guard handle.signal(SIGSTOP) else { return }
+        if let launch = launch(of: app, above: status.parent) { return held.attach(handle, to: launch) }
+        guard let daemon, daemon.isSynchronised else {
+            handle.signal(SIGKILL)
+            return
+        }
+        guard held.hasRoom(for: users.real, limit: maximumWaitingPerUser) else {
+            handle.signal(SIGKILL)
+            tell(.ended(held.newToken(), .tooManyWaiting))
+            return
+        }
+        let launch = held.newToken()
+        let path = app.files[file] ?? ProcessFacts.link(process, "exe") ?? app.paths.first?.bytes ?? []
+        let question = LaunchQuestion(
+            launch: launch, app: app.token, process: process, parent: status.parent, user: users.real,
+            loginUser: ProcessFacts.loginUser(process), deniedAtOnce: false, path: path)
+        guard daemon.send(.launch(question)) else {
+            handle.signal(SIGKILL)
+            return
+        }
+        hold(
+            HeldLaunch(
+                app: app, process: process, start: status.start, user: users.real, file: file,
+                deadline: Timetable.now + answerWithin, hold: .stopped([handle])),
+            watching: handle, as: launch)
+    }
+
+    /// The launch that a stopped process is part of because a process above it is.
+    private func launch(of app: GuardedApp, above parent: Int32) -> LaunchToken? {
+        var process = parent
+        for _ in 0..<16 where process > 1 {
+            if let found = held.launches.first(where: { $0.value.app === app && $0.value.processes.contains(process) })
+            {
+                return found.key
+            }
+            process = ProcessFacts.status(process)?.parent ?? 0
+        }
+        return nil
+    }
 }

@@ -34,6 +34,8 @@ public final class Gate {
     var frozen: Set<Int> = []
     /// Apps whose change is about to be reported.
     var changedApps: Set<Int> = []
+    /// The weak mode's latest search for the process that opened a watched file.
+    var latestSearch = 0
     /// Nanoseconds.
     var answerWithin: UInt64 = 30_000_000_000
     var maximumWaitingPerUser: UInt32 = 64
@@ -144,7 +146,7 @@ public final class Gate {
             case .reportChanges(let key): reportChanges(of: key)
             case .insist(let processes): for process in processes { process.signal(SIGKILL) }
             case .keepFrozen(let key): keepFrozen(key)
-            case .lookForStarted(let attempt): lookForStarted(attempt: attempt)
+            case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)
             case .watchdog:
                 try? store?.send("WATCHDOG=1")
                 if let interval = DescriptorStore.watchdogInterval { timetable.add(.watchdog, after: interval) }

@@ -39,6 +39,9 @@ final class GuardedApp {
 
     func forgetFormerFiles() { formerFiles = [] }
 
+    /// Whether one of its executables may be a script: only then is it worth reading command lines.
+    var mayBeScript: Bool { paths.contains { $0.kind == .executable } }
+
     /// Whether `path` is one of its paths or leads to one.
     func isConcerned(by path: PathBytes) -> Bool {
         paths.contains {

@@ -31,6 +31,14 @@ struct HeldLaunch {
         }
     }
 
+    /// The numbers of the processes that wait.
+    var processes: [Int32] {
+        switch hold {
+        case .event(let event): [event.process]
+        case .stopped(let processes): processes.map(\.process)
+        }
+    }
+
     /// The process is still there.
     var isAlive: Bool {
         switch hold {
@@ -67,6 +75,12 @@ struct HeldLaunches {
         let left = perUser[launch.user, default: 1] - 1
         perUser[launch.user] = left == 0 ? nil : left
         return launch
+    }
+
+    /// Another stopped process that goes the way of the launch.
+    mutating func attach(_ process: ProcessHandle, to token: LaunchToken) {
+        guard case .stopped(let processes)? = launches[token]?.hold else { return }
+        launches[token]!.hold = .stopped(processes + [process])
     }
 
     var nextDeadline: UInt64? { launches.values.lazy.map(\.deadline).min() }

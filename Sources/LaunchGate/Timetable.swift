@@ -12,7 +12,7 @@ struct Timetable {
         /// Stop again those that somebody else let go on.
         case keepFrozen(app: Int)
         /// Look again for the process that opened a watched file.
-        case lookForStarted(attempt: Int)
+        case lookForStarted(attempt: Int, search: Int)
         case watchdog
     }
 

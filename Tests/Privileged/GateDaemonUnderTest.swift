@@ -36,6 +36,13 @@ final class DaemonUnderTest: Sendable {
         Thread.detachNewThread { [self] in readUntilEnd() }
     }
 
+    /// Takes over a connection that was made elsewhere.
+    init(connected socket: Int32, answering: @escaping @Sendable (LaunchQuestion) -> Bool?) {
+        self.answering = answering
+        self.socket = socket
+        Thread.detachNewThread { [self] in readUntilEnd() }
+    }
+
     /// Reads, answers, records. Keeps the connection (and this object) alive until `hangUp`.
     private func readUntilEnd() {
         var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes + 1)

@@ -119,7 +119,7 @@ extension GateTests {
                 """, gate.socketPath,
             ], user: 65534)
         #expect(stranger.output == "0\n", "hung up on without a word: \(stranger.errorOutput)")
-        #expect(gate.errorOutput.contains("not the daemon's user"))
+        await eventually("it says so") { gate.errorOutput.contains("not the daemon's user") }
     }
 
     /// Launches from several processes at once while the gate is killed again and again. The short version is part of

@@ -1,0 +1,151 @@
+import CLinux
+import Foundation
+import GateProtocol
+import TestSupport
+import Testing
+
+/// The weak mode as an ordinary user: programs are stopped after they started.
+extension GateTests {
+    private static let nobody: uid_t = 65534
+
+    /// Connects to the gate as an ordinary user: the kernel notes the user when the connection is made, so a process
+    /// of that user makes it and hands it over.
+    private func connectAsNobody(
+        _ gate: GateUnderTest, answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
+    ) async throws -> DaemonUnderTest {
+        var failure: Int32 = 0
+        let path = gate.directory.path("run/handover")
+        let handover = clinux_notify_socket_open(path, &failure)
+        try #require(handover >= 0)
+        defer { close(handover) }
+        chmod(path, 0o666)
+        let script = """
+            import socket, sys
+            gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            gate.connect(sys.argv[1])
+            test = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            test.connect(sys.argv[2])
+            socket.send_fds(test, [b"X=1"], [gate.fileno()])
+            """
+        let made = try await ChildProcess.run(
+            "/usr/bin/python3", ["-c", script, gate.socketPath, path], user: Self.nobody)
+        try #require(made.exit == .code(0), "\(made.errorOutput)")
+        var received = clinux_notification()
+        var buffer = [CChar](repeating: 0, count: 64)
+        try #require(clinux_notify_socket_receive(handover, &buffer, buffer.count, &received) == 0)
+        try #require(received.descriptor_count == 1)
+        let daemon = DaemonUnderTest(connected: received.descriptors.0, answering: answering)
+        daemon.send(.hello(version: 1))
+        let hello = try await daemon.next("hello") {
+            if case .hello(1, let mode, 0, let refusal) = $0 { (mode, refusal) } else { nil }
+        }
+        #expect(hello == (.watched, EPERM))
+        return daemon
+    }
+
+    private struct WeakApp: Sendable {
+        let gate: GateUnderTest
+        let daemon: DaemonUnderTest
+        let program: TestProgram
+    }
+
+    private func weakApp(
+        guarded: Bool = true, answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
+    ) async throws -> WeakApp {
+        let gate = try await GateUnderTest(user: Self.nobody)
+        await eventually("it says so") { gate.errorOutput.contains("WEAK MODE") }
+        #expect(gate.store.log.contains { $0.contains("STATUS=Weak mode") })
+        let program = try TestProgram(at: gate.directory.path("apps/program"))
+        let daemon = try await connectAsNobody(gate, answering: answering)
+        #expect(
+            try await daemon.commit(7, executables: [program.path], guarded: guarded)
+                == .init(marks: guarded ? 1 : 0, failures: 0))
+        try await daemon.synchronise()
+        return WeakApp(gate: gate, daemon: daemon, program: program)
+    }
+
+    @Test func `weak mode stops a started app within 50 ms and lets it go on`() async throws {
+        let app = try await weakApp()
+        let start = ContinuousClock.now
+        let child = try ChildProcess(app.program.path, ["count"], user: Self.nobody)
+        let question = try await app.daemon.nextLaunch()
+        #expect(ContinuousClock.now - start < .milliseconds(50))
+        #expect(question.process == child.pid && question.app == 7 && question.user == Self.nobody)
+        #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
+        try await Task.sleep(for: .milliseconds(50))
+        let before = child.output
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(child.output == before, "it is stopped")
+        app.daemon.send(.answer(question.launch, allow: true))
+        await eventually("it goes on") { child.output.count > before.count }
+        #expect(app.daemon.questions == 1)
+    }
+
+    @Test func `weak mode kills what is denied, what nobody answers, and what nobody can answer`() async throws {
+        let app = try await weakApp()
+        let denied = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
+        let question = try await app.daemon.nextLaunch()
+        app.daemon.send(.answer(question.launch, allow: false))
+        #expect(try await denied.wait() == .signal(SIGKILL))
+
+        app.daemon.send(.settings(answerWithinMilliseconds: 200, maximumWaitingPerUser: 64))
+        let unanswered = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
+        let second = try await app.daemon.nextLaunch()
+        #expect(try await unanswered.wait() == .signal(SIGKILL))
+        #expect(try await app.daemon.nextEnd(of: second.launch) == .timedOut)
+
+        let waiting = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
+        _ = try await app.daemon.nextLaunch()
+        app.daemon.hangUp()
+        #expect(try await waiting.wait() == .signal(SIGKILL))
+        let late = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
+        #expect(try await late.wait() == .signal(SIGKILL))
+    }
+
+    @Test func `weak mode notices a script and leaves running instances alone`() async throws {
+        let app = try await weakApp(guarded: false)
+        let script = try app.gate.directory.write(
+            "#!/bin/sh\nwhile :; do sleep 0.05; echo tick; done\n", to: "apps/script", permissions: 0o755)
+        try await app.daemon.commit(8, executables: [script], guarded: false)
+        let running = try ChildProcess(app.program.path, ["count"], user: Self.nobody)
+        let runningScript = try ChildProcess(script, user: Self.nobody)
+        await eventually("both run") { !running.output.isEmpty && !runningScript.output.isEmpty }
+        try await app.daemon.setGuarded(7, true)
+        try await app.daemon.setGuarded(8, true)
+        let started = try ChildProcess(script, user: Self.nobody)
+        let question = try await app.daemon.nextLaunch()
+        #expect(question.app == 8 && question.process == started.pid)
+        app.daemon.send(.answer(question.launch, allow: false))
+        #expect(try await started.wait() == .signal(SIGKILL))
+        let (first, second) = (running.output.count, runningScript.output.count)
+        await eventually("both go on") { running.output.count > first && runningScript.output.count > second }
+        #expect(app.daemon.questions == 1)
+    }
+
+    @Test func `weak mode asks again about what a killed gate had left stopped`() async throws {
+        let app = try await weakApp()
+        let child = try ChildProcess(app.program.path, ["count"], user: Self.nobody)
+        _ = try await app.daemon.nextLaunch()
+        try await app.gate.kill()
+        try await app.gate.start()
+        let daemon = try await connectAsNobody(app.gate)
+        try await daemon.commit(7, executables: [app.program.path])
+        try await daemon.synchronise()
+        let question = try await daemon.nextLaunch()
+        #expect(question.process == child.pid)
+        daemon.send(.answer(question.launch, allow: false))
+        #expect(try await child.wait() == .signal(SIGKILL))
+    }
+
+    @Test func `weak mode uses no processor time while nothing starts`() async throws {
+        let app = try await weakApp()
+        func ticks() throws -> Int {
+            let fields = try String(contentsOfFile: "/proc/\(app.gate.pid)/stat", encoding: .utf8)
+                .split(separator: ") ").last!.split(separator: " ")
+            return Int(fields[11])! + Int(fields[12])!
+        }
+        let before = try ticks()
+        try await Task.sleep(for: .seconds(1))
+        #expect(try ticks() - before <= 1)
+    }
+}
