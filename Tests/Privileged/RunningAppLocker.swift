@@ -1,0 +1,99 @@
+import Foundation
+import LocalControl
+import TestSupport
+import Testing
+import WireProtocol
+
+/// A whole AppLocker of its own: `applocker up` with the real gate and the real daemon, set up with a passcode, its
+/// state in a directory that any user may enter. It ends with the value.
+final class RunningAppLocker: Sendable {
+    static let passcode = "open sesame"
+
+    let directory: TemporaryDirectory
+    let client: ControlClient
+    private let supervisor: ChildProcess
+
+    var socketPath: String { client.socketPath }
+    /// What gate, daemon and supervisor said on standard error so far.
+    var errorOutput: String { supervisor.errorOutput }
+
+    /// Starts it and waits until the gate holds launches and the passcode is set.
+    init(_ arguments: [String] = []) async throws {
+        directory = try TemporaryDirectory()
+        chmod(directory.path, 0o755)
+        let state = directory.path("state")
+        let client = ControlClient(socketPath: state + "/control.sock")
+        self.client = client
+        let supervisor = try ChildProcess(
+            try BuiltProducts.path("applocker"), ["up", "--state", state, "--no-hub"] + arguments)
+        self.supervisor = supervisor
+        await eventually("AppLocker is up; it says: \(supervisor.errorOutput)") {
+            try await client.call(.status, reply: StatusReport.self).protection != .gateAway
+        }
+        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+    }
+
+    /// Ends it as Ctrl-C does and waits until everything is gone.
+    func stop() async throws {
+        supervisor.kill(SIGINT)
+        try await supervisor.wait()
+    }
+
+    func status() async throws -> StatusReport { try await client.call(.status) }
+
+    /// Puts an app on the list and says what its running instances see when a grant ends ("keep" where nothing is
+    /// said).
+    @discardableResult
+    func add(_ app: String, onGrantEnd: String? = nil) async throws -> AppReport {
+        let session: SessionReport = try await client.call(
+            .openSession, body: PasscodeRequest(passcode: Self.passcode))
+        let added: AppsChanged = try await client.call(
+            .addApp, token: session.token, body: AddAppRequest(app: app))
+        let report = try #require(added.apps.first)
+        guard let onGrantEnd else { return report }
+        let changed: AppsChanged = try await client.call(
+            .changeApp, parameter: report.id, token: session.token, body: ChangeAppRequest(onGrantEnd: onGrantEnd))
+        return try #require(changed.apps.first)
+    }
+
+    func unlock(_ app: String, _ grant: GrantRequest = GrantRequest(.untilLocked)) async throws {
+        let _: AppsChanged = try await client.call(
+            .unlock, body: UnlockRequest(apps: [app], grant: grant, passcode: Self.passcode))
+    }
+
+    func lock(_ app: String) async throws {
+        let _: AppsChanged = try await client.call(.lock, body: LockRequest(apps: [app]))
+    }
+
+    /// The newest events, oldest first; of all apps where none is named.
+    func events(of app: String? = nil, kind: String? = nil) async throws -> [EventReport] {
+        let query = [("limit", "1000")] + (app.map { [("app", $0)] } ?? [])
+        let list: EventList = try await client.call(.log, query: query)
+        return list.events.filter { kind == nil || $0.kind == kind }
+    }
+
+    /// Runs the command line as a person would; the passcode goes in by descriptor 0.
+    func command(
+        _ arguments: [String], passcode: String? = nil
+    ) async throws -> (exit: ChildProcess.Exit, output: String, errorOutput: String) {
+        let words = arguments + ["--socket", socketPath] + (passcode == nil ? [] : ["--passcode-fd", "0"])
+        return try await ChildProcess.run(
+            try BuiltProducts.path("applocker"), words, input: passcode.map { .text($0 + "\n") } ?? .nothing)
+    }
+
+    /// Answers the launches of the tests' own user, as a prompter without a window, for as long as the task runs.
+    func prompter(
+        answering: @escaping @Sendable (PromptReport) -> PromptAnswerRequest?
+    ) async throws -> Task<Void, any Error> {
+        let client = client
+        let events = try await client.prompts()
+        let task = Task {
+            for try await event in events {
+                guard case .ask(let report) = event, let answer = answering(report) else { continue }
+                let _: PromptAnswer = try await client.call(.answerPrompt, parameter: report.prompt, body: answer)
+            }
+        }
+        await eventually("the prompter is known") { try await status().prompterConnected }
+        return task
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+import WireProtocol
+
+/// The whole of AppLocker, as `applocker up` starts it.
+@Suite(.serialized, .requires(.root, .fanotify))
+struct RunningAppLockerTests {
+    @Test func aLockedProgramIsHeldAskedAboutAndGoesOn() async throws {
+        let applocker = try await RunningAppLocker()
+        let diary = applocker.directory.path("Diary")
+        try FileManager.default.copyItem(atPath: "/bin/echo", toPath: diary)
+        let app = try await applocker.add(diary)
+
+        let denied = try await ChildProcess.run(diary, ["dear diary"])
+        #expect(denied.exit == .notStarted(errno: EPERM))
+
+        let prompter = try await applocker.prompter { _ in
+            PromptAnswerRequest(passcode: RunningAppLocker.passcode, grant: GrantRequest(.thisLaunch))
+        }
+        let allowed = try await ChildProcess.run(diary, ["dear diary"])
+        #expect(allowed.exit == .code(0))
+        #expect(allowed.output == "dear diary\n")
+        prompter.cancel()
+
+        let kinds = try await applocker.events(of: app.id).map(\.kind)
+        #expect(kinds.contains("launch_denied") && kinds.contains("launch_allowed"))
+        try await applocker.stop()
+    }
+}
