@@ -82,6 +82,18 @@ extension Gate {
         }
     }
 
+    /// A file system that was mounted again has lost its marks, and one that was mounted over a path has others.
+    func noticeChangedMounts() {
+        for app in apps.apps.values {
+            let before = (app.files, app.directories)
+            refreshMarks(of: app)
+            guard before != (app.files, app.directories) else { continue }
+            if changedApps.insert(app.key).inserted {
+                timetable.add(.reportChanges(app: app.key), after: Self.changeDelay)
+            }
+        }
+    }
+
     /// A package manager changes many files at once; the daemon is told once they have settled. Nanoseconds.
     private static let changeDelay: UInt64 = 200_000_000
 

@@ -19,6 +19,7 @@ public final class Gate {
     let fileWatch: FileWatch
     let ownProcess = getpid()
     private let signals: Descriptor
+    private let mounts: Descriptor
     /// With which errno fanotify was refused.
     let refusal: Int32
     /// Launches of an earlier run that were denied; told once.
@@ -66,12 +67,15 @@ public final class Gate {
         fileWatch = try FileWatch()
         timetable = try Timetable()
         signals = try Descriptor(clinux_signal_descriptor(), "signalfd")
+        let mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        mounts = try Descriptor(mountinfo < 0 ? -errno : mountinfo, "open of /proc/self/mountinfo")
         listener = try DaemonListener(
             path: configuration.socket, daemonUser: configuration.daemonUser, daemonProgram: daemonProgram)
         poller = try Poller()
         try poller.add(listener.descriptor.number, .newDaemon)
         try poller.add(timetable.alarm.number, .alarm)
         try poller.add(signals.number, .signal)
+        try poller.addMounts(mounts.number)
         try poller.add(fileWatch.descriptor.number, .changedFiles)
         if let group { try poller.add(group.descriptor.number, .permissionEvents) }
         if let startWatch { try poller.add(startWatch.descriptor.number, .startedFiles) }
@@ -129,6 +133,7 @@ public final class Gate {
         case .permissionEvents: group?.readEvents(handle)
         case .startedFiles: noticeStarted()
         case .changedFiles: noticeChangedFiles()
+        case .changedMounts: noticeChangedMounts()
         case .newDaemon: acceptDaemon()
         case .daemon: receiveFromDaemon()
         case .alarm: handleAlarm()

@@ -6,6 +6,7 @@ enum Wakeup: Equatable {
     case permissionEvents
     case startedFiles
     case changedFiles
+    case changedMounts
     case newDaemon
     case daemon
     case alarm
@@ -24,8 +25,9 @@ enum Wakeup: Equatable {
         case .daemon: 5 << 56
         case .alarm: 6 << 56
         case .signal: 7 << 56
-        case .held(let number): 8 << 56 | number
-        case .desktop(let number): 9 << 56 | number
+        case .changedMounts: 8 << 56
+        case .held(let number): 9 << 56 | number
+        case .desktop(let number): 10 << 56 | number
         }
     }
 
@@ -39,8 +41,9 @@ enum Wakeup: Equatable {
         case 5: self = .daemon
         case 6: self = .alarm
         case 7: self = .signal
-        case 8: self = .held(number)
-        case 9: self = .desktop(number)
+        case 8: self = .changedMounts
+        case 9: self = .held(number)
+        case 10: self = .desktop(number)
         default: return nil
         }
     }
@@ -55,6 +58,12 @@ struct Poller {
     /// A descriptor leaves by itself when its last duplicate is closed.
     func add(_ descriptor: Int32, _ wakeup: Wakeup) throws(GateError) {
         let failure = clinux_epoll_add(epoll.number, descriptor, wakeup.token)
+        guard failure == 0 else { throw GateError(.kernel, "epoll_ctl failed", cause: failure) }
+    }
+
+    /// For /proc/self/mountinfo, which is never merely readable.
+    func addMounts(_ descriptor: Int32) throws(GateError) {
+        let failure = clinux_epoll_add_mounts(epoll.number, descriptor, Wakeup.changedMounts.token)
         guard failure == 0 else { throw GateError(.kernel, "epoll_ctl failed", cause: failure) }
     }
 

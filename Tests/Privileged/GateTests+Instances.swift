@@ -114,10 +114,10 @@ extension GateTests {
     @Test func `closing ends the instances of a script too, and insists`() async throws {
         let app = try await OneApp { _ in true }
         let script = try app.gate.directory.write(
-            "#!/bin/sh\ntrap '' TERM\necho ready\nwhile :; do sleep 0.1; done\n", to: "apps/stubborn",
+            "#!/bin/sh\ntrap '' TERM\necho ready\nwhile :; do read -r line; done\n", to: "apps/stubborn",
             permissions: 0o755)
         try await app.daemon.commit(4, executables: [script])
-        let stubborn = try ChildProcess(script)
+        let stubborn = try ChildProcess(script, input: .pipe)
         let other = try ChildProcess(app.program.path, ["stay"])
         await eventually("both run") { stubborn.output == "ready\n" && app.program.hasRun }
         let start = ContinuousClock.now

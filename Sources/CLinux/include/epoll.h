@@ -21,6 +21,13 @@ static inline int clinux_epoll_add(int epoll, int descriptor, uint64_t token) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 ? 0 : errno;
 }
 
+// Reports a change of the mounts that `mountinfo`, an open /proc/PID/mountinfo, lists: proc(5) (Linux 2.6.30). Returns
+// 0 or an errno.
+static inline int clinux_epoll_add_mounts(int epoll, int mountinfo, uint64_t token) {
+    struct epoll_event event = {.events = EPOLLPRI, .data.u64 = token};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, mountinfo, &event) == 0 ? 0 : errno;
+}
+
 static inline int clinux_epoll_remove(int epoll, int descriptor) {
     struct epoll_event event = {0};
     return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) == 0 ? 0 : errno;

@@ -1,0 +1,58 @@
+import Foundation
+import GateProtocol
+import TestSupport
+import Testing
+
+private let nobody: uid_t = 65534
+
+/// Who may read a locked file, and what is said about it.
+extension GateTests {
+    private func readsDenied(_ daemon: DaemonUnderTest) async throws -> [(process: Int32, user: UInt32)] {
+        try await daemon.roundTrip()
+        return daemon.messages.compactMap {
+            if case .readDenied(OneApp.app, let process, let user, _) = $0 { (process, user) } else { nil }
+        }
+    }
+
+    @Test func `nobody but root reads a locked file, and it is told once for each process`() async throws {
+        let app = try await OneApp()
+        let evader = try CompiledPrograms.evader()
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))
+        #expect(try await readsDenied(app.daemon).map(\.user) == [nobody])
+        let twice = try await ChildProcess.run(
+            "/bin/sh", ["-c", "read x < \(app.program.path); read y < \(app.program.path)"], user: nobody)
+        #expect(twice.exit != .code(0))
+        #expect(try await readsDenied(app.daemon).count == 2)
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path]).exit == .code(0))
+        #expect(try await readsDenied(app.daemon).count == 2)
+        #expect(app.daemon.questions == 0)
+    }
+
+    @Test func `root reads a locked file while the daemon is away and before it is synchronised`() async throws {
+        let app = try await OneApp()
+        let evader = try CompiledPrograms.evader()
+        app.daemon.hangUp()
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path]).exit == .code(0))
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))
+        try await app.gate.kill()
+        try await app.gate.start()
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path]).exit == .code(0))
+        #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))
+    }
+
+    /// A shell whose execve was refused opens the file next, to see whether it is a script.
+    @Test func `a shell's second look at what it may not start is not told`() async throws {
+        let app = try await OneApp { _ in false }
+        let shell = try await ChildProcess.run("/bin/bash", ["-c", "\(app.program.path); true"], user: nobody)
+        #expect(shell.errorOutput.contains("Operation not permitted"))
+        #expect(app.daemon.questions == 1)
+        #expect(try await readsDenied(app.daemon).isEmpty)
+        #expect(!app.program.hasRun)
+    }
+
+    @Test func `the daemon reads locked files without waiting for itself`() async throws {
+        let app = try await OneApp()
+        // This process is the daemon of these tests.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: app.program.path)).count > 1000)
+    }
+}
