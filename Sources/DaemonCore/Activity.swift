@@ -60,49 +60,66 @@ public actor ActivityLog {
     private let time: any TimeSource
     private var pending: [ActivityEvent] = []
     private var lost = 0
-    private var isWriting = false
+    /// Who waits for the next batch to be written.
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// Writes until nothing is pending.
+    private var writer: Task<Void, Never>?
 
     public init(store: any ActivityStore, time: any TimeSource) {
         self.store = store
         self.time = time
     }
 
+    /// Returns when the event is on disk, or lost because it can't be written.
     public func record(
         _ kind: ActivityEvent.Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil,
         path: String? = nil, reason: Reason? = nil, _ sentence: String
     ) async {
-        guard pending.count < Self.maximumPending else {
-            lost += 1
-            return
-        }
-        pending.append(
-            ActivityEvent(
-                time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
-                reason: reason?.rawValue, sentence: sentence))
-        await write()
+        note(kind, app: app, user: user, process: process, path: path, reason: reason, sentence)
+        await withCheckedContinuation { waiters.append($0) }
     }
 
-    /// One writer at a time; whoever comes meanwhile leaves its event and goes on.
+    /// Leaves the event to be written and returns: for what anybody can cause in any number, so that nobody who waits
+    /// for an answer waits for the disk.
+    public func note(
+        _ kind: ActivityEvent.Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil,
+        path: String? = nil, reason: Reason? = nil, _ sentence: String
+    ) {
+        if pending.count < Self.maximumPending {
+            pending.append(
+                ActivityEvent(
+                    time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
+                    reason: reason?.rawValue, sentence: sentence))
+        } else {
+            lost += 1
+        }
+        if writer == nil { writer = Task { await write() } }
+    }
+
+    /// Returns when everything recorded so far is written.
+    public func flush() async { await writer?.value }
+
     private func write() async {
-        guard !isWriting else { return }
-        isWriting = true
-        defer { isWriting = false }
-        while !pending.isEmpty {
+        while !pending.isEmpty || !waiters.isEmpty {
             var batch = pending
+            let waitersOfBatch = waiters
             pending.removeAll(keepingCapacity: true)
+            waiters = []
             if lost > 0 {
                 batch.append(
                     ActivityEvent(
                         time: time.wallClock(), kind: .eventsLost,
                         sentence: "\(lost) events came faster than they could be written and were left out."))
-                lost = 0
             }
+            let counted = lost
             do {
                 try await store.append(batch)
+                lost -= counted
             } catch {
-                lost += batch.count
-                return
+                lost += batch.count - (counted > 0 ? 1 : 0)
             }
+            for waiter in waitersOfBatch { waiter.resume() }
         }
+        writer = nil
     }
 }

@@ -8,6 +8,7 @@ public struct Daemon: Sendable {
     private let apps: AppService
     private let passcodes: PasscodeService
     private let launches: LaunchService
+    private let log: ActivityLog
 
     /// What the daemon stands on.
     public struct Ports: Sendable {
@@ -41,6 +42,7 @@ public struct Daemon: Sendable {
         ownUser: UInt32, ownProcess: Int32
     ) {
         let log = ActivityLog(store: ports.activity, time: ports.time)
+        self.log = log
         apps = AppService(
             documents: ports.documents, resolver: ports.resolver, gate: ports.gate, time: ports.time, judge: judge,
             log: log)
@@ -58,7 +60,7 @@ public struct Daemon: Sendable {
 
     /// Reads what is stored. The gate may be connected after it, not before.
     ///
-    /// - Throws: where the state can't be read or written.
+    /// - Throws: `UnreadableState`, or what the store throws.
     public func load() async throws {
         try await passcodes.load()
         try await apps.load()
@@ -66,11 +68,15 @@ public struct Daemon: Sendable {
 
     /// Serves the gate and the clock until the task is cancelled.
     public func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await launches.followGate() }
-            group.addTask { try await apps.followTime() }
-            try await group.next()
-            group.cancelAll()
+        let result = await Result {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await launches.followGate() }
+                group.addTask { try await apps.followTime() }
+                try await group.next()
+                group.cancelAll()
+            }
         }
+        await log.flush()
+        try result.get()
     }
 }

@@ -48,12 +48,17 @@ public actor PasscodeService {
     }
 
     /// Reads what is stored; a lockout of an earlier boot starts again in full.
+    ///
+    /// - Throws: `UnreadableState`, or what the store throws.
     public func load() async throws {
         if let bytes = try await documents.document(Self.documentName) {
-            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+            stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
         }
-        stored.lockout = stored.lockout.rebased(at: time.now())
-        try await save(stored)
+        let read = stored.lockout
+        stored.lockout = read.rebased(at: time.now())
+        // Where it can't be written, the next start finds the older lockout and begins it in full once more.
+        if stored.lockout != read { try? await save(stored) }
+        judge.update { [lockout = stored.lockout] in $0.lockout = lockout }
     }
 
     public var isSetUp: Bool { stored.owner != nil }
@@ -115,6 +120,10 @@ public actor PasscodeService {
                 var changed = stored
                 changed.lockout.withdrawFailure()
                 try await save(changed)
+                if verification.needsUpgrade, let upgraded = try? await make(passcode) {
+                    changed.apps[app] = upgraded
+                    try? await save(changed)
+                }
                 return .app
             }
         }
@@ -126,8 +135,8 @@ public actor PasscodeService {
     /// - Throws: as `verify`, or `ControlError` with `passcodeTooShort`.
     public func change(from old: SecretBytes, to new: SecretBytes, user: UInt32) async throws -> [String] {
         let notes = try Self.check(new)
-        guard try await verify(old, user: user) == .owner else { return [] }
         try await inTurn {
+            _ = try await compareCounted(old, app: nil, user: user)
             var changed = stored
             changed.owner = try await make(new)
             try await save(changed)
@@ -179,9 +188,12 @@ public actor PasscodeService {
     }
 
     private func make(_ passcode: SecretBytes) async throws -> String {
-        let (cost, secret) = (cost, machineSecret)
-        return try await Self.onOwnThread { 
-            try PasscodeVerifier(passcode: passcode, cost: cost(), machineSecret: secret).text
+        let (measure, secret) = (cost, machineSecret)
+        let cost: ScryptCost
+        if let measuredCost { cost = measuredCost } else { cost = try await Self.onOwnThread(measure) }
+        measuredCost = cost
+        return try await Self.onOwnThread {
+            try PasscodeVerifier(passcode: passcode, cost: cost, machineSecret: secret).text
         }
     }
 
@@ -189,7 +201,7 @@ public actor PasscodeService {
         -> PasscodeVerifier.Verification
     {
         let secret = machineSecret
-        return try await Self.onOwnThread { 
+        return try await Self.onOwnThread {
             try PasscodeVerifier(text: verifier).verify(passcode: passcode, machineSecret: secret)
         }
     }
