@@ -42,7 +42,8 @@ public struct AppLockerCommand: AsyncParsableCommand {
         ])
 
     private static let startingCommands: [any ParsableCommand.Type] = [
-        UpCommand.self, SetupCommand.self, StatusCommand.self, HoldGateSubcommand.self,
+        UpCommand.self, SetupCommand.self, StatusCommand.self, DoctorCommand.self, DemoCommand.self,
+        HoldGateSubcommand.self,
     ]
 
     public init() {}

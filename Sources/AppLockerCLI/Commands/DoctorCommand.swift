@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import HostIntegrity
+import LocalControl
+import WireProtocol
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Test this computer and the running AppLocker, a line each.",
+        discussion: """
+            ok: nothing here weakens AppLocker. WEAK: it protects less than it could; the advice is below it. unknown: \
+            it could not be found out. The exit status is 0 where nothing is WEAK, else 1. Some tests see more as root.
+
+              applocker doctor
+              sudo applocker doctor --json
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let host = try await OwnThread.run { HostInspection().findings() }
+        let report = DoctorReport(
+            host: host.map(DoctorFinding.init), appLocker: await DoctorFinding.ofDaemon(connection.client))
+        if output.json {
+            try Output.standard.json(report)
+        } else {
+            Output.standard.lines(report.lines(Paint(.standard)))
+        }
+        if report.isDegraded { throw ExitStatusError(status: .refused) }
+    }
+}
+
+/// What `doctor --json` prints.
+struct DoctorReport: Encodable, Equatable {
+    var host: [DoctorFinding]
+    var appLocker: [DoctorFinding]
+
+    var isDegraded: Bool { (host + appLocker).contains { $0.state == .weak } }
+
+    func lines(_ paint: Paint) -> [String] {
+        let findings = appLocker + host
+        let width = findings.map(\.id.count).max() ?? 0
+        return findings.flatMap { finding in
+            let state =
+                switch finding.state {
+                case .ok: paint.good("ok     ")
+                case .weak: paint.alarm("WEAK   ")
+                case .unknown: paint.warning("unknown")
+                }
+            let line = "\(state)  \(finding.id.padded(to: width))  \(finding.sentence.terminalSafe)"
+            let indent = String(repeating: " ", count: 7 + 2 + width + 2)
+            return [line] + (finding.advice.map { [indent + $0.terminalSafe] } ?? [])
+        }
+    }
+}
+
+/// One test and what came of it.
+struct DoctorFinding: Encodable, Equatable {
+    enum State: String, Encodable {
+        case ok, weak, unknown
+    }
+
+    /// Stable: scripts may rely on it.
+    var id: String
+    var state: State
+    var sentence: String
+    var advice: String?
+
+    init(_ id: String, _ state: State, _ sentence: String, advice: String? = nil) {
+        self.id = id
+        self.state = state
+        self.sentence = sentence
+        self.advice = advice
+    }
+
+    init(_ finding: HostFinding) {
+        let state: State =
+            switch finding.state {
+            case .ok: .ok
+            case .degraded: .weak
+            case .unknown: .unknown
+            }
+        self.init(finding.id.rawValue, state, finding.sentence, advice: finding.advice)
+    }
+
+    /// What the running AppLocker says about itself, or that none runs.
+    static func ofDaemon(_ client: ControlClient) async -> [DoctorFinding] {
+        do {
+            return of(try await client.call(.status, reply: StatusReport.self))
+        } catch {
+            return [
+                DoctorFinding("daemon", .weak, "AppLocker does not answer: \(Failure(error).message)")
+            ]
+        }
+    }
+
+    static func of(_ status: StatusReport) -> [DoctorFinding] {
+        [DoctorFinding("daemon", .ok, "AppLocker \(status.version) answers."), passcode(status), protection(status)]
+            + [monitoring(status), prompter(status)]
+    }
+
+    private static func passcode(_ status: StatusReport) -> DoctorFinding {
+        status.isSetUp
+            ? DoctorFinding("passcode", .ok, "A passcode is set.")
+            : DoctorFinding("passcode", .weak, "No passcode is set.", advice: "Run `applocker setup`.")
+    }
+
+    private static func protection(_ status: StatusReport) -> DoctorFinding {
+        switch status.protection {
+        case .held: return DoctorFinding("protection", .ok, "The kernel holds the launches of locked apps.")
+        case .weak:
+            return DoctorFinding(
+                "protection", .weak, "Weak mode: a locked app is noticed only after it started, and is stopped then.",
+                advice: "Start AppLocker as root, on a kernel with fanotify permission events.")
+        case .gateAway:
+            return DoctorFinding(
+                "protection", .weak, "The gate is away: locked apps can't be started until it is back.",
+                advice: "It is started again by itself; look at `applocker up`'s output if it is not.")
+        }
+    }
+
+    private static func monitoring(_ status: StatusReport) -> DoctorFinding {
+        status.monitoring.isOn
+            ? DoctorFinding("monitoring", .ok, "Monitoring is on.")
+            : DoctorFinding(
+                "monitoring", .weak, "Monitoring is off: every app starts without being asked about.",
+                advice: "Run `applocker monitoring on`.")
+    }
+
+    private static func prompter(_ status: StatusReport) -> DoctorFinding {
+        status.prompterConnected
+            ? DoctorFinding("prompter", .ok, "A prompter is connected for this user.")
+            : DoctorFinding(
+                "prompter", .weak,
+                "No prompter is connected for this user: launches of locked apps are denied at once.",
+                advice: "Run `applocker prompt`, or `applocker prompt --tty` without a desktop.")
+    }
+}

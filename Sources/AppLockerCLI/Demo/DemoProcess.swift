@@ -1,0 +1,137 @@
+import CLinux
+import Foundation
+import Synchronization
+
+/// A child process that the demo starts and watches from a thread of its own.
+final class DemoProcess: Sendable {
+    /// How a launch ended.
+    struct End: Sendable, Equatable {
+        /// The errno of an execve that was refused: nothing of the program ran.
+        var startError: Int32?
+        var exitCode: Int32?
+        var signal: Int32?
+        /// What it wrote to standard output.
+        var output: String
+    }
+
+    let pid: Int32
+    private let stored = Mutex<End?>(nil)
+
+    private init(pid: Int32) { self.pid = pid }
+
+    /// Starts a program without waiting for its execve, which AppLocker may hold. It is ended with SIGTERM when this
+    /// process dies.
+    ///
+    /// - Parameter log: a descriptor for its standard error, which is left open; -1 for /dev/null.
+    /// - Throws: `CommandLineError` where no process could be made.
+    static func start(_ path: String, _ arguments: [String], log: Int32 = -1) async throws -> DemoProcess {
+        try await withCheckedThrowingContinuation { continuation in
+            // One thread starts it and stays until its end: the death signal follows the thread, not the process.
+            Thread.detachNewThread {
+                do {
+                    let (process, errors, output) = try spawn(path, arguments, log: log)
+                    continuation.resume(returning: process)
+                    process.watch(errors: errors, output: output)
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    var end: End? { stored.withLock { $0 } }
+
+    /// Nil where it goes on for longer.
+    func end(within limit: Duration) async -> End? {
+        _ = await Demo.holds(within: limit) { self.end != nil }
+        return end
+    }
+
+    func send(_ signal: Int32) { kill(pid, signal) }
+
+    /// Whether the process has become the program; false while its execve is held.
+    func runs(_ program: String) -> Bool {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) == program
+    }
+
+    private static func spawn(
+        _ path: String, _ arguments: [String], log: Int32
+    ) throws -> (process: DemoProcess, errors: Int32, output: Int32) {
+        var errors: [Int32] = [-1, -1]
+        var output: [Int32] = [-1, -1]
+        var failure = clinux_pipe(&errors)
+        if failure == 0 { failure = clinux_pipe(&output) }
+        guard failure == 0 else { throw notStarted(path, failure) }
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer {
+            for descriptor in [errors[1], output[1], null] { close(descriptor) }
+        }
+        var argv: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        var envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        let descriptors = [null, output[1], log >= 0 ? log : null]
+        let targets: [Int32] = [0, 1, 2]
+        let pid = argv.withUnsafeMutableBufferPointer { argv in
+            envp.withUnsafeMutableBufferPointer { envp in
+                descriptors.withUnsafeBufferPointer { descriptors in
+                    targets.withUnsafeBufferPointer { targets in
+                        var request = clinux_spawn_request()
+                        request.path = UnsafePointer(argv[0])
+                        request.argv = UnsafePointer(argv.baseAddress)
+                        request.envp = UnsafePointer(envp.baseAddress)
+                        request.descriptors = descriptors.baseAddress
+                        request.targets = targets.baseAddress
+                        request.descriptor_count = targets.count
+                        request.parent_death_signal = SIGTERM
+                        request.error_descriptor = errors[1]
+                        return clinux_spawn(&request, &failure)
+                    }
+                }
+            }
+        }
+        guard pid > 0 else { throw notStarted(path, failure) }
+        return (DemoProcess(pid: pid), errors[0], output[0])
+    }
+
+    private static var environment: [String] {
+        ["PATH", "HOME"].compactMap { name in
+            ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
+        }
+    }
+
+    private static func notStarted(_ path: String, _ code: Int32) -> CommandLineError {
+        CommandLineError(
+            .refused, code: "demo_failed", "\(path) could not be started: \(String(cString: strerror(code))).")
+    }
+
+    /// Blocks until the process has ended and was collected.
+    private func watch(errors: Int32, output: Int32) {
+        var code: Int32 = 0
+        let refusal = Self.read(errors, &code, MemoryLayout<Int32>.size) == MemoryLayout<Int32>.size ? code : nil
+        close(errors)
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Self.read(output, &buffer, buffer.count)
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        close(output)
+        var exit = clinux_exit()
+        let failure = clinux_wait_for_exit(pid, &exit)
+        _ = clinux_reap(pid)
+        let known = failure == 0 && refusal == nil
+        let end = End(
+            startError: refusal, exitCode: known && !exit.signalled ? exit.code : nil,
+            signal: known && exit.signalled ? exit.code : nil, output: String(decoding: text, as: UTF8.self))
+        stored.withLock { $0 = end }
+    }
+
+    private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        while true {
+            let result = Foundation.read(descriptor, bytes, count)
+            if result < 0, errno == EINTR { continue }
+            return result
+        }
+    }
+}
