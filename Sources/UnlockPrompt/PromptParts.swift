@@ -70,13 +70,17 @@ struct PromptParts {
         // The whole window can be dragged; the title bar is there to have GTK draw the frame, and empty.
         let handle = gtk_window_handle_new()!
         gtk_window_handle_set_child(handle.opaque, content)
-        let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [handle, time])
+        let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [handle, time]).styled("whole")
+        // The line of time left must not stick out of the rounded corners.
+        gtk_widget_set_overflow(whole, GTK_OVERFLOW_HIDDEN)
         let titleBar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0)!
         titleBar.setVisible(false)
         let window = window.cast(to: GtkWindow.self)
         gtk_window_set_titlebar(window, titleBar)
         gtk_window_set_child(window, whole)
         gtk_window_set_resizable(window, 0)
+        // Compositors put a dialog in the middle; on Wayland it is this that makes it one.
+        gtk_window_set_modal(window, 1)
         gtk_window_set_icon_name(window, "applocker")
         gtk_window_set_default_widget(window, unlock)
         gtk_window_set_hide_on_close(window, 1)

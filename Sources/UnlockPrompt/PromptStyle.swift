@@ -16,22 +16,24 @@ enum PromptStyle {
         case .light:
             define(
                 background: "#ffffff", text: "#1c1d26", dim: "#626579", line: "#dcdee8", field: "#f4f5f9",
-                accent: "#4b45d6", onAccent: "#ffffff", trouble: "#c0262d", hover: "#eceef5")
+                accent: "#4b45d6", onAccent: "#ffffff", trouble: "#c0262d", hover: "#eceef5",
+                edge: "alpha(black, 0.10)")
         case .dark:
             define(
                 background: "#22232c", text: "#f3f3f8", dim: "#a9acc0", line: "#3b3d4b", field: "#2c2e3a",
-                accent: "#6f69f5", onAccent: "#ffffff", trouble: "#ff8a84", hover: "#343644")
+                accent: "#6f69f5", onAccent: "#ffffff", trouble: "#ff8a84", hover: "#343644",
+                edge: "alpha(white, 0.12)")
         case .theme:
             define(
                 background: "@theme_bg_color", text: "@theme_fg_color", dim: "@theme_fg_color", line: "@borders",
                 field: "@theme_base_color", accent: "@theme_selected_bg_color", onAccent: "@theme_selected_fg_color",
-                trouble: "@theme_fg_color", hover: "@theme_base_color")
+                trouble: "@theme_fg_color", hover: "@theme_base_color", edge: "@borders")
         }
     }
 
     private static func define(
         background: String, text: String, dim: String, line: String, field: String, accent: String, onAccent: String,
-        trouble: String, hover: String
+        trouble: String, hover: String, edge: String
     ) -> String {
         """
         @define-color prompt_background \(background);
@@ -43,6 +45,7 @@ enum PromptStyle {
         @define-color prompt_on_accent \(onAccent);
         @define-color prompt_trouble \(trouble);
         @define-color prompt_hover \(hover);
+        @define-color prompt_edge \(edge);
 
         """
     }
@@ -54,7 +57,7 @@ enum PromptStyle {
         }
         window.unlock-prompt.csd {
             border-radius: 16px;
-            box-shadow: 0 12px 40px 4px alpha(black, 0.28), 0 0 0 1px alpha(black, 0.10);
+            box-shadow: 0 12px 40px 4px alpha(black, 0.28), 0 0 0 1px @prompt_edge;
         }
         window.unlock-prompt.solid-csd {
             border-radius: 0;
@@ -156,7 +159,7 @@ enum PromptStyle {
             border-radius: 0;
             background: @prompt_accent;
         }
-        .unlock-prompt.csd progressbar.time trough { border-radius: 0 0 16px 16px; }
+        .unlock-prompt.csd .whole { border-radius: 16px; }
 
         @keyframes prompt-shake {
             0% { transform: translateX(0); }

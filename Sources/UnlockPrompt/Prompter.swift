@@ -83,7 +83,11 @@ final class Prompter {
             do {
                 let answer = try await connection.answer(prompt, with: request)
                 queue.settle(prompt)
-                if let recipe = answer.recipe { startAgain(recipe, report) }
+                if let recipe = answer.recipe {
+                    startAgain(recipe, report)
+                } else if report.startsAgain {
+                    tell(report, "It is unlocked now. Start it once more.")
+                }
             } catch let error as ControlError where error.code == .noSuchPrompt {
                 queue.settle(prompt)
             } catch let error as ControlError {
@@ -99,17 +103,18 @@ final class Prompter {
     }
 
     private func startAgain(_ recipe: LaunchRecipe, _ report: PromptReport) {
-        let tell: @Sendable (String) -> Void = { [weak self] sentence in
-            Task { @MainActor in
-                self?.queue.show(.init(name: report.name, icon: report.icon, text: sentence))
-                self?.refresh()
-            }
-        }
         do {
-            try start(recipe, tell)
+            try start(recipe) { [weak self] sentence in
+                Task { @MainActor in self?.tell(report, sentence) }
+            }
         } catch {
-            tell(Self.sentence(error))
+            tell(report, Self.sentence(error))
         }
+    }
+
+    private func tell(_ report: PromptReport, _ sentence: String) {
+        queue.show(.init(name: report.name, icon: report.icon, text: sentence))
+        refresh()
     }
 
     private func cancel(_ prompt: String?) {

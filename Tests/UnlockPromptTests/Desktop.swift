@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+import WireProtocol
+
+/// A desktop of its own for one test: a real X server (or a Wayland compositor without a screen), the real
+/// applocker-prompt, and a scripted daemon.
+final class Desktop: Sendable {
+    enum Kind: Sendable, CaseIterable {
+        case bareX11, openbox
+    }
+
+    let directory: TemporaryDirectory
+    let daemon: ScriptedDaemon
+    let environment: [String: String]
+    let server: ChildProcess
+    let windowManager: ChildProcess?
+
+    /// - Parameter settings: lines of GTK's settings.ini.
+    init(_ kind: Kind = .bareX11, settings: [String] = []) async throws {
+        directory = try TemporaryDirectory()
+        // Other users of the machine play the session's user in some tests.
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        daemon = try ScriptedDaemon(socketPath: directory.path("control.sock"))
+        try directory.write(
+            (["[Settings]", "gtk-font-name=DejaVu Sans 10"] + settings).joined(separator: "\n") + "\n",
+            to: "config/gtk-4.0/settings.ini")
+        let server = try ChildProcess(
+            "Xvfb", ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-ac"])
+        self.server = server
+        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
+        let number = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        try #require(!number.isEmpty, "Xvfb did not start: \(server.errorOutput)")
+        environment = Self.environment(directory).merging(["DISPLAY": ":\(number)", "GDK_BACKEND": "x11"]) { $1 }
+        windowManager = kind == .openbox ? try ChildProcess("openbox", ["--sm-disable"], environment: environment) : nil
+        if kind == .openbox {
+            let isManaged = await eventually("openbox manages the screen") {
+                try await self.x("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
+            }
+            try #require(
+                isManaged,
+                "\(String(describing: windowManager?.exit)) \(windowManager?.errorOutput ?? "") \(server.errorOutput)")
+        }
+    }
+
+    static func environment(_ directory: TemporaryDirectory) -> [String: String] {
+        [
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+            "HOME": directory.path, "XDG_CONFIG_HOME": directory.path("config"),
+            "DBUS_SESSION_BUS_ADDRESS": "disabled:", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
+        ]
+    }
+
+    /// Starts applocker-prompt and waits until it is connected.
+    func startPrompt(user: uid_t? = nil) async throws -> ChildProcess {
+        let prompt = try ChildProcess(
+            BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment,
+            user: user)
+        await eventually("the prompter connects") {
+            if let exit = prompt.exit { Issue.record("it ended: \(exit) \(prompt.errorOutput)") }
+            return self.daemon.prompterCount == 1
+        }
+        return prompt
+    }
+
+    /// Runs an X client and returns what it printed.
+    @discardableResult
+    func x(_ program: String, _ arguments: String...) async throws -> String {
+        try await ChildProcess.run(program, arguments, environment: environment).output
+    }
+
+    /// The X ids of the prompter's windows that can be seen.
+    func windows() async throws -> [String] {
+        try await x("xdotool", "search", "--onlyvisible", "--class", "applocker-prompt")
+            .split(separator: "\n").map(String.init)
+    }
+
+    func title() async throws -> String {
+        guard let window = try await windows().first else { return "" }
+        return try await x("xdotool", "getwindowname", window).trimmingCharacters(in: .newlines)
+    }
+
+    /// Waits for the window of this launch; keys pressed at once after it came up are not taken as an answer.
+    func awaitWindow(_ title: String) async throws {
+        await eventually("the window \(title)") { try await self.title() == title }
+        try await Task.sleep(for: .milliseconds(500))
+    }
+
+    func awaitNoWindow() async {
+        await eventually("no window") { try await self.windows().isEmpty }
+    }
+
+    func type(_ text: String) async throws { try await x("xdotool", "type", "--delay", "5", text) }
+
+    func press(_ keys: String...) async throws {
+        for key in keys { try await x("xdotool", "key", "--delay", "20", key) }
+    }
+
+    /// The pixels of a part of the prompter's window, 8 bits of grey each, from the screen.
+    func photograph(_ part: String) async throws -> Data {
+        let window = try #require(try await windows().first)
+        let shot = try ChildProcess(
+            "import", ["-window", window, "-crop", part, "+repage", "-depth", "8", "gray:-"], environment: environment)
+        try #require(try await shot.wait() == .code(0))
+        return shot.outputData
+    }
+}

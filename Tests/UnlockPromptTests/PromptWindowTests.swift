@@ -1,0 +1,196 @@
+import Foundation
+import TestSupport
+import Testing
+import WireProtocol
+
+/// The real program on a real X server, looked at from outside: windows, keys, pixels, and what reaches the socket.
+@Suite(
+    .serialized,
+    .requires(
+        .display, .program("xdotool"), .program("import"), .program("xprop"), .program("xev"), .program("openbox"))
+)
+struct PromptWindowTests {
+    /// Where "NAME is locked" is written, in the window.
+    static let heading = "360x40+36+112"
+
+    @Test(arguments: Desktop.Kind.allCases)
+    func theWindowComesWithinATenthOfASecondTakesThePasscodeAndGoes(kind: Desktop.Kind) async throws {
+        let desktop = try await Desktop(kind)
+        let prompt = try await desktop.startPrompt()
+        #expect(try await desktop.windows().isEmpty, "nothing is shown while nothing waits")
+        let watcher = try ChildProcess(
+            "xev", ["-root", "-event", "substructure"], environment: desktop.environment)
+        try await Task.sleep(for: .milliseconds(500))
+
+        let asked = try desktop.daemon.send(.ask(.sample("7")))
+        await eventually(every: .milliseconds(1), "the window is mapped") { watcher.output.contains("MapNotify") }
+        let delay = ContinuousClock.now - asked
+        #expect(delay < .milliseconds(100), "mapped after \(delay)")
+
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("correct horse")
+        try await desktop.press("Return")
+        await eventually("the answer arrives") { try desktop.daemon.answers("7").count == 1 }
+        let answer = try #require(try desktop.daemon.answers("7").first)
+        #expect(answer.passcode == "correct horse")
+        #expect(answer.grant == GrantRequest(.duration, seconds: 300))
+        await desktop.awaitNoWindow()
+        #expect(prompt.isRunning)
+    }
+
+    @Test func underAWindowManagerItStaysAboveTheOthersWithTheKeyboard() async throws {
+        let desktop = try await Desktop(.openbox)
+        let prompt = try await desktop.startPrompt()
+        // The second time, too: by then the window has a past that focus-stealing prevention could hold against it.
+        for round in ["1", "2"] {
+            let other = try ChildProcess("xev", ["-name", "other"], environment: desktop.environment)
+            await eventually("the other window has the keyboard") {
+                try await desktop.x("xdotool", "getactivewindow", "getwindowname") == "other\n"
+            }
+            try await desktop.press("a", "b")
+            try desktop.daemon.send(.ask(.sample(round)))
+            try await desktop.awaitWindow("Calculator is locked")
+            let window = try #require(try await desktop.windows().first)
+            #expect(try await desktop.x("xdotool", "getactivewindow") == window + "\n")
+            #expect(try await desktop.x("xprop", "-id", window, "_NET_WM_STATE").contains("_NET_WM_STATE_ABOVE"))
+            try await desktop.press("Escape")
+            await desktop.awaitNoWindow()
+            other.kill()
+        }
+        #expect(prompt.isRunning)
+    }
+
+    @Test func escapeCancels() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("half a passc")
+        try await desktop.press("Escape")
+        await desktop.awaitNoWindow()
+        await eventually("the cancellation arrives") {
+            desktop.daemon.calls("POST /v1/prompts/7/cancel").count == 1
+        }
+        #expect(try desktop.daemon.answers("7").isEmpty)
+        #expect(prompt.isRunning)
+    }
+
+    @Test func aWrongPasscodeShakesTheWindowAndEmptiesTheField() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        let moved = try await wrongPasscode(on: desktop)
+        #expect(moved)
+        try await desktop.type("right")
+        try await desktop.press("Return")
+        await eventually("the second answer") { try desktop.daemon.answers("7").map(\.passcode) == ["wrong", "right"] }
+        #expect(prompt.isRunning)
+    }
+
+    @Test func nothingMovesForPeopleWhoTurnedAnimationsOff() async throws {
+        let desktop = try await Desktop(settings: ["gtk-enable-animations=0"])
+        let prompt = try await desktop.startPrompt()
+        let moved = try await wrongPasscode(on: desktop)
+        #expect(!moved)
+        #expect(prompt.isRunning)
+    }
+
+    /// Gives a wrong passcode and returns whether the heading was seen somewhere else than before.
+    private func wrongPasscode(on desktop: Desktop) async throws -> Bool {
+        desktop.daemon.onAnswer { _ in .refused(ControlError(.wrongPasscode, "Wrong passcode. 4 more before a pause."))
+        }
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        let still = try await desktop.photograph(Self.heading)
+        #expect(Set(still).count > 10, "the heading is in the picture")
+        try await desktop.type("wrong")
+        async let shots = photographs(of: desktop, for: .milliseconds(1_200))
+        try await desktop.press("Return")
+        let moved = try await shots.contains { $0 != still }
+        #expect(try await desktop.photograph(Self.heading) == still, "it comes to rest where it was")
+        desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
+        return moved
+    }
+
+    private func photographs(of desktop: Desktop, for duration: Duration) async throws -> [Data] {
+        var shots: [Data] = []
+        let end = ContinuousClock.now + duration
+        while .now < end { shots.append(try await desktop.photograph(Self.heading)) }
+        return shots
+    }
+
+    @Test func duringALockoutNothingCanBeEnteredAndAfterItEverything() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        desktop.daemon.onAnswer { _ in
+            .refused(ControlError(.lockedOut, "Too many wrong passcodes.", retryAfterSeconds: 3))
+        }
+        try desktop.daemon.send(.ask(.sample("7", expiresInSeconds: 120)))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("wrong")
+        try await desktop.press("Return")
+        await eventually("the first answer") { try desktop.daemon.answers("7").count == 1 }
+        let refused = ContinuousClock.now
+        desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
+
+        try await Task.sleep(for: .milliseconds(600))
+        try await desktop.type("1111")
+        #expect(ContinuousClock.now - refused < .seconds(3), "typed in time")
+        try await Task.sleep(until: refused + .milliseconds(3_600))
+        #expect(try desktop.daemon.answers("7").count == 1)
+        // The keyboard is back in the field, without a click.
+        try await desktop.type("2222")
+        try await desktop.press("Return")
+        await eventually("the second answer") { try desktop.daemon.answers("7").map(\.passcode) == ["wrong", "2222"] }
+        #expect(prompt.isRunning)
+    }
+
+    @Test func theDurationIsChosenWithTheKeyboardAlone() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("1234")
+        try await desktop.press("Tab", "space")
+        try await Task.sleep(for: .milliseconds(300))
+        try await desktop.press("End", "Up", "Return")
+        try await Task.sleep(for: .milliseconds(300))
+        try await desktop.press("alt+u")
+        await eventually("the answer") { try desktop.daemon.answers("7").count == 1 }
+        let answer = try #require(try desktop.daemon.answers("7").first)
+        #expect(answer.grant == GrantRequest(.thisLaunch))
+        #expect(answer.passcode == "1234")
+        #expect(prompt.isRunning)
+    }
+
+    @Test func launchesThatWaitAreAskedAboutOneAfterTheOther() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        for name in ["Firefox", "Chromium", "Terminal"] { try desktop.daemon.send(.ask(.sample(name, name: name))) }
+        try await desktop.awaitWindow("Firefox is locked")
+        #expect(try await desktop.windows().count == 1)
+        // Somebody else answered for the second one meanwhile.
+        try desktop.daemon.send(.settled(prompt: "Chromium", outcome: .allowed))
+        try await desktop.type("1234")
+        try await desktop.press("Return")
+        try await desktop.awaitWindow("Terminal is locked")
+        try desktop.daemon.send(.settled(prompt: "Terminal", outcome: .timedOut))
+        await desktop.awaitNoWindow()
+        #expect(try desktop.daemon.answers("Firefox").count == 1)
+        #expect(desktop.daemon.calls.allSatisfy { !$0.route.contains("Terminal") })
+        #expect(prompt.isRunning)
+    }
+
+    @Test func itFollowsTheDarkTheme() async throws {
+        func brightness(_ settings: [String]) async throws -> Int {
+            let desktop = try await Desktop(settings: settings)
+            let prompt = try await desktop.startPrompt()
+            try desktop.daemon.send(.ask(.sample("7")))
+            try await desktop.awaitWindow("Calculator is locked")
+            let pixels = try await desktop.photograph(Self.heading)
+            #expect(prompt.isRunning)
+            return pixels.reduce(0) { $0 + Int($1) } / max(1, pixels.count)
+        }
+        #expect(try await brightness([]) > 200)
+        #expect(try await brightness(["gtk-application-prefer-dark-theme=1"]) < 80)
+    }
+}
