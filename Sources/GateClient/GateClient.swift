@@ -54,6 +54,8 @@ public final class GateClient: LaunchGatePort {
     /// How long the gate is left alone after it could not be reached, in microseconds. While it is away nothing can
     /// be started, so it is looked for often.
     private static let retryInterval: UInt32 = 50_000
+    /// After a gate refused the connection, in microseconds.
+    private static let refusedInterval: UInt32 = 1_000_000
 
     private func run() -> Never {
         var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes)
@@ -70,7 +72,9 @@ public final class GateClient: LaunchGatePort {
                 state.apps = [:]
                 state.recipes = [:]
             }
+            var wasWelcome = false
             while let bytes = connection.receive(into: &buffer) {
+                wasWelcome = true
                 guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
                     connection.hangUp()
                     break
@@ -83,7 +87,8 @@ public final class GateClient: LaunchGatePort {
             }
             for waiter in waiters { waiter.resume() }
             continuation.yield(.disconnected)
-            usleep(Self.retryInterval)
+            // One that hung up without a word takes this daemon for somebody else: no use in hurrying.
+            usleep(wasWelcome ? Self.retryInterval : Self.refusedInterval)
         }
     }
 
