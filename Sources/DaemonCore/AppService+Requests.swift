@@ -30,7 +30,6 @@ extension AppService {
             try $0.policy.remove(id)
             $0.resolved[id] = nil
         }
-        gate.order(.thaw, app: id)
         await log.record(.appRemoved, app: id, user: user, "\(last.name) was taken off the list.")
         return AppsChanged(apps: [], notes: ["\(last.name) is no longer locked."])
     }
@@ -42,7 +41,11 @@ extension AppService {
         var ids = request.all ? Set(stored.policy.apps.keys) : []
         var missing: [String] = []
         for reference in request.apps {
-            if let id = try? listed(reference) { ids.insert(id) } else { missing.append(reference) }
+            do {
+                ids.insert(try listed(reference))
+            } catch let error as ControlError where error.code == .noSuchApp {
+                missing.append(reference)
+            }
         }
         var notes: [String] = []
         if let first = missing.first {
@@ -88,13 +91,7 @@ extension AppService {
 
     public func changeApp(_ reference: String, _ request: ChangeAppRequest, user: UInt32) async throws -> AppsChanged {
         let id = try listed(reference)
-        let schedule = try request.schedule.map { try ScheduleText.parse($0) }
-        let action = try request.onGrantEnd.map { text in
-            guard let action = InstanceAction(rawValue: text) else {
-                throw ControlError(.badRequest, "\"\(text)\" is none of keep, freeze and close.")
-            }
-            return action
-        }
+        let (schedule, action) = try Self.rules(request)
         let ownPasscode = request.passcode.map { !$0.isEmpty }
         try await change {
             try $0.policy.change(id) { app in
@@ -105,6 +102,17 @@ extension AppService {
         }
         await log.record(.appChanged, app: id, user: user, "The rules of \(name(of: id)) were changed.")
         return AppsChanged(apps: [report(id)])
+    }
+
+    /// - Throws: `ControlError` with `badRequest` where the request is not to be carried out.
+    static func rules(_ request: ChangeAppRequest) throws -> (schedule: Schedule??, action: InstanceAction?) {
+        let action = try request.onGrantEnd.map { text in
+            guard let action = InstanceAction(rawValue: text) else {
+                throw ControlError(.badRequest, "\"\(text)\" is none of keep, freeze and close.")
+            }
+            return action
+        }
+        return (try request.schedule.map { try ScheduleText.parse($0) }, action)
     }
 
     public func setCategory(_ name: String, _ request: SetCategoryRequest, user: UInt32) async throws -> CategoryReport {

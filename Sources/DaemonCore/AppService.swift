@@ -23,6 +23,8 @@ public actor AppService {
     /// What the gate was told last.
     private var guarded: [AppID: Bool] = [:]
     private var missingMarks: [AppID: Int] = [:]
+    /// What is to happen to running instances whose grant ended while the gate was away.
+    private var overdue: [AppID: InstanceAction] = [:]
     private(set) var gateState = GateState.away
     private(set) var gateProcess: Int32?
     /// Changes wait for each other, gate and disk included.
@@ -44,12 +46,12 @@ public actor AppService {
 
     public var policy: LockPolicy { stored.policy }
 
-    /// - Throws: where the stored list can't be read: starting with an empty one would open everything.
+    /// - Throws: `UnreadableState`, or what the store throws.
     public func load() async throws {
         if let bytes = try await documents.document(Self.documentName) {
-            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+            stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
         }
-        stored.policy.endExpiredGrants(at: time.now())
+        for ended in stored.policy.endExpiredGrants(at: time.now()) { overdue[ended.grant.app] = ended.action }
         stored.policy.endMonitoringPause(at: time.now())
         publish()
     }
@@ -118,6 +120,8 @@ public actor AppService {
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
             guarded[id] = nil
             missingMarks[id] = nil
+            // The gate lets go of the app's instances with the app: none may stay frozen.
+            gate.order(.thaw, app: id)
             await gate.forget(id)
         }
         for id in stored.policy.apps.keys.sorted() {
@@ -149,6 +153,8 @@ public actor AppService {
         configureGate()
         await bringGateInStep()
         gate.synchronised()
+        for (id, action) in overdue where guarded[id] == true { order(action, id) }
+        overdue = [:]
         let sentence =
             switch state {
             case .held(0): "The gate holds launches in the kernel."
@@ -178,15 +184,22 @@ public actor AppService {
 
     /// A package was upgraded or removed: the app is looked up again. Where it is gone, what was known of it stays
     /// locked, so that putting it back does not open it.
+    ///
+    /// New files are guarded even where that can't be written: the next start looks at the old ones, and the gate's
+    /// first report of a change brings the new ones back.
     func filesChanged(_ id: AppID) async {
-        guard let known = stored.resolved[id], stored.policy.apps[id] != nil else { return }
+        guard let known = stored.resolved[id] else { return }
         guard let found = try? await resolver.resolve(known.id.rawValue, user: known.user), found.id == id else { return }
-        guard found.executables != known.executables || found.privateDirectories != known.privateDirectories else {
-            return
-        }
-        guarded[id] = nil
         do {
-            try await change { $0.resolved[id] = found }
+            try await turns.perform {
+                guard let known = stored.resolved[id], stored.policy.apps[id] != nil,
+                    found.executables != known.executables || found.privateDirectories != known.privateDirectories
+                else { return }
+                stored.resolved[id] = found
+                guarded[id] = nil
+                await bringGateInStep()
+                try await write(stored)
+            }
         } catch {
             await log.record(.marksMissing, app: id, "The new files of \(id) could not be recorded: \(error)")
         }
@@ -225,13 +238,23 @@ public actor AppService {
     }
 
     private func applyEnd(of ended: EndedGrant) async {
-        switch ended.action {
-        case .keep: break
-        case .freeze: gate.order(.freeze, app: ended.grant.app)
-        case .close: gate.order(.close, app: ended.grant.app)
+        // A grant for one launch that nobody used let nothing in.
+        let action = ended.grant.scope == .thisLaunch ? .keep : ended.action
+        if gateState == .away {
+            overdue[ended.grant.app] = action
+        } else {
+            order(action, ended.grant.app)
         }
         await log.record(
             .grantEnded, app: ended.grant.app, "\(name(of: ended.grant.app)) is locked again (\(ended.reason.rawValue)).")
+    }
+
+    private func order(_ action: InstanceAction, _ id: AppID) {
+        switch action {
+        case .keep: break
+        case .freeze: gate.order(.freeze, app: id)
+        case .close: gate.order(.close, app: id)
+        }
     }
 
     func name(of id: AppID) -> String { stored.policy.apps[id]?.name ?? id.rawValue }

@@ -153,7 +153,9 @@ public struct ControlPlane: ControlService {
         // An app's own passcode opens that app and nothing else.
         let only = ids.count == 1 ? ids.first : nil
         try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.peer.user)
-        return try await apps.unlock(ids, scope: scope, user: request.peer.user)
+        let changed = try await apps.unlock(ids, scope: scope, user: request.peer.user)
+        if scope != .thisLaunch { await launches.letIn(ids, by: request.peer) }
+        return changed
     }
 
     private func promptReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
@@ -175,8 +177,12 @@ public struct ControlPlane: ControlService {
     private func history(_ request: ControlRequest) async throws -> any Encodable & Sendable {
         if request.route == .statistics {
             let days = try number("days", in: request, default: 30, range: 1...3_650)
-            let apps = try await activity.statistics(since: time.wallClock() - Double(days) * 86_400)
-            return StatisticsReport(days: days, apps: apps)
+            var statistics = try await activity.statistics(since: time.wallClock() - Double(days) * 86_400)
+            for index in statistics.indices {
+                guard let id = AppID(rawValue: statistics[index].app) else { continue }
+                statistics[index].name = await apps.name(of: id)
+            }
+            return StatisticsReport(days: days, apps: statistics)
         }
         return EventList(
             events: try await activity.events(
@@ -216,6 +222,8 @@ public struct ControlPlane: ControlService {
     private func changeApp(_ name: String, _ request: ControlRequest) async throws -> AppsChanged {
         let body: ChangeAppRequest = try decode(request)
         let id = try await apps.listed(name)
+        // Before the passcode is set: nothing is changed where any part is refused.
+        _ = try AppService.rules(body)
         var notes: [String] = []
         if let passcode = body.passcode {
             notes = try await passcodes.setPasscode(

@@ -68,15 +68,17 @@ public struct Daemon: Sendable {
 
     /// Serves the gate and the clock until the task is cancelled.
     public func run() async throws {
-        let result = await Result {
+        do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await launches.followGate() }
                 group.addTask { try await apps.followTime() }
                 try await group.next()
                 group.cancelAll()
             }
+        } catch {
+            await log.flush()
+            throw error
         }
         await log.flush()
-        try result.get()
     }
 }

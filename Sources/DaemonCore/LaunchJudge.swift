@@ -33,7 +33,7 @@ public final class LaunchJudge: Sendable {
     public init(time: any TimeSource) { self.time = time }
 
     /// Called on the gate's reader thread. A launch that is to be asked about counts as waiting from here on.
-    public func judge(_ launch: HeldLaunch) -> Decision {
+    public func judge(_ launch: HeldLaunch, mayUseGrantForOneLaunch: Bool = true) -> Decision {
         let now = time.now()
         return view.withLock { view in
             if let index = view.restarts.firstIndex(where: {
@@ -43,11 +43,16 @@ public final class LaunchJudge: Sendable {
                 view.restarts.remove(at: index)
                 return Decision(verdict: .allow, reason: .passcodeGiven)
             }
-            let decision = view.policy.decide(
-                LaunchFacts(
-                    app: launch.app, uid: launch.user, isRoot: launch.user == 0,
-                    hasPrompter: Self.askee(of: launch, in: view) != nil,
-                    waitingForUser: view.waiting[launch.user, default: 0], lockout: view.lockout), at: now)
+            let facts = LaunchFacts(
+                app: launch.app, uid: launch.user, isRoot: launch.user == 0,
+                hasPrompter: Self.askee(of: launch, in: view) != nil,
+                waitingForUser: view.waiting[launch.user, default: 0], lockout: view.lockout)
+            var decision = view.policy.decide(facts, at: now)
+            if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
+                var policy = view.policy
+                _ = try? policy.lock([launch.app])
+                decision = policy.decide(facts, at: now)
+            }
             if decision.verdict == .ask { view.waiting[launch.user, default: 0] += 1 }
             return decision
         }

@@ -11,8 +11,8 @@ public actor LaunchService {
         var report: PromptReport
         var deadline: Duration
         var recipe: LaunchRecipe?
-        /// A passcode for it is being compared: the time-out waits for the outcome.
-        var isBeingAnswered = false
+        /// Passcodes for it that are being compared: the time-out waits for the outcome.
+        var answers = 0
         var timeout: Task<Void, Never>?
     }
 
@@ -32,6 +32,9 @@ public actor LaunchService {
     private var prompters: [UInt64: Prompter] = [:]
     /// Processes that draw a user's desktop; told to the gate again when it comes back.
     private var desktops: [Int32: UInt32] = [:]
+    /// Tells the launches of one connection of the gate from those of the next, whose numbers begin anew: a passcode
+    /// that was typed for one must not let in another.
+    private var gateConnection = UInt32.random(in: 0 ... .max)
 
     public init(
         apps: AppService, passcodes: PasscodeService, gate: any LaunchGatePort, judge: LaunchJudge,
@@ -55,6 +58,9 @@ public actor LaunchService {
         for await event in gate.events {
             switch event {
             case .connected(let state, let process):
+                gateConnection &+= 1
+                // A number may have come to mean another process meanwhile.
+                desktops = desktops.filter { directory.owner(of: $0.key) == $0.value }
                 for process in desktops.keys { gate.protect(process: process) }
                 await apps.gateChanged(state, process: process)
             case .disconnected:
@@ -64,10 +70,11 @@ public actor LaunchService {
             case .recipe(let number, let recipe): recipeArrived(number, recipe)
             case .ended(let number, let reason): await gateEnded(number, reason)
             case .readDenied(let app, let process, let user, let path):
-                await log.record(
+                await log.note(
                     .readDenied, app: app, user: user, process: process, path: path,
                     "\(directory.processName(process) ?? "A program") tried to read \(path) and was refused.")
-            case .filesChanged(let app): await apps.filesChanged(app)
+            // Looking an app up takes a while; launches are not kept waiting for it.
+            case .filesChanged(let app): Task { await apps.filesChanged(app) }
             case .marksMissing(let app, let count): await apps.marksAreMissing(app, count: count)
             }
         }
@@ -76,36 +83,53 @@ public actor LaunchService {
     private func received(_ launch: HeldLaunch, _ decision: Decision) async {
         switch (decision.verdict, decision.reason) {
         case (.ask, _): await ask(launch)
-        case (.allow, .grantedOnce):
-            let facts = LaunchFacts(
-                app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: false,
-                waitingForUser: 0, lockout: LockoutLadder())
-            let isFirst = (try? await apps.admitOnce(facts)) ?? false
-            gate.answer(launch.number, allow: isFirst)
-            await record(launch, isFirst ? .launchAllowed : .launchDenied, isFirst ? .grantedOnce : .nobodyToAsk)
+        case (.allow, .grantedOnce): await useGrantForOneLaunch(launch)
         case (.allow, let reason): await record(launch, .launchAllowed, reason)
         case (.deny, let reason): await record(launch, .launchDenied, reason)
         }
     }
 
-    private func ask(_ launch: HeldLaunch) async {
-        guard let askee = judge.askee(of: launch) else {
-            judge.waitingEnded(of: launch.user)
-            if !launch.deniedAtOnce { gate.answer(launch.number, allow: false) }
-            await record(launch, .launchDenied, .nobodyToAsk)
-            return
+    private func useGrantForOneLaunch(_ launch: HeldLaunch) async {
+        // Denied already, so it can't use the grant: its prompter starts it again.
+        var isFirst = false
+        if !launch.deniedAtOnce {
+            let facts = LaunchFacts(
+                app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: false,
+                waitingForUser: 0, lockout: LockoutLadder())
+            do {
+                isFirst = try await apps.admitOnce(facts)
+            } catch {
+                // A use that can't be written could be repeated.
+                gate.answer(launch.number, allow: false)
+                return await record(launch, .launchDenied, .locked)
+            }
         }
+        guard !isFirst else {
+            gate.answer(launch.number, allow: true)
+            return await record(launch, .launchAllowed, .grantedOnce)
+        }
+        // Another launch used the grant: this one is asked about like any other.
+        let decision = judge.judge(launch, mayUseGrantForOneLaunch: false)
+        guard decision.verdict != .ask else { return await ask(launch) }
+        if !launch.deniedAtOnce { gate.answer(launch.number, allow: decision.verdict == .allow) }
+        await record(launch, decision.verdict == .allow ? .launchAllowed : .launchDenied, decision.reason)
+    }
+
+    private func ask(_ launch: HeldLaunch) async {
+        guard let askee = judge.askee(of: launch) else { return await denyUnasked(launch) }
         let settings = await apps.settings()
         let app = await apps.report(launch.app)
         let timeout = Duration.seconds(settings.promptTimeoutSeconds)
         let report = PromptReport(
-            prompt: String(launch.number), app: app.id, name: app.name, icon: app.icon, path: launch.path,
+            prompt: "\(gateConnection)-\(launch.number)", app: app.id, name: app.name, icon: app.icon, path: launch.path,
             process: launch.process, parentName: directory.processName(launch.parent), user: launch.user,
             userName: directory.userName(launch.user), expiresInSeconds: settings.promptTimeoutSeconds,
             defaultGrantSeconds: settings.defaultGrantSeconds, hasOwnPasscode: app.hasOwnPasscode,
             startsAgain: launch.deniedAtOnce, lockout: await passcodes.lockoutState())
         let number = launch.number
         let recipe = earlyRecipes.removeValue(forKey: number)
+        // The prompter may have left meanwhile.
+        guard judge.hasPrompter(askee) else { return await denyUnasked(launch) }
         waiting[number] = Waiting(
             launch: launch, askee: askee, report: report, deadline: time.now().elapsed + timeout, recipe: recipe,
             timeout: Task { [time] in
@@ -114,6 +138,12 @@ public actor LaunchService {
             })
         tell(askee, .ask(report))
         await record(launch, .launchAsked, .locked)
+    }
+
+    private func denyUnasked(_ launch: HeldLaunch) async {
+        judge.waitingEnded(of: launch.user)
+        if !launch.deniedAtOnce { gate.answer(launch.number, allow: false) }
+        await record(launch, .launchDenied, .nobodyToAsk)
     }
 
     /// A recipe that came before its launch was known here.
@@ -134,7 +164,7 @@ public actor LaunchService {
     }
 
     private func timedOut(_ number: UInt64) async {
-        guard let entry = waiting[number], !entry.isBeingAnswered else { return }
+        guard let entry = waiting[number], entry.answers == 0 else { return }
         await deny(number, .noAnswer, .timedOut)
     }
 
@@ -161,7 +191,7 @@ public actor LaunchService {
             case .launchAllowed: "\(name) was allowed to start. \(reason)"
             default: "\(name) was not allowed to start. \(reason)"
             }
-        await log.record(
+        await log.note(
             kind, app: launch.app, user: launch.user, process: launch.process, path: launch.path, reason: reason, what)
     }
 
@@ -191,7 +221,7 @@ public actor LaunchService {
             return left
         }
         guard left <= 0 else { return }
-        for (number, entry) in waiting where entry.askee == user && !entry.isBeingAnswered {
+        for (number, entry) in waiting where entry.askee == user && entry.answers == 0 {
             await deny(number, .prompterGone, .denied)
         }
     }
@@ -223,50 +253,60 @@ public actor LaunchService {
     ) async throws -> PromptAnswer {
         let number = try find(prompt, of: peer)
         guard let launch = waiting[number]?.launch else { throw Self.notWaiting }
-        waiting[number]?.isBeingAnswered = true
+        waiting[number]?.answers += 1
         do {
             try await passcodes.verify(passcode, app: launch.app, user: peer.user)
+            // Meanwhile the gate may have begun its numbers anew.
+            guard waiting[number]?.launch == launch else { throw Self.notWaiting }
+            if scope != .thisLaunch { _ = try await apps.unlock([launch.app], scope: scope, user: peer.user) }
         } catch {
-            waiting[number]?.isBeingAnswered = false
-            if let deadline = waiting[number]?.deadline, deadline <= time.now().elapsed {
-                await deny(number, .noAnswer, .timedOut)
-            }
+            await answerFailed(launch)
             throw error
         }
-        guard let recipe = waiting[number].map(\.recipe) else { throw Self.notWaiting }
-        if scope == .thisLaunch {
-            await allow(number, by: peer)
-        } else {
-            do {
-                _ = try await apps.unlock([launch.app], scope: scope, user: peer.user)
-            } catch {
-                waiting[number]?.isBeingAnswered = false
-                throw error
-            }
-            for (other, entry) in waiting where entry.launch.app == launch.app && other != number {
-                if entry.launch.deniedAtOnce { continue }
-                await allow(other, by: peer)
-            }
-            await allow(number, by: peer)
-        }
-        return PromptAnswer(recipe: recipe)
+        guard let entry = waiting[number], entry.launch == launch else { throw Self.notWaiting }
+        // A frozen instance goes on when its app is unlocked, and a new one must not be frozen with it.
+        if scope == .thisLaunch { gate.order(.thaw, app: launch.app) }
+        await allow(launch, by: peer, .passcodeGiven)
+        if scope != .thisLaunch { await letIn([launch.app], by: peer) }
+        return PromptAnswer(recipe: entry.recipe)
     }
 
-    private func allow(_ number: UInt64, by peer: ControlPeer) async {
-        guard let launch = waiting[number]?.launch else { return }
+    /// Lets in the launches that wait for apps that have been unlocked. Those that were denied at once go on waiting:
+    /// only an answer starts them again.
+    public func letIn(_ apps: Set<AppID>, by peer: ControlPeer) async {
+        for entry in waiting.values where apps.contains(entry.launch.app) && !entry.launch.deniedAtOnce {
+            await allow(entry.launch, by: peer, .granted)
+        }
+    }
+
+    /// The launch goes on waiting, unless its time ran out or its last prompter left meanwhile.
+    private func answerFailed(_ launch: HeldLaunch) async {
+        guard var entry = waiting[launch.number], entry.launch == launch else { return }
+        entry.answers -= 1
+        waiting[launch.number] = entry
+        guard entry.answers == 0 else { return }
+        if entry.deadline <= time.now().elapsed {
+            await deny(launch.number, .noAnswer, .timedOut)
+        } else if !judge.hasPrompter(entry.askee) {
+            await deny(launch.number, .prompterGone, .denied)
+        }
+    }
+
+    private func allow(_ launch: HeldLaunch, by peer: ControlPeer, _ reason: Reason) async {
+        guard waiting[launch.number]?.launch == launch else { return }
         if launch.deniedAtOnce {
             judge.allowRestart(of: launch.app, by: peer.process, user: peer.user)
         } else {
-            gate.answer(number, allow: true)
+            gate.answer(launch.number, allow: true)
         }
-        settle(number, .allowed)
-        await record(launch, .launchAllowed, .passcodeGiven)
+        settle(launch.number, .allowed)
+        await record(launch, .launchAllowed, reason)
     }
 
     private func find(_ prompt: String, of peer: ControlPeer) throws -> UInt64 {
-        guard let number = UInt64(prompt), let entry = waiting[number], entry.askee == peer.user else {
-            throw Self.notWaiting
-        }
+        guard let (number, entry) = waiting.first(where: { $0.value.report.prompt == prompt }),
+            entry.askee == peer.user
+        else { throw Self.notWaiting }
         return number
     }
 
