@@ -12,9 +12,11 @@ final class GateHolder: Sendable {
         var gate: String
         /// Where the gate listens for the daemon.
         var socket: String
-        /// The only user whose process may be the daemon, and that process' program.
+        /// The only user whose process may be the daemon.
         var daemonUser: uid_t
-        var daemonExecutable: String
+        /// The only program that may be the daemon; nil for a weak gate, which could not see it: the daemon lets only
+        /// root look at it, and whoever is that user can end a weak gate anyway.
+        var daemonExecutable: String?
         /// Where the gate leaves its descriptors. In a directory that only this process' user can change.
         var notifySocket: String
         /// Without the kernel's launch hold.
@@ -23,9 +25,8 @@ final class GateHolder: Sendable {
         var longestSilence: Duration = .seconds(20)
 
         var arguments: [String] {
-            (isWeak ? ["--weak"] : []) + [
-                "--socket", socket, "--daemon-uid", String(daemonUser), "--daemon-executable", daemonExecutable,
-            ]
+            (isWeak ? ["--weak"] : []) + ["--socket", socket, "--daemon-uid", String(daemonUser)]
+                + (daemonExecutable.map { ["--daemon-executable", $0] } ?? [])
         }
     }
 

@@ -129,8 +129,8 @@ enum RunningGate {
         let holder = try GateHolder(
             .init(
                 gate: configuration.executables.gate, socket: directory.gateSocket, daemonUser: geteuid(),
-                daemonExecutable: configuration.executables.daemon, notifySocket: directory.notifySocket,
-                isWeak: isWeak),
+                daemonExecutable: isWeak ? nil : configuration.executables.daemon,
+                notifySocket: directory.notifySocket, isWeak: isWeak),
             report: configuration.report)
         // The daemon comes second; a gate that can't say so yet is waited for by the daemon itself.
         _ = await holder.waitUntilReady(timeout: .seconds(5))

@@ -26,4 +26,23 @@ public enum BuiltProducts {
 
     /// The absolute path of `url(name)`.
     public static func path(_ name: String) throws -> String { try url(name).path }
+
+    /// A directory with these executables that other users of the machine may enter: the build's own, or where that is
+    /// below somebody's closed home, copies of them below `directory`.
+    public static func directoryForEverybody(_ names: [String], copies directory: TemporaryDirectory) throws -> URL {
+        var ancestor = self.directory
+        var isOpen = true
+        while ancestor.path != "/" {
+            let attributes = try FileManager.default.attributesOfItem(atPath: ancestor.path)
+            let permissions = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            isOpen = isOpen && permissions & 0o001 != 0
+            ancestor = ancestor.deletingLastPathComponent()
+        }
+        if isOpen { return self.directory }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        for name in names {
+            try FileManager.default.copyItem(at: url(name), to: directory.url.appendingPathComponent(name))
+        }
+        return directory.url
+    }
 }
