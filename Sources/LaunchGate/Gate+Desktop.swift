@@ -14,16 +14,15 @@ extension Gate {
     /// once, and the daemon gets what is needed to start the same later. Where the memory can't be read the recipe
     /// says that there are no arguments.
     func denyAndKeepRecipe(
-        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ status: ProcessFacts.Status,
-        _ users: ProcessFacts.Users
+        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
         // After the answer the process goes on and its memory changes: the only reading that comes before it.
         let recipe = LaunchRecipe.read(from: event.process)
         let path = event.path
-        deny(event, file, start: status.start)
+        deny(event, file)
         let launch = held.newToken()
         let question = LaunchQuestion(
-            launch: launch, app: app.token, process: event.process, parent: status.parent, user: users.real,
+            launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
         tell(.launch(question))
         let empty = LaunchRecipe(path: path, directory: Array("/".utf8), arguments: [], environment: [])

@@ -36,32 +36,31 @@ extension Gate {
             admit(event.handle, to: app)
             return
         }
-        guard isSynchronised, let status = ProcessFacts.status(event.process),
-            let users = ProcessFacts.users(event.process)
-        else { return deny(event, file) }
+        guard isSynchronised, let users = ProcessFacts.users(event.process) else { return deny(event, file) }
         if desktops.include(event.process, user: users.real) {
-            return denyAndKeepRecipe(event, file, app, status, users)
+            return denyAndKeepRecipe(event, file, app, users)
         }
         guard held.hasRoom(for: users.real, limit: maximumWaitingPerUser) else {
-            deny(event, file, start: status.start)
+            deny(event, file)
             tell(.ended(held.newToken(), .tooManyWaiting))
             return
         }
-        ask(event, file, app, status, users)
+        ask(event, file, app, users)
     }
 
     private func ask(
-        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ status: ProcessFacts.Status,
-        _ users: ProcessFacts.Users
+        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
         let launch = held.newToken()
         let question = LaunchQuestion(
-            launch: launch, app: app.token, process: event.process, parent: status.parent, user: users.real,
+            launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: false, path: event.path)
-        guard daemon?.send(.launch(question)) == true else { return deny(event, file, start: status.start) }
+        guard daemon?.send(.launch(question)) == true else { return deny(event, file) }
+        // The daemon works on its answer while the rest is looked up. A process that is gone by now is noticed next.
+        let start = ProcessFacts.status(event.process)?.start ?? 0
         hold(
             HeldLaunch(
-                app: app, process: event.process, start: status.start, user: users.real, file: file,
+                app: app, process: event.process, start: start, user: users.real, file: file,
                 deadline: Timetable.now + answerWithin, hold: .event(event)),
             watching: event.handle, as: launch)
     }
@@ -91,9 +90,9 @@ extension Gate {
     }
 
     /// Denies and remembers it, so that what the same process opens next is not reported again.
-    func deny(_ event: PermissionEvent, _ file: FileIdentity, start: UInt64? = nil) {
+    func deny(_ event: PermissionEvent, _ file: FileIdentity) {
         event.answer(allow: false)
-        guard let start = start ?? ProcessFacts.status(event.process)?.start else { return }
+        guard let start = ProcessFacts.status(event.process)?.start else { return }
         _ = denied.note(.init(process: event.process, start: start, file: file))
     }
 

@@ -17,6 +17,7 @@ enum ProcessFacts {
     }
 
     struct Users {
+        var parent: Int32
         var real: UInt32
         var effective: UInt32
     }
@@ -34,19 +35,26 @@ enum ProcessFacts {
         }
     }
 
-    /// Real and effective user, as the gate's own user namespace counts.
+    /// Parent, and real and effective user as the gate's own user namespace counts.
     static func users(_ process: Int32) -> Users? {
         withFile(process, "status") { bytes in
             var rest = bytes[...]
+            var parent: UInt64 = 0
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = rest[..<end]
                 rest = rest[(end + 1)...]
+                if line.starts(with: "PPid:".utf8) {
+                    var fields = Fields(line.dropFirst(5))
+                    parent = fields.next().flatMap(number) ?? 0
+                }
                 guard line.starts(with: "Uid:".utf8) else { continue }
                 var fields = Fields(line.dropFirst(4))
                 guard let real = fields.next().flatMap(number), let effective = fields.next().flatMap(number) else {
                     return nil
                 }
-                return Users(real: UInt32(truncatingIfNeeded: real), effective: UInt32(truncatingIfNeeded: effective))
+                return Users(
+                    parent: Int32(truncatingIfNeeded: parent), real: UInt32(truncatingIfNeeded: real),
+                    effective: UInt32(truncatingIfNeeded: effective))
             }
             return nil
         }

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import LaunchGate
+
+@Suite struct GateConfigurationTests {
+    @Test func `every option is understood`() throws {
+        let configuration = try GateConfiguration(arguments: [
+            "--socket", "/run/x/gate.sock", "--daemon-uid", "990", "--daemon-executable", "/usr/bin/applockerd",
+            "--weak", "--no-descriptor-store",
+        ])
+        #expect(configuration.socket == Array("/run/x/gate.sock".utf8))
+        #expect(configuration.daemonUser == 990)
+        #expect(configuration.daemonExecutable == Array("/usr/bin/applockerd".utf8))
+        #expect(configuration.weak && configuration.withoutDescriptorStore)
+    }
+
+    @Test(
+        arguments: [
+            (["--socket", "/s"], "--daemon-uid"),
+            (["--daemon-uid", "0"], "--socket"),
+            (["--socket"], "needs a value"),
+            (["--socket", "/s", "--daemon-uid", "root"], "\"root\""),
+            (["--socket", "/s", "--daemon-uid", "4294967295"], "4294967295"),
+            (["--socket", "/s", "--daemon-uid", "0", "--daemon-executable", "x"], "absolute"),
+            (["--help-me"], "--help-me"),
+        ])
+    func `a wrong command line is refused with what was wrong`(arguments: [String], hint: String) {
+        let error = #expect(throws: GateError.self) { try GateConfiguration(arguments: arguments) }
+        #expect(error?.code == .usage)
+        #expect(error?.sentence.contains(hint) == true)
+    }
+}
