@@ -35,6 +35,8 @@ public final class ChildProcess: Sendable {
 
     public struct TimedOut: Error, CustomStringConvertible {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     public let pid: pid_t
