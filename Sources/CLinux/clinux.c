@@ -4,6 +4,7 @@
 #include "descriptor_takeover.h"
 #include "epoll.h"
 #include "fanotify.h"
+#include "file_identity.h"
 #include "file_status.h"
 #include "kernel_probe.h"
 #include "notification_listener.h"
@@ -13,8 +14,13 @@
 #include "pidfd.h"
 #include "process_hardening.h"
 #include "process_memory.h"
+#include "reader_process.h"
 #include "signal_descriptor.h"
 #include "spawn.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 
 int clinux_fanotify_group(void) {
     int group = fanotify_init(
@@ -45,4 +51,35 @@ int clinux_open_directory_path(const char *path) {
 int clinux_accept(int listener) {
     int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     return connection < 0 ? -errno : connection;
+}
+
+static int identify(int directory, const char *path, int flags, clinux_file *file) {
+    struct statx status;
+    if (statx(directory, path, flags | AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) != 0)
+        return errno;
+    file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+    file->inode = status.stx_ino;
+    file->is_regular = S_ISREG(status.stx_mode);
+    file->is_directory = S_ISDIR(status.stx_mode);
+    return 0;
+}
+
+int clinux_identify_descriptor(int descriptor, clinux_file *file) {
+    return identify(descriptor, "", AT_EMPTY_PATH, file);
+}
+
+int clinux_identify_path(const char *path, clinux_file *file) { return identify(AT_FDCWD, path, 0, file); }
+
+int clinux_identify_name(int directory, const char *name, clinux_file *file) {
+    return identify(directory, name, AT_SYMLINK_NOFOLLOW, file);
+}
+
+pid_t clinux_fork_keeping(int kept) {
+    pid_t child = fork();
+    if (child < 0) return -errno;
+    if (child > 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (kept != 3) dup2(kept, 3);
+    close_range(4, ~0u, 0);
+    return 0;
 }

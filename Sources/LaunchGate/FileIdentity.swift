@@ -14,22 +14,27 @@ struct FileIdentity: Hashable, Sendable {
         self.inode = inode
     }
 
-    init(_ status: stat) {
-        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-    }
+    init(_ file: clinux_file) { self.init(device: file.device, inode: file.inode) }
 
     /// The file behind an open descriptor.
     init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
+        var file = clinux_file()
+        guard clinux_identify_descriptor(descriptor, &file) == 0 else { return nil }
+        self.init(file)
     }
 
-    /// The file that a path leads to, links followed. Opens nothing, so it waits for nobody.
+    /// The file that a path leads to, links followed. Opens nothing and asks no file server, so it waits for nobody.
     init?(following path: PathBytes) {
-        var status = stat()
-        guard path.withTerminator({ stat($0, &status) }) == 0 else { return nil }
-        self.init(status)
+        var file = clinux_file()
+        guard path.withTerminator({ clinux_identify_path($0, &file) }) == 0 else { return nil }
+        self.init(file)
+    }
+
+    /// The file of this name in a directory; a link is itself.
+    init?(named name: [UInt8], in directory: Int32) {
+        var file = clinux_file()
+        guard name.withTerminator({ clinux_identify_name(directory, $0, &file) }) == 0 else { return nil }
+        self.init(file)
     }
 }
 

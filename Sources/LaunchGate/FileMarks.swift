@@ -67,11 +67,11 @@ struct FileMarks {
         let result = path.withTerminator { clinux_open_path($0) }
         guard result >= 0 else { return nil }
         let descriptor = Descriptor(result)
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0,
-            status.st_mode & S_IFMT == (isDirectory ? S_IFDIR : S_IFREG)
+        var file = clinux_file()
+        guard clinux_identify_descriptor(descriptor.number, &file) == 0,
+            isDirectory ? file.is_directory : file.is_regular
         else { return nil }
-        return (descriptor, FileIdentity(status))
+        return (descriptor, FileIdentity(file))
     }
 
     /// The directory itself first, even where it does not exist.

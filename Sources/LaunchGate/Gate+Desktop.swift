@@ -17,7 +17,7 @@ extension Gate {
         _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
         // After the answer the process goes on and its memory changes: the only reading that comes before it.
-        let recipe = LaunchRecipe.read(from: event.process)
+        let recipe = recipes.read(from: event.process)
         let path = event.path
         deny(event, file)
         let launch = held.newToken()
@@ -26,6 +26,6 @@ extension Gate {
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
         tell(.launch(question))
         let empty = LaunchRecipe(path: path, directory: Array("/".utf8), arguments: [], environment: [])
-        for message in (recipe ?? empty).messages(for: launch) { tell(message) }
+        for message in LaunchRecipe.messages(for: launch, carrying: recipe ?? empty.bytes) { tell(message) }
     }
 }

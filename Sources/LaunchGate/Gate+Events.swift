@@ -147,9 +147,7 @@ private struct Place {
             let number = (base + directory).withTerminator { clinux_open_directory_path($0) }
             guard number >= 0 else { continue }
             let descriptor = Descriptor(number)
-            var status = stat()
-            guard name.withTerminator({ fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0,
-                FileIdentity(status) == file, let identity = FileIdentity(descriptor: number)
+            guard FileIdentity(named: name, in: number) == file, let identity = FileIdentity(descriptor: number)
             else { continue }
             self.directory = identity
             self.descriptor = descriptor

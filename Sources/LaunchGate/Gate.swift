@@ -32,6 +32,7 @@ public final class Gate {
     var admitted = AdmittedProcesses()
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
+    var recipes = RecipeReader()
     var frozen: Set<Int> = []
     /// Apps whose change is about to be reported.
     var changedApps: Set<Int> = []
@@ -57,7 +58,7 @@ public final class Gate {
         if let path = configuration.daemonExecutable {
             daemonProgram = FileIdentity(following: path)
             guard let daemonProgram else {
-                throw GateError(.usage, "--daemon-executable names no file: \(path.text)", cause: errno)
+                throw GateError(.usage, "--daemon-executable names no file: \(path.text)")
             }
             neverMarked.insert(daemonProgram)
         }

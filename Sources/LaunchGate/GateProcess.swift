@@ -24,6 +24,8 @@ enum GateProcess {
         _ = clinux_forbid_new_privileges()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
+        // Children are collected by the kernel; see `RecipeReader`.
+        signal(SIGCHLD, SIG_IGN)
         avoidOutOfMemoryKiller()
     }
 

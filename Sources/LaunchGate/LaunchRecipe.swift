@@ -18,11 +18,10 @@ struct LaunchRecipe: Equatable {
         return bytes
     }
 
-    /// The messages that carry it, none larger than the protocol allows.
-    func messages(for launch: LaunchToken) -> [GateMessage] {
+    /// The messages that carry a recipe's bytes, none larger than the protocol allows.
+    static func messages(for launch: LaunchToken, carrying bytes: [UInt8]) -> [GateMessage] {
         // Kind, launch and flag come before the part.
         let room = GateProtocol.maximumMessageBytes - 10
-        let bytes = self.bytes
         var messages: [GateMessage] = []
         var start = 0
         repeat {

@@ -18,7 +18,7 @@ struct Timetable {
 
     let alarm: Descriptor
     private var entries: [(due: UInt64, task: Task)] = []
-    private var ringsAt: UInt64 = 0
+    private var ringsAt = UInt64.max
 
     init() throws(GateError) { alarm = try Descriptor(clinux_alarm_create(), "timerfd_create") }
 
@@ -38,19 +38,19 @@ struct Timetable {
         return due.sorted { $0.due < $1.due }.map(\.task)
     }
 
-    /// Sets the alarm to the earliest entry or `other`, whichever comes first.
+    /// Sets the alarm to the earliest entry or `other`, whichever comes first. An alarm that is set already and rings
+    /// before that is left: ringing for nothing once is cheaper than setting it for every launch.
     mutating func setAlarm(other: UInt64?) {
-        let next = min(entries.map(\.due).min() ?? .max, other ?? .max)
-        let rings = next == .max ? 0 : next
-        guard rings != ringsAt else { return }
-        ringsAt = rings
-        _ = clinux_alarm_set(alarm.number, rings)
+        let next = min(entries.lazy.map(\.due).min() ?? .max, other ?? .max)
+        guard next < ringsAt else { return }
+        ringsAt = next
+        _ = clinux_alarm_set(alarm.number, next)
     }
 
     /// To be called when the alarm rang.
     mutating func alarmRang() {
         var expirations: UInt64 = 0
         _ = read(alarm.number, &expirations, 8)
-        ringsAt = 0
+        ringsAt = .max
     }
 }

@@ -74,7 +74,7 @@ import Testing
             path: Array("/p".utf8), directory: Array("/d".utf8),
             arguments: [[UInt8](repeating: 65, count: size), []], environment: [Array("A=1".utf8)])
         var joined: [UInt8] = []
-        let messages = recipe.messages(for: 5)
+        let messages = LaunchRecipe.messages(for: 5, carrying: recipe.bytes)
         for (index, message) in messages.enumerated() {
             #expect(message.encoded().count <= GateProtocol.maximumMessageBytes)
             guard case .recipe(5, let isLast, let part) = message else {

@@ -110,6 +110,7 @@ let evaderSource = #"""
     #include <errno.h>
     #include <fcntl.h>
     #include <linux/io_uring.h>
+    #include <linux/userfaultfd.h>
     #include <sched.h>
     #include <signal.h>
     #include <spawn.h>
@@ -117,6 +118,7 @@ let evaderSource = #"""
     #include <stdio.h>
     #include <stdlib.h>
     #include <string.h>
+    #include <sys/ioctl.h>
     #include <sys/mman.h>
     #include <sys/mount.h>
     #include <sys/stat.h>
@@ -283,6 +285,20 @@ let evaderSource = #"""
             fflush(stdout);
             if (failure == 0) waitpid(child, NULL, 0);
             return failure;
+        } else if (strcmp(way, "stuck") == 0) {
+            // The argument array lies in memory whose page faults this process handles, and never does.
+            int faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+            if (faults < 0) { perror("userfaultfd"); return 208; }
+            struct uffdio_api api = {.api = UFFD_API};
+            char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            struct uffdio_register range = {
+                .range = {.start = (uintptr_t)page, .len = 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+            if (ioctl(faults, UFFDIO_API, &api) != 0 || ioctl(faults, UFFDIO_REGISTER, &range) != 0) return 209;
+            char line[8];
+            printf("ready\n");
+            fflush(stdout);
+            if (!fgets(line, sizeof line, stdin)) return 207;
+            execve(program, (char **)page, no_environment);
         } else if (strcmp(way, "many") == 0) {
             // argv[3] times fork and execve one after the other; prints how many were refused and how many ended well.
             int refused = 0, ran = 0;

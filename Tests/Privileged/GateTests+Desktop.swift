@@ -136,4 +136,39 @@ extension GateTests {
         app.daemon.send(.answer(question.launch, allow: false))
         #expect(try await second.wait() == .code(EPERM))
     }
+
+    /// Older kernels read the arguments before they ask the gate: there it is the process alone that hangs.
+    @Test func `arguments that can never be read keep nobody else waiting`() async throws {
+        let app = try await OneApp()
+        let evader = try CompiledPrograms.evader()
+        let stuck = try (0..<6).map { _ in
+            try ChildProcess(evader, ["stuck", app.program.path], input: .pipe)
+        }
+        for child in stuck {
+            await eventually("it runs") { child.output == "ready\n" }
+            app.daemon.send(.protect(pid: child.pid))
+        }
+        try await app.daemon.roundTrip()
+        for child in stuck { child.write("go\n") }
+        try await Task.sleep(for: .milliseconds(500))
+        let start = ContinuousClock.now
+        let child = try ChildProcess(app.program.path, ["seven"])
+        let question = try await app.daemon.next("ordinary launch") {
+            if case .launch(let question) = $0, !question.deniedAtOnce { question } else { nil }
+        }
+        #expect(ContinuousClock.now - start < .milliseconds(500))
+        app.daemon.send(.answer(question.launch, allow: true))
+        #expect(try await child.wait() == .code(7))
+        let refused = stuck.filter { !$0.isRunning }
+        for child in refused { #expect(child.exit == .code(EPERM)) }
+        for message in app.daemon.messages {
+            guard case .recipe(_, let isLast, let part) = message else { continue }
+            #expect(isLast && String(decoding: part, as: UTF8.self) == "\(app.program.path)\0/\0" + "0\0")
+        }
+        #expect(try children(of: app.gate.pid).count <= 4)
+    }
+
+    private func children(of process: pid_t) throws -> [Substring] {
+        try String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8).split(separator: " ")
+    }
 }
