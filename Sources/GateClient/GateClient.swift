@@ -21,7 +21,7 @@ public final class GateClient: LaunchGatePort {
         /// Who waits until a change is in force.
         var waiters: [UInt32: CheckedContinuation<Void, Never>] = [:]
         var recipes: [LaunchToken: [UInt8]] = [:]
-        var settings: DaemonMessage?
+        var isStopped = false
     }
 
     private let socketPath: String
@@ -35,8 +35,7 @@ public final class GateClient: LaunchGatePort {
         (events, continuation) = AsyncStream.makeStream()
     }
 
-    /// Starts the reader thread, which connects, and connects again whenever the gate has gone, for as long as the
-    /// process lives.
+    /// Starts the reader thread, which connects, and connects again whenever the gate has gone, until `stop()`.
     public func start() {
         let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
         defer { thread.deallocate() }
@@ -57,39 +56,51 @@ public final class GateClient: LaunchGatePort {
     /// After a gate refused the connection, in microseconds.
     private static let refusedInterval: UInt32 = 1_000_000
 
-    private func run() -> Never {
+    /// Returns after `stop()`. (A loop without an end keeps the optimiser of Swift 6.3 busy for ever.)
+    private func run() {
         var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes)
-        while true {
-            guard let connection = try? GateConnection(path: socketPath),
-                connection.send(.hello(version: GateProtocol.version))
-            else {
-                usleep(Self.retryInterval)
-                continue
-            }
-            state.withLock { state in
-                state.connection = connection
-                state.tokens = [:]
-                state.apps = [:]
-                state.recipes = [:]
-            }
-            var wasWelcome = false
-            while let bytes = connection.receive(into: &buffer) {
-                wasWelcome = true
-                guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
-                    connection.hangUp()
-                    break
-                }
-            }
-            let waiters = state.withLock { state in
-                state.connection = nil
-                defer { state.waiters = [:] }
-                return Array(state.waiters.values)
-            }
-            for waiter in waiters { waiter.resume() }
-            continuation.yield(.disconnected)
-            // One that hung up without a word takes this daemon for somebody else: no use in hurrying.
-            usleep(wasWelcome ? Self.retryInterval : Self.refusedInterval)
+        while !state.withLock({ $0.isStopped }) {
+            usleep(serve(&buffer))
         }
+    }
+
+    /// Hangs up and lets the reader thread end; for a client that is not used any more.
+    public func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            return state.connection
+        }?.hangUp()
+    }
+
+    /// Serves one connection until its end.
+    /// - Returns: how long to wait before the next, in microseconds.
+    private func serve(_ buffer: inout [UInt8]) -> UInt32 {
+        guard let connection = try? GateConnection(path: socketPath),
+            connection.send(.hello(version: GateProtocol.version))
+        else { return Self.retryInterval }
+        state.withLock { state in
+            state.connection = connection
+            state.tokens = [:]
+            state.apps = [:]
+            state.recipes = [:]
+        }
+        var wasWelcome = false
+        while let bytes = connection.receive(into: &buffer) {
+            wasWelcome = true
+            guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
+                connection.hangUp()
+                break
+            }
+        }
+        let waiters = state.withLock { state in
+            state.connection = nil
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume() }
+        continuation.yield(.disconnected)
+        // One that hung up without a word takes this daemon for somebody else: no use in hurrying.
+        return wasWelcome ? Self.retryInterval : Self.refusedInterval
     }
 
     /// - Returns: false where the connection has to end.
