@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 public import Hummingbird
@@ -11,19 +12,31 @@ public import WireProtocol
 public struct ControlServer: Sendable {
     /// Requests are small; a body beyond this is refused with `too_large`.
     public static let maximumBodyBytes = 64 << 10
+    /// A longer header is refused with `too_large`.
+    public static let maximumHeaderBytes = 16 << 10
     /// Connections beyond this wait in the listen queue until others close.
-    public static let maximumConnections = 2_048
-    /// A connection that says nothing for so long, half a request included, is closed.
-    static let idleTimeout: TimeAmount = .seconds(30)
-    /// How often a prompter's stream shows that it is alive.
-    static let heartbeat: Duration = .seconds(15)
+    public static let maximumConnections = 8_192
+
+    /// What a test may want to wait less for.
+    public struct Limits: Sendable {
+        /// A connection that says nothing for so long, half a request included, is closed.
+        public var idleTimeout: Duration = .seconds(30)
+        /// How often a prompter's stream shows that it is alive.
+        public var heartbeat: Duration = .seconds(15)
+        /// More are refused as `busy`, so that one user can't keep the others out.
+        public var connectionsPerUser = 1_024
+
+        public init() {}
+    }
 
     let socketPath: String
     let service: any ControlService
+    let limits: Limits
 
-    public init(socketPath: String, service: any ControlService) {
+    public init(socketPath: String, service: any ControlService, limits: Limits = Limits()) {
         self.socketPath = socketPath
         self.service = service
+        self.limits = limits
     }
 
     /// The server as a service of swift-service-lifecycle. The socket is bound with a mode that admits nobody, and
@@ -44,9 +57,18 @@ public struct ControlServer: Sendable {
         logger.logLevel = .warning
         let path = socketPath
         umask(0o177)
+        let (census, connectionsPerUser) = (ConnectionCensus(), limits.connectionsPerUser)
         return Application(
             router: router,
-            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [
+                        ConnectionGuard(census: census, connectionsPerUser: connectionsPerUser)
+                    ],
+                    idleTimeout: TimeAmount(limits.idleTimeout),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: Self.maximumHeaderBytes, maxHeaderListSize: Self.maximumHeaderBytes,
+                        maxHeaderFieldCount: 100))),
             configuration: ApplicationConfiguration(
                 address: .unixDomainSocket(path: path), serverName: "applockerd", backlog: 1_024,
                 availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
@@ -59,6 +81,7 @@ public struct ControlServer: Sendable {
         var status = stat()
         guard lstat(socketPath, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlServerError.notASocket(socketPath) }
+        guard !clinux_socket_accepts(socketPath) else { throw ControlServerError.inUse(socketPath) }
         unlink(socketPath)
     }
 
@@ -70,7 +93,7 @@ public struct ControlServer: Sendable {
             _ = body.withUnsafeMutableReadableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) }
             let reply = try await service.respond(
                 to: ControlRequest(
-                    route: route, peer: try await context.peer(), parameter: context.parameter(of: route),
+                    route: route, peer: try await context.peer(), parameter: try context.parameter(of: route),
                     query: Dictionary(
                         request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                         uniquingKeysWith: { _, last in last }),
@@ -83,10 +106,13 @@ public struct ControlServer: Sendable {
 
     private func prompts(_ request: Request, _ context: ControlContext) async throws -> Response {
         let connection = ControlContext.nextConnection.add(1, ordering: .relaxed).newValue
-        let events = try await service.prompterJoined(try await context.peer(), connection: connection)
+        let peer = try await context.peer()
+        let heartbeat = limits.heartbeat
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: .init { writer in
+                // Only here is it certain that the departure will be noticed too.
+                let events = try await service.prompterJoined(peer, connection: connection)
                 // The peer closing its end finishes the merged stream, which ends the loop below.
                 let (lines, ended) = AsyncStream<ByteBuffer>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
                 await withTaskGroup(of: Void.self) { group in
@@ -96,7 +122,7 @@ public struct ControlServer: Sendable {
                     }
                     group.addTask {
                         while !Task.isCancelled {
-                            try? await Task.sleep(for: Self.heartbeat)
+                            try? await Task.sleep(for: heartbeat)
                             ended.yield(ByteBuffer(string: ":\n\n"))
                         }
                     }
@@ -126,11 +152,14 @@ public enum ControlServerError: Error, Equatable, Sendable, CustomStringConverti
     /// unix(7) leaves 107 bytes for a path.
     case pathTooLong(String)
     case notASocket(String)
+    /// Somebody answers on it.
+    case inUse(String)
 
     public var description: String {
         switch self {
         case .pathTooLong(let path): "The control socket's path is longer than 107 bytes: \(path). Use a shorter --state."
         case .notASocket(let path): "\(path) exists and is not a socket. Move it away, or use another --state."
+        case .inUse(let path): "Another AppLocker already serves \(path). Stop it first, or use another --state."
         }
     }
 }
@@ -158,12 +187,15 @@ struct ControlContext: RequestContext {
         return ControlPeer(user: credentials.1, process: credentials.0)
     }
 
-    func parameter(of route: ControlRoute) -> String? {
+    func parameter(of route: ControlRoute) throws -> String? {
         guard let open = route.template.firstIndex(of: "{"), let close = route.template.firstIndex(of: "}") else {
             return nil
         }
         let name = String(route.template[route.template.index(after: open)..<close])
-        return parameters.get(name)?.removingPercentEncoding
+        guard let text = parameters.get(name)?.removingPercentEncoding else {
+            throw ControlError(.badRequest, "The address is not valid percent-encoded UTF-8 (RFC 3986 section 2.1).")
+        }
+        return text
     }
 }
 
