@@ -29,6 +29,14 @@ public struct ControlClient: Sendable {
     /// How long an answer may take. A passcode costs about a second, and several may wait their turn.
     static let answerTimeout: TimeAmount = .seconds(120)
 
+    /// For all clients of the process, and as long as it lives.
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        // A socket where nobody listens is an answer: without this it is tried again for a minute and a half.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     public init(socketPath: String) { self.socketPath = socketPath }
 
     /// Sends one request and decodes its answer.
@@ -48,12 +56,12 @@ public struct ControlClient: Sendable {
         let response: HTTPClientResponse
         let answer: ByteBuffer
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.answerTimeout)
+            response = try await Self.http.execute(request, timeout: Self.answerTimeout)
             answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw ControlClientError.notRunning(socketPath: socketPath, cause: "\(error)")
+            throw notRunning(error)
         }
         try Self.check(response, answer)
         do {
@@ -70,16 +78,21 @@ public struct ControlClient: Sendable {
         let request = request(.prompts, parameter: nil, query: [], token: nil, body: nil)
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+            response = try await Self.http.execute(request, deadline: .distantFuture)
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw ControlClientError.notRunning(socketPath: socketPath, cause: "\(error)")
+            throw notRunning(error)
         }
         if response.status != .ok {
             try Self.check(response, try await response.body.collect(upTo: Self.maximumAnswerBytes))
         }
         return PromptEvents(body: response.body)
+    }
+
+    private func notRunning(_ error: any Error) -> ControlClientError {
+        let words = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+        return .notRunning(socketPath: socketPath, cause: words ?? "\(error)")
     }
 
     private func request(
