@@ -11,7 +11,7 @@ struct DemoCommand: AsyncParsableCommand {
             touches nothing else, and reports what really happened: the exit status is 1 where anything did not go \
             as promised. Without root, and without a sudo that asks nothing, it shows the weak mode.
 
-              sudo applocker demo
+              applocker demo
             """)
 
     func run() async throws {
