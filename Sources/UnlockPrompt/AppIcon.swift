@@ -26,6 +26,7 @@ struct AppIcon {
     /// - Parameter icon: a name of the icon theme, or the absolute path of a picture.
     func show(_ icon: String?, name: String) {
         let isFound = icon.map(load) ?? false
+        cgtk_set_accessible_label(image, name)
         image.setVisible(isFound)
         letter.setVisible(!isFound)
         letter.setText(name.first.map { String($0).uppercased() } ?? "?")

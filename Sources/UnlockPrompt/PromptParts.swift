@@ -17,8 +17,11 @@ struct PromptParts {
     let message = Widget.label("message", role: GTK_ACCESSIBLE_ROLE_ALERT)
     let duration = gtk_drop_down_new_from_strings(nil)!
     let durationRow: Widget
-    let cancel = gtk_button_new_with_mnemonic("_Cancel")!
-    let unlock = gtk_button_new_with_mnemonic("_Unlock")!
+    /// A button's own title would be read aloud together with its underscore, so the titles are labels inside.
+    private let cancelTitle = Widget.label("title")
+    private let unlockTitle = Widget.label("title")
+    let cancel = gtk_button_new()!
+    let unlock = gtk_button_new()!
     let remaining = Widget.label("small")
     let others = Widget.label("small")
     let footer: Widget
@@ -61,6 +64,11 @@ struct PromptParts {
         gtk_label_set_max_width_chars(path.opaque, 1)
         gtk_editable_set_enable_undo(passcode.opaque, 0)
         cgtk_set_accessible_described_by(passcode, message)
+        cgtk_set_accessible_label(time, "Time left")
+        gtk_button_set_child(cancel.cast(to: GtkButton.self), cancelTitle)
+        gtk_button_set_child(unlock.cast(to: GtkButton.self), unlockTitle)
+        gtk_label_set_mnemonic_widget(cancelTitle.opaque, cancel)
+        gtk_label_set_mnemonic_widget(unlockTitle.opaque, unlock)
         _ = unlock.styled("unlock")
         _ = cancel.styled("cancel")
         _ = time.styled("time")
@@ -98,15 +106,19 @@ struct PromptParts {
         unlock.setVisible(mode != .notice)
         footer.setVisible(mode != .notice)
         time.setVisible(mode != .notice)
-        let unlockTitle = mode == .checking ? "Checking…" : "_Unlock"
-        if String(cString: gtk_button_get_label(unlock.cast(to: GtkButton.self))) != unlockTitle {
-            gtk_button_set_label(unlock.cast(to: GtkButton.self), unlockTitle)
-        }
-        gtk_button_set_label(cancel.cast(to: GtkButton.self), mode == .notice ? "_Close" : "_Cancel")
+        Self.setTitle(unlockTitle, mode == .checking ? "Checking…" : "_Unlock")
+        Self.setTitle(cancelTitle, mode == .notice ? "_Close" : "_Cancel")
+    }
+
+    /// The underscore marks the key that presses the button together with Alt.
+    private static func setTitle(_ label: Widget, _ title: String) {
+        guard String(cString: gtk_label_get_label(label.opaque)) != title else { return }
+        gtk_label_set_text_with_mnemonic(label.opaque, title)
     }
 
     func setMessage(_ text: String) {
         message.setText(text)
+        cgtk_set_accessible_label(message, text)
         cgtk_set_accessible_invalid(passcode, text.isEmpty ? 0 : 1)
         if text.isEmpty {
             gtk_widget_remove_css_class(passcode, "refused")
