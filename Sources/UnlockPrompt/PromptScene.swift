@@ -53,13 +53,13 @@ extension PromptScene {
         prompt = report.prompt
         name = ShownText.line(report.name)
         icon = report.icon
-        heading = "\(name) is locked"
+        heading = "\(ShownText.shortened(name)) is locked"
         asker = Self.asker(report)
         path = ShownText.line(report.path)
-        passcodeHint = report.hasOwnPasscode ? "Passcode for \(name)" : "Passcode"
+        passcodeHint = report.hasOwnPasscode ? "Passcode for \(ShownText.shortened(name))" : "Passcode"
         defaultGrantSeconds = report.defaultGrantSeconds
         refusals = launch.refusals
-        remaining = left > 0 ? "Denied in \(left) s" : "Denied"
+        remaining = left > 0 ? "Denied in \(ShownText.countdown(left))" : "Denied"
         remainingFraction = report.expiresInSeconds > 0 ? min(1, Double(left) / Double(report.expiresInSeconds)) : 0
         othersWaiting = others > 0 ? "\(others) more waiting" : ""
         if launch.isBeingAnswered {
@@ -77,7 +77,8 @@ extension PromptScene {
     init(_ notice: PromptQueue.Notice) {
         self.init(
             prompt: nil, mode: .notice, name: ShownText.line(notice.name), icon: notice.icon,
-            heading: "\(ShownText.line(notice.name)) did not start", asker: ShownText.line(notice.text), path: "",
+            heading: "\(ShownText.shortened(ShownText.line(notice.name))) did not start",
+            asker: ShownText.line(notice.text), path: "",
             passcodeHint: "", defaultGrantSeconds: 0, message: "", refusals: 0, remaining: "", remainingFraction: 0,
             othersWaiting: "")
     }
@@ -107,6 +108,9 @@ enum ShownText {
         line.append(contentsOf: scalars)
         return String(line).split(separator: " ").joined(separator: " ")
     }
+
+    /// At most 40 characters, so that what follows a name is never cut off.
+    static func shortened(_ name: String) -> String { name.count > 40 ? name.prefix(39) + "…" : name }
 
     /// "58 s", "4 min 10 s" or "1 h 2 min".
     static func countdown(_ seconds: Int) -> String {

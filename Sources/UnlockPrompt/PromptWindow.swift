@@ -47,8 +47,11 @@ final class PromptWindow {
         parts.remaining.setText(scene.remaining)
         parts.others.setText(scene.othersWaiting)
         gtk_progress_bar_set_fraction(parts.time.opaque, scene.remainingFraction)
-        // GTK's text field must lose the keyboard before it is switched off.
-        if scene.mode == .lockedOut, self.scene?.mode != .lockedOut { gtk_widget_grab_focus(parts.cancel) }
+        // GTK's text field must lose the keyboard before it is switched off. No button gets it instead: who goes on
+        // typing must not press one unseen.
+        if scene.mode == .lockedOut, self.scene?.mode != .lockedOut {
+            gtk_window_set_focus(parts.window.cast(to: GtkWindow.self), nil)
+        }
         parts.setMode(scene.mode)
         parts.setMessage(scene.message)
         if !isNew, let before = self.scene { react(from: before, to: scene) }
@@ -71,7 +74,11 @@ final class PromptWindow {
         cgtk_set_placeholder(parts.passcode, scene.passcodeHint)
         cgtk_set_accessible_label(parts.passcode, scene.passcodeHint)
         gtk_window_set_title(parts.window.cast(to: GtkWindow.self), scene.heading)
-        gtk_widget_grab_focus(scene.mode == .asking ? parts.passcode : parts.cancel)
+        switch scene.mode {
+        case .asking, .checking: gtk_widget_grab_focus(parts.passcode)
+        case .notice: gtk_widget_grab_focus(parts.cancel)
+        case .lockedOut: break
+        }
     }
 
     private func react(from before: PromptScene, to scene: PromptScene) {

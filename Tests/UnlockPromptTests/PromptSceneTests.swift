@@ -36,6 +36,12 @@ struct PromptSceneTests {
         #expect(ShownText.line(String(repeating: "x", count: 1_000_000)).count == ShownText.maximumLength)
     }
 
+    @Test func aLongNameLeavesRoomForWhatIsSaidAboutIt() throws {
+        let heading = try scene(.sample(name: String(repeating: "long ", count: 50))).heading
+        #expect(heading.hasSuffix("… is locked"))
+        #expect(heading.count < 60)
+    }
+
     @Test func countdownsReadLikeTime() {
         #expect(ShownText.countdown(59) == "59 s")
         #expect(ShownText.countdown(120) == "2 min")

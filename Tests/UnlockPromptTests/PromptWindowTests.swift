@@ -134,9 +134,11 @@ struct PromptWindowTests {
 
         try await Task.sleep(for: .milliseconds(600))
         try await desktop.type("1111")
+        try await desktop.press("Return", "space")
         #expect(ContinuousClock.now - refused < .seconds(3), "typed in time")
         try await Task.sleep(until: refused + .milliseconds(3_600))
         #expect(try desktop.daemon.answers("7").count == 1)
+        #expect(desktop.daemon.calls("POST /v1/prompts/7/cancel").isEmpty, "no button was pressed unseen")
         // The keyboard is back in the field, without a click.
         try await desktop.type("2222")
         try await desktop.press("Return")
