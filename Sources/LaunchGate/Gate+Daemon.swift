@@ -75,7 +75,7 @@ extension Gate {
             }
             commit(token, paths, guarded: guarded, sequence: sequence)
         case .setGuarded(let token, let guarded, let sequence):
-            guard let app = apps[token] else { return "it does not know that it never sent app \(token)" }
+            guard let app = apps[token] else { return "it guards app \(token), which it never sent" }
             setGuarded(app, guarded, sequence: sequence)
         case .forgetApp(let token, let sequence):
             guard let app = apps[token] else { return "it forgets app \(token), which it never sent" }

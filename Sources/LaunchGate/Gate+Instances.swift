@@ -24,7 +24,7 @@ extension Gate {
                 admitted.admit(process, start: status.start, app: app.key)
             }
         }
-        if group == nil { noticeStarted(always: true) }
+        if group == nil { lookForStartedBefore() }
     }
 
     /// The weak mode can't tell a script from something that looks like it.

@@ -5,14 +5,19 @@ import Glibc
 /// instructions have run by then.
 extension Gate {
     /// Somebody opened a watched file. The kernel opens it before the process becomes the app, so the process is
-    /// looked for a few times: after 0, 1, 3, 7, 15, 31 and 63 ms.
-    func noticeStarted(always: Bool = false) {
-        guard startWatch?.read() == true || always else { return }
+    /// looked for a few times: after 0, 1, 3, 7, 15, 31, 63 ms and so on up to 2 s, for a machine that is busy.
+    func noticeStarted() {
+        guard startWatch?.read() == true else { return }
         latestSearch += 1
         lookForStarted(attempt: 0, search: latestSearch)
     }
 
-    private static let attempts = 7
+    private static let attempts = 12
+
+    /// Looks once, for what was started before anybody watched.
+    func lookForStartedBefore() {
+        lookForStarted(attempt: Self.attempts - 1, search: latestSearch)
+    }
 
     func lookForStarted(attempt: Int, search: Int) {
         // A later search does what is left of this one.

@@ -26,8 +26,10 @@ public struct GateError: Error, Equatable, Sendable {
 }
 
 /// Writes one line to standard error, where the supervisor or the journal picks it up. Never called between an event
-/// and its answer.
+/// and its answer. A line that nobody has room for is lost: the gate waits for no reader.
 func report(_ line: String) {
-    let bytes = Array(("applocker-gate: " + line + "\n").utf8)
+    let bytes = Array(("applocker-gate: " + line).utf8.prefix(4000)) + [UInt8(ascii: "\n")]
+    var output = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+    guard poll(&output, 1, 0) == 1, output.revents & Int16(POLLOUT) != 0 else { return }
     _ = write(2, bytes, bytes.count)
 }

@@ -89,6 +89,7 @@ extension GateTests {
         #expect(try await denied.wait() == .signal(SIGKILL))
 
         app.daemon.send(.settings(answerWithinMilliseconds: 200, maximumWaitingPerUser: 64))
+        try await app.daemon.roundTrip()
         let unanswered = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
         let second = try await app.daemon.nextLaunch()
         #expect(try await unanswered.wait() == .signal(SIGKILL))
