@@ -41,6 +41,10 @@ let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 var targets: [Target] = [
@@ -62,7 +66,8 @@ targets += module(
     "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],
     tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
 targets += module(
-    "LocalControl", ["WireProtocol", "CLinux", hummingbird, httpClient, logging, lifecycle],
+    "LocalControl",
+    ["WireProtocol", "CLinux", hummingbird, httpClient, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes],
     tests: ["WireProtocol", "CLinux"])
 targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
 targets += module("HostIntegrity", ["CLinux", "LaunchGate"], tests: ["CLinux"])
@@ -116,7 +121,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

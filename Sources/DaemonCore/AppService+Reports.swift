@@ -87,7 +87,8 @@ extension AppService {
         default:
             throw ControlError(
                 .ambiguousApp,
-                "\"\(reference)\" fits \(matches.map(\.id.rawValue).sorted().joined(separator: ", ")); name one of these.")
+                "\"\(reference)\" fits \(matches.map(\.id.rawValue).sorted().joined(separator: ", ")); name one of these."
+            )
         }
     }
 }

@@ -115,7 +115,8 @@ extension AppService {
         return (try request.schedule.map { try ScheduleText.parse($0) }, action)
     }
 
-    public func setCategory(_ name: String, _ request: SetCategoryRequest, user: UInt32) async throws -> CategoryReport {
+    public func setCategory(_ name: String, _ request: SetCategoryRequest, user: UInt32) async throws -> CategoryReport
+    {
         let apps = try request.apps.map { try Set($0.map { try listed($0) }) }
         let schedule = try request.schedule.map { try ScheduleText.parse($0) }
         try await change { stored in
@@ -165,7 +166,8 @@ extension AppService {
     }
 
     private static func sentence(_ names: [String], _ what: String) -> String {
-        names.isEmpty ? "Nothing is on the list." : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
+        names.isEmpty
+            ? "Nothing is on the list." : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
     }
 }
 

@@ -189,7 +189,9 @@ public actor AppService {
     /// first report of a change brings the new ones back.
     func filesChanged(_ id: AppID) async {
         guard let known = stored.resolved[id] else { return }
-        guard let found = try? await resolver.resolve(known.id.rawValue, user: known.user), found.id == id else { return }
+        guard let found = try? await resolver.resolve(known.id.rawValue, user: known.user), found.id == id else {
+            return
+        }
         do {
             try await turns.perform {
                 guard let known = stored.resolved[id], stored.policy.apps[id] != nil,
@@ -246,7 +248,8 @@ public actor AppService {
             order(action, ended.grant.app)
         }
         await log.record(
-            .grantEnded, app: ended.grant.app, "\(name(of: ended.grant.app)) is locked again (\(ended.reason.rawValue)).")
+            .grantEnded, app: ended.grant.app,
+            "\(name(of: ended.grant.app)) is locked again (\(ended.reason.rawValue)).")
     }
 
     private func order(_ action: InstanceAction, _ id: AppID) {

@@ -112,7 +112,9 @@ public struct ControlPlane: ControlService {
             degraded.append("No prompt is open for you: your locked apps are denied without a question.")
         }
         var processes = [ProcessReport(name: "applockerd", pid: ownProcess)]
-        if let process = await apps.gateProcess { processes.append(ProcessReport(name: "applocker-gate", pid: process)) }
+        if let process = await apps.gateProcess {
+            processes.append(ProcessReport(name: "applocker-gate", pid: process))
+        }
         return StatusReport(
             version: version, isSetUp: await passcodes.isSetUp, protection: protection, degraded: degraded,
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
@@ -148,7 +150,8 @@ public struct ControlPlane: ControlService {
         guard !ids.isEmpty else {
             throw ControlError(
                 body.all ? .noSuchApp : .badRequest,
-                body.all ? "Nothing is on the list, so nothing can be unlocked." : "Name the apps to unlock, or say all.")
+                body.all
+                    ? "Nothing is on the list, so nothing can be unlocked." : "Name the apps to unlock, or say all.")
         }
         // An app's own passcode opens that app and nothing else.
         let only = ids.count == 1 ? ids.first : nil
@@ -249,7 +252,9 @@ public struct ControlPlane: ControlService {
             case .thisLaunch: .thisLaunch
             case .untilLocked: .untilLocked
             case .duration:
-                if let seconds = grant.seconds { .duration(.seconds(seconds)) } else {
+                if let seconds = grant.seconds {
+                    .duration(.seconds(seconds))
+                } else {
                     .duration(.seconds(await apps.settings().defaultGrantSeconds))
                 }
             }
@@ -266,7 +271,8 @@ public struct ControlPlane: ControlService {
     ) throws -> Int {
         guard let text = request.query[name] else { return absent }
         guard let number = Int(text), range.contains(number) else {
-            throw ControlError(.badRequest, "\(name) has to be a number from \(range.lowerBound) to \(range.upperBound).")
+            throw ControlError(
+                .badRequest, "\(name) has to be a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }

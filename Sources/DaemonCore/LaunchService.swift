@@ -121,7 +121,8 @@ public actor LaunchService {
         let app = await apps.report(launch.app)
         let timeout = Duration.seconds(settings.promptTimeoutSeconds)
         let report = PromptReport(
-            prompt: "\(gateConnection)-\(launch.number)", app: app.id, name: app.name, icon: app.icon, path: launch.path,
+            prompt: "\(gateConnection)-\(launch.number)", app: app.id, name: app.name, icon: app.icon,
+            path: launch.path,
             process: launch.process, parentName: directory.processName(launch.parent), user: launch.user,
             userName: directory.userName(launch.user), expiresInSeconds: settings.promptTimeoutSeconds,
             defaultGrantSeconds: settings.defaultGrantSeconds, hasOwnPasscode: app.hasOwnPasscode,

@@ -181,7 +181,8 @@ public actor PasscodeService {
         do {
             try await documents.save([UInt8](JSONEncoder().encode(changed)), as: Self.documentName)
         } catch {
-            throw ControlError(.failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+            throw ControlError(
+                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
         }
         stored = changed
         judge.update { [lockout = changed.lockout] in $0.lockout = lockout }

@@ -90,7 +90,8 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     public func save(_ bytes: [UInt8], as name: String) async throws {
         try await pool.write { database in
             try database.execute(
-                sql: "INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body",
+                sql:
+                    "INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body",
                 arguments: [name, Data(bytes)])
         }
     }

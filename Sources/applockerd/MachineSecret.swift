@@ -12,7 +12,9 @@ enum MachineSecret {
     static func load(_ path: String) throws -> SecretBytes {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if file < 0 {
-            guard errno == ENOENT else { throw StartError.noMachineSecret(path: path, cause: String(cString: strerror(errno))) }
+            guard errno == ENOENT else {
+                throw StartError.noMachineSecret(path: path, cause: String(cString: strerror(errno)))
+            }
             return try create(path)
         }
         defer { close(file) }
@@ -23,7 +25,8 @@ enum MachineSecret {
         let secret = try SecretBytes(capacity: PasscodeVerifier.machineSecretLength + 1) { buffer in
             let count = read(file, buffer.baseAddress, buffer.count)
             guard count == PasscodeVerifier.machineSecretLength else {
-                throw StartError.noMachineSecret(path: path, cause: "it has not \(PasscodeVerifier.machineSecretLength) bytes")
+                throw StartError.noMachineSecret(
+                    path: path, cause: "it has not \(PasscodeVerifier.machineSecretLength) bytes")
             }
             return count
         }

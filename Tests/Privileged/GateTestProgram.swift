@@ -63,6 +63,9 @@ enum CompiledPrograms {
     /// A program that tries to get round the gate; see its source for the ways.
     static func evader() throws -> String { try compiled("evade", evaderSource, []).path }
 
+    /// A program that starts another one many times from many processes; see its source.
+    static func launcher() throws -> String { try compiled("launcher", launcherSource, []).path }
+
     private static func compiled(_ name: String, _ source: String, _ flags: [String]) throws -> URL {
         let directory = try directory.get()
         chmod(directory.path, 0o755)

@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+import WireProtocol
+
+/// Many launches at once while AppLocker's own processes are killed.
+@Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
+struct LaunchRaceTests {
+    enum Victim: String, Sendable, CaseIterable {
+        case gate = "applocker-gate"
+        case daemon = "applockerd"
+        case both
+    }
+
+    /// 8 processes, 20,000 launches, a kill each 250 ms: four times as often as the promise, since the race itself
+    /// takes some seconds only.
+    @Test(.timeLimit(.minutes(5)), arguments: Victim.allCases)
+    func notOneInstructionRunsWhilePartsOfAppLockerAreKilled(victim: Victim) async throws {
+        let applocker = try await RunningAppLocker()
+        let program = try TestProgram(at: applocker.directory.path("Diary"))
+        try await applocker.add(program.path)
+
+        let killer = Task {
+            var kills = 0
+            while true {
+                do { try await Task.sleep(for: .milliseconds(250)) } catch { return kills }
+                // The status may be asked while the daemon is dead; then the next round kills.
+                guard let processes = try? await applocker.status().processes else { continue }
+                for process in processes where victim == .both || process.name == victim.rawValue {
+                    if kill(process.pid, SIGKILL) == 0 { kills += 1 }
+                }
+            }
+        }
+        let result = try await launch(program.path, workers: 8, each: 2_500)
+        killer.cancel()
+        let kills = await killer.value
+
+        #expect(kills >= 4, "the race was over before enough was killed")
+        #expect(!program.hasRun, "an instruction of the locked program ran")
+        #expect(result == Launches(denied: 20_000, failed: 0, ran: 0))
+        await eventually("AppLocker has recovered") {
+            try await applocker.status().protection == .held
+        }
+        #expect(try await launch(program.path, workers: 1, each: 10) == Launches(denied: 10, failed: 0, ran: 0))
+        #expect(!program.hasRun)
+        try await applocker.stop()
+    }
+
+    /// 100,000 launches with `APPLOCKER_LONG=1`, otherwise 10,000.
+    @Test(.timeLimit(.minutes(10)))
+    func manyLaunchesLeakNoDescriptorAndLeaveNoZombie() async throws {
+        let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
+        let applocker = try await RunningAppLocker()
+        let program = try TestProgram(at: applocker.directory.path("Diary"))
+        try await applocker.add(program.path)
+        // The first launches open what is then kept, for example the log's connections.
+        _ = try await launch(program.path, workers: 8, each: 25)
+        let processes = try await applocker.status().processes
+        #expect(processes.count == 2)
+        let before = processes.map { descriptors(of: $0.pid) }
+
+        let each = isLong ? 12_500 : 1_250
+        let result = try await launch(program.path, workers: 8, each: each)
+        #expect(result == Launches(denied: 8 * each, failed: 0, ran: 0))
+
+        await eventually("descriptors are back to what they were") {
+            processes.map { descriptors(of: $0.pid) } == before
+        }
+        #expect(try await applocker.status().processes == processes, "one of them was restarted meanwhile")
+        #expect(processes.allSatisfy { zombies(of: $0.pid).isEmpty })
+        try await applocker.stop()
+    }
+
+    struct Launches: Equatable {
+        var denied: Int
+        var failed: Int
+        var ran: Int
+    }
+
+    private func launch(_ program: String, workers: Int, each: Int) async throws -> Launches {
+        let launcher = try ChildProcess(
+            try CompiledPrograms.launcher(), [String(workers), String(each), program])
+        #expect(try await launcher.wait(timeout: .seconds(280)) == .code(0))
+        let numbers = launcher.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        try #require(numbers.count == 3, "the launcher printed \(launcher.output)")
+        return Launches(denied: numbers[0], failed: numbers[1], ran: numbers[2])
+    }
+
+    /// What each descriptor refers to. Idle connections of the control socket come and go with our own requests.
+    private func descriptors(of process: pid_t) -> [String: Int] {
+        let folder = "/proc/\(process)/fd"
+        var counts: [String: Int] = [:]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)") else {
+                continue
+            }
+            let kind = target.hasPrefix("socket:") ? "socket" : target
+            if kind != "socket" { counts[kind, default: 0] += 1 }
+        }
+        return counts
+    }
+
+    private func zombies(of parent: pid_t) -> [String] {
+        let children = (try? String(contentsOfFile: "/proc/\(parent)/task/\(parent)/children", encoding: .utf8)) ?? ""
+        return children.split(separator: " ").map(String.init).filter {
+            (try? String(contentsOfFile: "/proc/\($0)/stat", encoding: .utf8))?.contains(") Z ") == true
+        }
+    }
+}
