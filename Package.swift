@@ -58,7 +58,8 @@ targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
 targets += module("LaunchGate", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
 targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
 targets += module(
-    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"], tests: ["Policy", "WireProtocol", "SealedFormats"])
+    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"],
+    tests: ["Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
 targets += module(
     "SealedStore", ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb],
     tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb])
@@ -68,13 +69,13 @@ targets += module(
 targets += module(
     "LocalControl",
     ["WireProtocol", "CLinux", hummingbird, httpClient, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes],
-    tests: ["WireProtocol", "CLinux"])
+    tests: ["WireProtocol", "CLinux", hummingbird])
 targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
 targets += module("HostIntegrity", ["CLinux", "LaunchGate"], tests: ["CLinux"])
 targets += module(
     "AppLockerCLI",
     ["Policy", "WireProtocol", "LocalControl", "Supervisor", "HostIntegrity", "CLinux", argumentParser],
-    tests: ["Policy", "WireProtocol"])
+    tests: ["Policy", "WireProtocol", argumentParser])
 targets += [
     .executableTarget(name: "applocker", dependencies: ["AppLockerCLI"], swiftSettings: strict),
     // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs

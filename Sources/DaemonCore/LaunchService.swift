@@ -159,7 +159,11 @@ public actor LaunchService {
     }
 
     private func gateEnded(_ number: UInt64, _ reason: Reason) async {
-        guard let launch = waiting[number]?.launch else { return }
+        guard let launch = waiting[number]?.launch else {
+            // The gate does not even ask about these, so there is nothing else to tell.
+            if reason == .tooManyWaiting { await log.record(.launchDenied, reason: reason, reason.description) }
+            return
+        }
         settle(number, reason == .launcherGone ? .gone : .timedOut)
         await record(launch, .launchDenied, reason)
     }
