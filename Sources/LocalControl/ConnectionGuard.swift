@@ -28,7 +28,8 @@ final class ConnectionCensus: Sendable {
     }
 }
 
-/// Refuses what never becomes a request: a connection too many, a header that is too long, bytes that are not HTTP.
+/// Refuses what never becomes a request: a connection too many, a header or a body that is too long, bytes that are not
+/// HTTP.
 /// Each gets one answer with the control socket's error body, and its connection is closed.
 ///
 /// Not Sendable: it belongs to one channel and runs on its event loop alone.
@@ -48,6 +49,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAdmitted = false
     /// Requests that have begun and whose answers are not written yet.
     private var requests = 0
+    /// The header of a request has been read and its end has not.
+    private var isReading = false
     /// A refusal that waits for those answers.
     private var refusal: ControlError?
     private var isRefused = false
@@ -83,7 +86,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             } else {
                 self.refuse(
                     ControlError(
-                        .busy, "You have \(self.limit) connections to AppLocker open already. Close some and try again."),
+                        .busy, "You have \(self.limit) connections to AppLocker open already. Close some and try again."
+                    ),
                     context)
             }
         }
@@ -91,7 +95,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused, refusal == nil else { return }
-        if case .head = unwrapInboundIn(data) { requests += 1 }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            // Said before the client has sent it all: one that sends first and reads afterwards is heard out.
+            if let text = head.headerFields[.contentLength],
+                Int(text).map({ $0 > ControlServer.maximumBodyBytes }) ?? true
+            {
+                return refuseAfterAnswers(ControlServer.bodyTooLong, context)
+            }
+            requests += 1
+            isReading = true
+        case .body: break
+        case .end: isReading = false
+        }
         context.fireChannelRead(data)
     }
 
@@ -108,15 +124,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is IOError || error is ChannelError { return context.fireErrorCaught(error) }
+        // Whoever reads the rest of a request has to know that it won't come.
+        if isReading || error is IOError || error is ChannelError { return context.fireErrorCaught(error) }
         guard !isRefused, refusal == nil else { return }
         let refusal: ControlError
         if let error = error as? HTTPParserError, case .headerOverflow = error {
-            refusal = ControlError(
-                .tooLarge, "The request's header is longer than \(ControlServer.maximumHeaderBytes) bytes; shorten it.")
+            refusal = ControlServer.headerTooLong
         } else {
             refusal = ControlError(.badRequest, "This is not an HTTP/1.1 request (\(error)).")
         }
+        refuseAfterAnswers(refusal, context)
+    }
+
+    private func refuseAfterAnswers(_ refusal: ControlError, _ context: ChannelHandlerContext) {
         if requests > 0 { self.refusal = refusal } else { refuse(refusal, context) }
     }
 
@@ -130,7 +150,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let body = (try? JSONEncoder().encode(ControlErrorBody(error: error))) ?? Data()
         var fields: HTTPFields = [.contentType: "application/json", .connection: "close"]
         fields[.contentLength] = String(body.count)
-        let status = HTTPResponse.Status(code: error.code == .tooLarge ? 431 : error.status)
+        let status = HTTPResponse.Status(code: error == ControlServer.headerTooLong ? 431 : error.status)
         context.write(wrapOutboundOut(.head(HTTPResponse(status: status, headerFields: fields))), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

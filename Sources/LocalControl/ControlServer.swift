@@ -4,6 +4,7 @@ import Glibc
 public import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import Synchronization
 public import WireProtocol
 
@@ -14,6 +15,11 @@ public struct ControlServer: Sendable {
     public static let maximumBodyBytes = 64 << 10
     /// A longer header is refused with `too_large`.
     public static let maximumHeaderBytes = 16 << 10
+    static let headerTooLong = ControlError(
+        .tooLarge, "The request's header is longer than \(maximumHeaderBytes) bytes; shorten it.")
+    static let bodyTooLong = ControlError(
+        .tooLarge, "The request's body is longer than \(maximumBodyBytes) bytes; shorten it.")
+
     /// Connections beyond this wait in the listen queue until others close.
     public static let maximumConnections = 8_192
 
@@ -89,6 +95,9 @@ public struct ControlServer: Sendable {
         router.on(RouterPath(route.template), method: .init(rawValue: route.method)!) { request, context in
             var body = try await request.body.collect(upTo: Self.maximumBodyBytes)
             let bytes = [UInt8](buffer: body)
+            if let length = request.headers[.contentLength], length != String(bytes.count) {
+                throw ControlError(.badRequest, "The request ends before its body does.")
+            }
             // The body may hold a passcode.
             _ = body.withUnsafeMutableReadableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) }
             let reply = try await service.respond(
@@ -157,7 +166,8 @@ public enum ControlServerError: Error, Equatable, Sendable, CustomStringConverti
 
     public var description: String {
         switch self {
-        case .pathTooLong(let path): "The control socket's path is longer than 107 bytes: \(path). Use a shorter --state."
+        case .pathTooLong(let path):
+            "The control socket's path is longer than 107 bytes: \(path). Use a shorter --state."
         case .notASocket(let path): "\(path) exists and is not a socket. Move it away, or use another --state."
         case .inUse(let path): "Another AppLocker already serves \(path). Stop it first, or use another --state."
         }
@@ -179,7 +189,8 @@ struct ControlContext: RequestContext {
     /// The kernel's word for who connected; asked for on each request, it can't change during a connection.
     func peer() async throws -> ControlPeer {
         guard let provider = channel as? any SocketOptionProvider else {
-            throw ControlError(.failed, "The connection's user could not be found out; connect through the socket file.")
+            throw ControlError(
+                .failed, "The connection's user could not be found out; connect through the socket file.")
         }
         let future: EventLoopFuture<(Int32, UInt32, UInt32)> = provider.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
@@ -215,15 +226,21 @@ struct RefusalMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let error as ControlError {
             return Self.answer(error)
-        } catch let error as HTTPError where error.status == .contentTooLarge {
-            return Self.answer(
-                ControlError(.tooLarge, "The request is longer than \(ControlServer.maximumBodyBytes) bytes; shorten it."))
+        } catch is NIOTooManyBytesError {
+            return Self.answer(ControlServer.bodyTooLong)
+        } catch let error as HTTPParserError {
+            return Self.answer(ControlError(.badRequest, "This is not an HTTP/1.1 request (\(error))."))
         } catch let error as HTTPError where error.status == .notFound {
             return Self.answer(
-                ControlError(.badRequest, "There is no \(request.method) \(request.uri.path); docs/control-socket.md lists what there is."),
+                ControlError(
+                    .badRequest,
+                    "There is no \(request.method) \(request.uri.path); docs/control-socket.md lists what there is."),
                 status: .notFound)
         } catch let error as HTTPError {
-            return Self.answer(ControlError(.badRequest, "\(error.body ?? error.status.reasonPhrase)."), status: error.status)
+            return Self.answer(
+                ControlError(.badRequest, "\(error.body ?? error.status.reasonPhrase)."), status: error.status)
+        } catch let error where !(error is CancellationError) {
+            return Self.answer(ControlError(.failed, "AppLocker could not do this (\(error))."))
         }
     }
 

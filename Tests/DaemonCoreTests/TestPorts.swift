@@ -1,0 +1,208 @@
+import DaemonCore
+import Foundation
+import Glibc
+import Policy
+import SealedStore
+import Synchronization
+import WireProtocol
+
+/// A real store whose writes can be made to fail, and that shows what was written.
+actor BreakableStore: DocumentStore {
+    struct Full: Error, CustomStringConvertible {
+        let description = "no space left on device"
+    }
+
+    private let store: StateDatabase
+    private(set) var saved: [(name: String, bytes: [UInt8])] = []
+    /// Writes that still succeed; nil means all of them.
+    private var writesLeft: Int?
+    /// Writes wait here while it is closed.
+    private var isClosed = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ store: StateDatabase) { self.store = store }
+
+    func fail(after writes: Int? = 0) { writesLeft = writes }
+
+    func hold() { isClosed = true }
+
+    func release() {
+        isClosed = false
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+
+    var waitingWrites: Int { waiting.count }
+
+    func document(_ name: String) async throws -> [UInt8]? { try await store.document(name) }
+
+    func save(_ bytes: [UInt8], as name: String) async throws {
+        if isClosed { await withCheckedContinuation { waiting.append($0) } }
+        if let left = writesLeft {
+            guard left > 0 else { throw Full() }
+            writesLeft = left - 1
+        }
+        try await store.save(bytes, as: name)
+        saved.append((name, bytes))
+    }
+}
+
+/// A gate that does what it is told at once, or when the test lets it, and writes everything down in words.
+///
+/// Launches go through the real judge, exactly as the real gate's reader does it. Sendable because what changes is in
+/// one `Mutex`.
+final class RecordingGate: LaunchGatePort {
+    private struct State {
+        var actions: [String] = []
+        var answers: [UInt64: Bool] = [:]
+        var isHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var paths: [AppID: [String]] = [:]
+        var guarded: [AppID: Bool] = [:]
+    }
+
+    let events: AsyncStream<GateEvent>
+    private let continuation: AsyncStream<GateEvent>.Continuation
+    private let judge: LaunchJudge
+    private let state = Mutex(State())
+
+    init(judge: LaunchJudge) {
+        self.judge = judge
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    // MARK: For the test
+
+    func report(_ event: GateEvent) { continuation.yield(event) }
+
+    func connect(_ state: GateState = .held(orphansDenied: 0)) { report(.connected(state, process: 77)) }
+
+    func disconnect() {
+        state.withLock { $0.guarded = [:] }
+        report(.disconnected)
+    }
+
+    @discardableResult
+    func launch(_ launch: HeldLaunch) -> Decision {
+        let decision = judge.judge(launch)
+        if decision.verdict != .ask, decision.reason != .grantedOnce, !launch.deniedAtOnce {
+            answer(launch.number, allow: decision.verdict == .allow)
+        }
+        report(.launch(launch, decision))
+        return decision
+    }
+
+    var actions: [String] { state.withLock { $0.actions } }
+
+    func forgetActions() { state.withLock { $0.actions = [] } }
+
+    /// Nil: not answered.
+    func answer(to number: UInt64) -> Bool? { state.withLock { $0.answers[number] } }
+
+    func isGuarded(_ app: AppID) -> Bool? { state.withLock { $0.guarded[app] } }
+
+    func paths(_ app: AppID) -> [String] { state.withLock { $0.paths[app] ?? [] } }
+
+    /// Changes are applied only after `release`.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    func release() {
+        let waiting = state.withLock { state in
+            state.isHeld = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    var waitingChanges: Int { state.withLock { $0.waiting.count } }
+
+    private func applied() async {
+        await withCheckedContinuation { continuation in
+            let goesOn = state.withLock { state in
+                if state.isHeld { state.waiting.append(continuation) }
+                return !state.isHeld
+            }
+            if goesOn { continuation.resume() }
+        }
+    }
+
+    private func note(_ action: String) { state.withLock { $0.actions.append(action) } }
+
+    // MARK: LaunchGatePort
+
+    func configure(answerWithin: Duration, maximumWaitingPerUser: Int) {
+        note("configure \(answerWithin.components.seconds) \(maximumWaitingPerUser)")
+    }
+
+    func set(_ app: ResolvedApp, guarded: Bool) async {
+        note("set \(app.id) \(guarded ? "guarded" : "open")")
+        await applied()
+        state.withLock { state in
+            state.paths[app.id] = app.executables
+            state.guarded[app.id] = guarded
+        }
+    }
+
+    func setGuarded(_ app: AppID, _ guarded: Bool) async {
+        note("\(guarded ? "guard" : "open") \(app)")
+        await applied()
+        state.withLock { $0.guarded[app] = guarded }
+    }
+
+    func forget(_ app: AppID) async {
+        note("forget \(app)")
+        await applied()
+        state.withLock { $0.guarded[app] = nil }
+    }
+
+    func synchronised() { note("synchronised") }
+
+    func answer(_ launch: UInt64, allow: Bool) {
+        state.withLock { state in
+            state.actions.append("answer \(launch) \(allow ? "allow" : "deny")")
+            state.answers[launch] = allow
+        }
+    }
+
+    func protect(process: Int32) { note("protect \(process)") }
+
+    func order(_ order: InstanceOrderKind, app: AppID) { note("\(order) \(app)") }
+}
+
+/// Apps by name, each with one executable; what is found can be changed.
+actor TestResolver: AppResolver {
+    private var apps: [String: ResolvedApp] = [:]
+    private var isHeld = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ apps: [ResolvedApp]) { self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id.rawValue, $0) }) }
+
+    func put(_ app: ResolvedApp) { apps[app.id.rawValue] = app }
+
+    func hold() { isHeld = true }
+
+    func release() {
+        isHeld = false
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+
+    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
+        if isHeld { await withCheckedContinuation { waiting.append($0) } }
+        if reference == "bash" { throw ControlError(.essential, "bash is needed by the system.") }
+        guard let app = apps[reference] else { throw ControlError(.noSuchApp, "There is no \(reference).") }
+        return app
+    }
+
+    func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String]) {
+        (apps.values.sorted { $0.id < $1.id }, [])
+    }
+}
+
+struct TestDirectory: ProcessDirectory {
+    func userName(_ user: UInt32) -> String? { "user\(user)" }
+    func processName(_ process: Int32) -> String? { "process\(process)" }
+    /// A process' number is its owner's times 1,000 and something.
+    func owner(of process: Int32) -> UInt32? { UInt32(process / 1_000) }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Policy
+import SealedFormats
+import SealedStore
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+let firefox = app("firefox")
+let calculator = app("calculator")
+let alice = ControlPeer(user: 1_000, process: 1_000_500)
+let bob = ControlPeer(user: 1_001, process: 1_001_500)
+
+func app(_ id: String) -> AppID {
+    guard let id = AppID(rawValue: id) else { fatalError("\(id) is no app id") }
+    return id
+}
+
+func resolved(_ id: AppID, executables: [String]? = nil) -> ResolvedApp {
+    ResolvedApp(
+        id: id, name: id.rawValue.capitalized, icon: nil, kind: "desktop", user: 1_000,
+        executables: executables ?? ["/usr/bin/\(id)"], privateDirectories: [], sharedWith: [])
+}
+
+/// The daemon's services over a real database, with clocks, gate and catalog in the test's hands.
+///
+/// The owner's passcode is "right", of the older SHA-256 kind, which is checked in no time; its upgrade is switched off
+/// by a cost that can't be measured unless a test gives one.
+final class World: Sendable {
+    let directory: TemporaryDirectory
+    let database: StateDatabase
+    let documents: BreakableStore
+    let time: TestTime
+    let judge: LaunchJudge
+    let gate: RecordingGate
+    let resolver: TestResolver
+    let daemon: Daemon
+    private let running: Task<Void, any Error>
+
+    var control: ControlPlane { daemon.control }
+    var apps: AppService { daemon.control.apps }
+    var launches: LaunchService { daemon.control.launches }
+    var passcodes: PasscodeService { daemon.control.passcodes }
+
+    static let noCost: @Sendable () throws -> ScryptCost = { throw CancellationError() }
+
+    /// - Parameters:
+    ///   - listed: apps that are on the list from the start.
+    ///   - after: the world whose state on disk, clocks and resolver this one takes over: the daemon was started again.
+    init(
+        listed: [AppID] = [firefox, calculator], passcodes: PasscodeService.Stored? = World.passcodes(),
+        isGatePresent: Bool = true, cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
+        after: World? = nil
+    ) async throws {
+        directory = try after?.directory ?? TemporaryDirectory()
+        database = try StateDatabase(path: directory.path("state.sqlite"))
+        documents = BreakableStore(database)
+        time = after?.time ?? TestTime()
+        judge = LaunchJudge(time: time)
+        gate = RecordingGate(judge: judge)
+        resolver =
+            after?.resolver ?? TestResolver([firefox, calculator, app("notes"), app("mail")].map { resolved($0) })
+        if after == nil {
+            var stored = AppService.Stored()
+            for id in listed {
+                stored.policy.add(LockedApp(id: id, name: id.rawValue.capitalized))
+                stored.resolved[id] = resolved(id)
+            }
+            try await database.save([UInt8](JSONEncoder().encode(stored)), as: AppService.documentName)
+            if let passcodes {
+                try await database.save([UInt8](JSONEncoder().encode(passcodes)), as: PasscodeService.documentName)
+            }
+        }
+        let daemon = Daemon(
+            ports: Daemon.Ports(
+                documents: documents, activity: database, resolver: resolver, gate: gate, time: time,
+                directory: TestDirectory()),
+            judge: judge, machineSecret: World.machineSecret, cost: cost, version: "test", ownUser: 500,
+            ownProcess: 42)
+        self.daemon = daemon
+        try await daemon.load()
+        running = Task { try await daemon.run() }
+        if isGatePresent {
+            gate.connect()
+            await eventually { [gate] in gate.actions.contains("synchronised") }
+            gate.forgetActions()
+        }
+    }
+
+    deinit { running.cancel() }
+
+    static let machineSecret = SecretBytes.random(count: PasscodeVerifier.machineSecretLength)
+
+    static func passcodes(owner: String = "right", apps: [AppID: String] = [:]) -> PasscodeService.Stored {
+        PasscodeService.Stored(owner: verifier(owner), apps: apps.mapValues { verifier($0) })
+    }
+
+    static func verifier(_ passcode: String) -> String {
+        let salt = [UInt8](repeating: 7, count: 16)
+        let digest = KeyDerivation.sha256(SecretBytes(utf8: passcode), salt: salt).withUnsafeBytes { Array($0) }
+        do {
+            return try PasscodeVerifier(olderSHA256: digest, salt: salt).text
+        } catch {
+            fatalError("\(error)")
+        }
+    }
+
+    func launch(
+        _ number: UInt64, _ app: AppID = firefox, user: UInt32 = alice.user, loginUser: UInt32? = nil,
+        parent: Int32 = 1_000_001, deniedAtOnce: Bool = false
+    ) -> HeldLaunch {
+        HeldLaunch(
+            number: number, app: app, process: Int32(truncatingIfNeeded: 1_000_100 + number), parent: parent,
+            user: user, loginUser: loginUser, deniedAtOnce: deniedAtOnce, path: "/usr/bin/\(app)")
+    }
+
+    /// Opens the stream of a prompter and reads it until `ready`.
+    func join(_ peer: ControlPeer = alice, connection: UInt64 = 1) async throws -> PromptReader {
+        var reader = PromptReader(try await control.prompterJoined(peer, connection: connection))
+        _ = await reader.next()
+        return reader
+    }
+
+    /// Starts an app that is asked about, and returns its prompt.
+    func ask(_ launch: HeldLaunch, _ prompter: inout PromptReader) async throws -> PromptReport {
+        gate.launch(launch)
+        while let event = await prompter.next() {
+            if case .ask(let report) = event, report.process == launch.process { return report }
+        }
+        throw CancellationError()
+    }
+
+    func events(_ kind: ActivityEvent.Kind) async throws -> [EventReport] {
+        try await database.events(after: 0, limit: 1_000, app: nil).filter { $0.kind == kind.rawValue }
+    }
+
+    func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }
+}
+
+/// A prompter's events, one after the other.
+struct PromptReader {
+    private var events: AsyncStream<PromptEvent>.AsyncIterator
+
+    init(_ events: AsyncStream<PromptEvent>) { self.events = events.makeAsyncIterator() }
+
+    mutating func next() async -> PromptEvent? { await events.next(isolation: nil) }
+
+    /// The next event that settles a launch.
+    mutating func settled() async -> PromptOutcome? {
+        while let event = await next() {
+            if case .settled(_, let outcome) = event { return outcome }
+        }
+        return nil
+    }
+}
+
+/// The code of the refusal that `body` throws; nil where it throws none.
+func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async -> ControlError.Code?
+{
+    do {
+        try await body()
+        return nil
+    } catch let error as ControlError {
+        return error.code
+    } catch {
+        return nil
+    }
+}
