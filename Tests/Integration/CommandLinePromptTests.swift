@@ -39,12 +39,15 @@ struct CommandLinePromptTests {
         terminal.type("\n")
         await terminal.shows("Wrong passcode.")
         #expect(launch.isRunning && launch.output.isEmpty)
-        await terminal.shows("Passcode (", times: 2)
+        // Typed while this one is being looked at.
+        terminal.type("wrong again\n")
         terminal.type(CommandLineFixture.passcode + "x\u{7F}\n")
+        await terminal.shows("Wrong passcode.", times: 2)
         await terminal.shows("Diary goes on.")
         #expect(try await launch.wait() == .code(0))
         if isHeld { #expect(launch.output == "\(launch.pid)\n") }
         #expect(!terminal.text.contains("not the passcode"))
+        #expect(!terminal.text.contains("wrong again"))
         #expect(!terminal.text.contains(CommandLineFixture.passcode))
         #expect(terminal.echoes)
         terminal.type("\u{03}")

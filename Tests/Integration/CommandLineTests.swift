@@ -24,6 +24,29 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
+    @Test("On a terminal the new passcode is asked twice, unseen, until both agree")
+    func setUpOnTerminal() async throws {
+        let applocker = try await CommandLineFixture(isSetUp: false)
+        let terminal = try TestTerminal()
+        let setup = try terminal.start(
+            BuiltProducts.path("applocker"), ["setup"], environment: applocker.environment)
+        for (count, second) in [(1, "another"), (2, CommandLineFixture.passcode)] {
+            await terminal.shows("New passcode: ", times: count)
+            await eventually { !terminal.echoes }
+            terminal.type(CommandLineFixture.passcode + "\n")
+            await terminal.shows("The same again: ", times: count)
+            await eventually { !terminal.echoes }
+            terminal.type(second + "\n")
+            if count == 1 { await terminal.shows("They differ.") }
+        }
+        #expect(try await setup.wait() == .code(0))
+        #expect(terminal.text.contains("The passcode is set."))
+        #expect(!terminal.text.contains(CommandLineFixture.passcode))
+        let again = [CommandLineFixture.passcode]
+        #expect(try await applocker.run("monitoring", "off", "--for", "10m", passcodes: again).status == 0)
+        try await applocker.end()
+    }
+
     @Test("The list: add, show, schedule, category, remove")
     func list() async throws {
         let applocker = try await CommandLineFixture()

@@ -53,9 +53,15 @@ struct PasscodeCommand: AsyncParsableCommand {
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let name = AppNames.resolved(app)
-            let changed: AppsChanged = try await owner.open { token in
-                let new = try await passcode.source.chosen("New passcode for \(app.terminalSafe)")
-                return try await owner.client.call(
+            let status: StatusReport = try await owner.client.call(.status)
+            guard status.isSetUp else {
+                throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
+            }
+            // Both before anything is sent: the terminal shows keys while a passcode is being looked at.
+            let own = try await passcode.source.existing("Your passcode")
+            let new = try await passcode.source.chosen("New passcode for \(app.terminalSafe)")
+            let changed: AppsChanged = try await owner.open(with: own) { token in
+                try await owner.client.call(
                     .changeApp, parameter: name, token: token, body: ChangeAppRequest(passcode: new.text))
             }
             try changed.print(output)

@@ -45,6 +45,8 @@ struct TerminalPrompter: Sendable {
     @discardableResult
     private func run(once: Bool) async throws -> PromptOutcome? {
         let events = try await client.prompts()
+        // Where there is no terminal to ask on, now is the time to say so, not when a launch waits.
+        if case .terminal = passcodes { try Terminal.withControlling { _ in } }
         let launches = WaitingLaunches()
         return try await withThrowingTaskGroup(of: Void.self, returning: PromptOutcome?.self) { group in
             group.addTask {
@@ -76,15 +78,27 @@ struct TerminalPrompter: Sendable {
     /// Asks until the launch is settled, by whomever.
     private func answer(_ launch: WaitingLaunch, othersWaiting: Int) async throws -> PromptOutcome {
         output.lines(PromptText.heading(launch.report, othersWaiting: othersWaiting))
+        let terminal = try await heldTerminal()
+        defer { terminal?.release() }
+        return try await answer(launch, on: terminal)
+    }
+
+    /// One for all questions about a launch: what is typed while a passcode is being looked at must not show, either.
+    private func heldTerminal() async throws -> Terminal? {
+        guard case .terminal = passcodes else { return nil }
+        return try await OwnThread.run { try Terminal.hold() }
+    }
+
+    private func answer(_ launch: WaitingLaunch, on terminal: Terminal?) async throws -> PromptOutcome {
         var lockout = Lockout(launch.report.lockout)
         var chosen = grant
         while true {
             if let outcome = launch.outcome { return settled(outcome) }
-            guard let passcode = try await passcode(launch, lockout) else {
+            guard let passcode = try await passcode(launch, lockout, terminal) else {
                 if let outcome = launch.outcome { return settled(outcome) }
                 return try await refuse(launch)
             }
-            if chosen == nil { chosen = try await length(launch) }
+            if chosen == nil { chosen = try await length(launch, terminal) }
             guard let length = chosen else {
                 if let outcome = launch.outcome { return settled(outcome) }
                 return try await refuse(launch)
@@ -111,32 +125,26 @@ struct TerminalPrompter: Sendable {
     }
 
     /// Nil where the user gives up or the launch is settled meanwhile.
-    private func passcode(_ launch: WaitingLaunch, _ lockout: Lockout) async throws -> Passcode? {
-        let passcode: Passcode?
-        switch passcodes {
-        case .descriptor(let descriptor):
-            passcode = try await OwnThread.run { try PasscodeSource.readLine(descriptor) }
-        case .terminal:
-            passcode = try await OwnThread.run {
-                try Terminal.withControlling { terminal in
-                    try terminal.readSecret(
-                        question: PromptText.question(
-                            secondsLeft: launch.secondsLeft, lockoutSecondsLeft: lockout.secondsLeft),
-                        cancel: launch.cancelDescriptor)
-                }
-            }
+    private func passcode(
+        _ launch: WaitingLaunch, _ lockout: Lockout, _ terminal: Terminal?
+    ) async throws -> Passcode? {
+        let passcodes = passcodes
+        let passcode = try await OwnThread.run { () throws -> Passcode? in
+            if case .descriptor(let descriptor) = passcodes { return try PasscodeSource.readLine(descriptor) }
+            return try terminal?.readSecret(
+                question: PromptText.question(
+                    secondsLeft: launch.secondsLeft, lockoutSecondsLeft: lockout.secondsLeft),
+                cancel: launch.cancelDescriptor)
         }
         return passcode?.isEmpty == false ? passcode : nil
     }
 
-    private func length(_ launch: WaitingLaunch) async throws -> GrantRequest? {
-        guard case .terminal = passcodes else { return GrantRequest(.duration) }
+    private func length(_ launch: WaitingLaunch, _ terminal: Terminal?) async throws -> GrantRequest? {
+        guard let terminal else { return GrantRequest(.duration) }
         let question = PromptText.lengthQuestion(launch.report)
         while true {
             let key = try await OwnThread.run {
-                try Terminal.withControlling {
-                    try $0.readKey(question: question, cancel: launch.cancelDescriptor)
-                }
+                try terminal.readKey(question: question, cancel: launch.cancelDescriptor)
             }
             guard let key else { return nil }
             switch key {

@@ -1,8 +1,13 @@
 import Foundation
 
-/// The controlling terminal, /dev/tty, as opened for one question. Its calls block: use them on a thread of their own.
-final class Terminal {
+/// The controlling terminal, /dev/tty, as opened for one question or several. Its calls block: use them on a thread of
+/// their own.
+///
+/// @unchecked Sendable: whoever asks calls from one thread after the other, never from two at a time.
+final class Terminal: @unchecked Sendable {
     private let descriptor: Int32
+    /// Keys are unseen, now and between questions.
+    private var isHeld = false
 
     /// - Throws: `CommandLineError` where this process has no terminal.
     private init() throws {
@@ -14,7 +19,27 @@ final class Terminal {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        release()
+        close(descriptor)
+    }
+
+    /// Opens the terminal and hides what is typed until `release`: between questions, too. What was typed while an
+    /// answer was looked at goes to the next question.
+    ///
+    /// - Throws: `CommandLineError` where there is no terminal.
+    static func hold() throws -> Terminal {
+        let terminal = try Terminal()
+        try terminal.hideKeys()
+        return terminal
+    }
+
+    /// Shows keys again; what was typed and not read is thrown away.
+    func release() {
+        guard isHeld else { return }
+        isHeld = false
+        RestoredTerminal.restore()
+    }
 
     static func withControlling<Result>(_ body: (Terminal) throws -> Result) throws -> Result {
         try body(Terminal())
@@ -106,6 +131,13 @@ final class Terminal {
 
     /// Switches echo and line editing off for `body`, and back on after it, a signal's end of the process included.
     private func withKeysUnseen<Result>(_ body: () throws -> Result) throws -> Result {
+        if isHeld { return try body() }
+        try hideKeys()
+        defer { release() }
+        return try body()
+    }
+
+    private func hideKeys() throws {
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else {
             throw CommandLineError(
@@ -121,14 +153,14 @@ final class Terminal {
             keys[Int(VTIME)] = 0
         }
         RestoredTerminal.keep(descriptor, before)
-        defer { RestoredTerminal.restore() }
         // Flushed before: what was typed ahead is no passcode.
         guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
+            RestoredTerminal.restore()
             throw CommandLineError(
                 .usage, code: "no_terminal",
                 "The terminal can't be set up (\(String(cString: strerror(errno)))); use --passcode-fd.")
         }
-        return try body()
+        isHeld = true
     }
 }
 
@@ -140,10 +172,10 @@ private enum RestoredTerminal {
     nonisolated(unsafe) private static var handlersBefore: [(signal: Int32, action: sigaction)] = []
     private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     /// One question at a time: two would overwrite each other's settings.
-    private static let turn = NSLock()
+    private static let turn = DispatchSemaphore(value: 1)
 
     static func keep(_ descriptor: Int32, _ settings: termios) {
-        turn.lock()
+        turn.wait()
         self.descriptor = descriptor
         self.settings = settings
         var action = sigaction()
@@ -168,13 +200,13 @@ private enum RestoredTerminal {
     }
 
     static func restore() {
-        tcsetattr(descriptor, TCSANOW, &settings)
+        tcsetattr(descriptor, TCSAFLUSH, &settings)
         for (number, before) in handlersBefore {
             var action = before
             sigaction(number, &action, nil)
         }
         handlersBefore = []
         descriptor = -1
-        turn.unlock()
+        turn.signal()
     }
 }
