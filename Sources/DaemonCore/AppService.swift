@@ -142,6 +142,8 @@ public actor AppService {
     }
 
     private func synchronise(_ state: GateState, process: Int32?) async {
+        // A gate that can't be reached is tried again and again.
+        guard state != .away || gateState != .away else { return }
         gateState = state
         gateProcess = process
         guarded = [:]

@@ -26,11 +26,15 @@ public final class GateClient: LaunchGatePort {
 
     private let socketPath: String
     private let judge: LaunchJudge
+    private let silence: Duration
     private let state = Mutex(State())
     private let continuation: AsyncStream<GateEvent>.Continuation
 
-    public init(socketPath: String, judge: LaunchJudge) {
+    /// - Parameter silence: a gate that says nothing for so long is asked whether it is there, and given up after as
+    ///   long again: somebody may be waiting for it to confirm a change.
+    public init(socketPath: String, judge: LaunchJudge, silence: Duration = .seconds(15)) {
         self.socketPath = socketPath
+        self.silence = silence
         self.judge = judge
         (events, continuation) = AsyncStream.makeStream()
     }
@@ -58,7 +62,8 @@ public final class GateClient: LaunchGatePort {
 
     /// Returns after `stop()`. (A loop without an end keeps the optimiser of Swift 6.3 busy for ever.)
     private func run() {
-        var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes)
+        // One byte more than a message may have, so that one that is too large shows.
+        var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes + 1)
         while !state.withLock({ $0.isStopped }) {
             usleep(serve(&buffer))
         }
@@ -75,7 +80,7 @@ public final class GateClient: LaunchGatePort {
     /// Serves one connection until its end.
     /// - Returns: how long to wait before the next, in microseconds.
     private func serve(_ buffer: inout [UInt8]) -> UInt32 {
-        guard let connection = try? GateConnection(path: socketPath),
+        guard let connection = try? GateConnection(path: socketPath, silence: silence),
             connection.send(.hello(version: GateProtocol.version))
         else { return Self.retryInterval }
         state.withLock { state in
@@ -84,14 +89,8 @@ public final class GateClient: LaunchGatePort {
             state.apps = [:]
             state.recipes = [:]
         }
-        var wasWelcome = false
-        while let bytes = connection.receive(into: &buffer) {
-            wasWelcome = true
-            guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
-                connection.hangUp()
-                break
-            }
-        }
+        let wasWelcome = read(connection, &buffer)
+        connection.hangUp()
         let waiters = state.withLock { state in
             state.connection = nil
             defer { state.waiters = [:] }
@@ -101,6 +100,27 @@ public final class GateClient: LaunchGatePort {
         continuation.yield(.disconnected)
         // One that hung up without a word takes this daemon for somebody else: no use in hurrying.
         return wasWelcome ? Self.retryInterval : Self.refusedInterval
+    }
+
+    /// Reads until the connection is over: the gate hung up, is silent, or sent what no gate sends.
+    /// - Returns: whether the gate said anything.
+    private func read(_ connection: GateConnection, _ buffer: inout [UInt8]) -> Bool {
+        var wasWelcome = false
+        var isAsked = false
+        while true {
+            switch connection.receive(into: &buffer) {
+            case .end: return wasWelcome
+            case .silence:
+                guard !isAsked, connection.send(.ping(0)) else { return wasWelcome }
+                isAsked = true
+            case .message(let bytes):
+                wasWelcome = true
+                isAsked = false
+                guard let message = try? GateMessage(decoding: bytes), handle(message, on: connection) else {
+                    return wasWelcome
+                }
+            }
+        }
     }
 
     /// - Returns: false where the connection has to end.
@@ -151,14 +171,12 @@ public final class GateClient: LaunchGatePort {
     }
 
     private func collect(_ launch: LaunchToken, _ part: [UInt8], isLast: Bool) -> Bool {
-        let whole: [UInt8]? = state.withLock { state in
+        let (isTooLong, whole): (Bool, [UInt8]?) = state.withLock { state in
             state.recipes[launch, default: []] += part
-            guard state.recipes[launch, default: []].count <= GateProtocol.maximumRecipeBytes else {
-                state.recipes[launch] = nil
-                return nil
-            }
-            return isLast ? state.recipes.removeValue(forKey: launch) : nil
+            if state.recipes[launch, default: []].count > GateProtocol.maximumRecipeBytes { return (true, nil) }
+            return (false, isLast ? state.recipes.removeValue(forKey: launch) : nil)
         }
+        guard !isTooLong else { return false }
         if let whole, let recipe = LaunchRecipe(parts: whole) {
             continuation.yield(.recipe(number: launch, recipe))
         }
@@ -185,17 +203,22 @@ public final class GateClient: LaunchGatePort {
     }
 
     public func set(_ app: ResolvedApp, guarded: Bool) async {
-        let token = state.withLock { state in
-            if let token = state.tokens[app.id] { return token }
+        let (connection, token) = state.withLock { state in
+            if let token = state.tokens[app.id] { return (state.connection, token) }
             state.lastToken += 1
             state.tokens[app.id] = state.lastToken
             state.apps[state.lastToken] = app.id
-            return state.lastToken
+            return (state.connection, state.lastToken)
         }
-        send(.beginApp(token))
-        for path in app.executables { send(.appPath(token, .executable, path: Array(path.utf8))) }
-        for path in app.privateDirectories { send(.appPath(token, .privateDirectory, path: Array(path.utf8))) }
-        await sendAndWait { .commitApp(token, guarded: guarded, sequence: $0) }
+        // All of it to one gate: the next one would not know what was begun.
+        guard let connection, connection.send(.beginApp(token)) else { return }
+        for path in app.executables {
+            guard connection.send(.appPath(token, .executable, path: Array(path.utf8))) else { return }
+        }
+        for path in app.privateDirectories {
+            guard connection.send(.appPath(token, .privateDirectory, path: Array(path.utf8))) else { return }
+        }
+        await sendAndWait(on: connection) { .commitApp(token, guarded: guarded, sequence: $0) }
     }
 
     public func setGuarded(_ app: AppID, _ guarded: Bool) async {
@@ -233,7 +256,7 @@ public final class GateClient: LaunchGatePort {
 
     /// Returns when the gate says that the change is in force, or when it has gone: then it denies everything, and
     /// learns the whole state when it is back.
-    private func sendAndWait(_ message: (UInt32) -> DaemonMessage) async {
+    private func sendAndWait(on expected: GateConnection? = nil, _ message: (UInt32) -> DaemonMessage) async {
         let sequence = state.withLock { state in
             state.lastSequence &+= 1
             return state.lastSequence
@@ -241,7 +264,7 @@ public final class GateClient: LaunchGatePort {
         let message = message(sequence)
         await withCheckedContinuation { waiter in
             let connection = state.withLock { state -> GateConnection? in
-                guard let connection = state.connection else { return nil }
+                guard let connection = state.connection, expected == nil || expected === connection else { return nil }
                 state.waiters[sequence] = waiter
                 return connection
             }

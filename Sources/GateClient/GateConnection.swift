@@ -13,8 +13,9 @@ final class GateConnection: Sendable {
     /// The gate's user: root, or this daemon's own in the weak mode.
     let user: UInt32
 
+    /// - Parameter silence: after which `receive` returns without a message.
     /// - Throws: `Failure` where nobody listens or the listener is not to be trusted.
-    init(path: String) throws(Failure) {
+    init(path: String, silence: Duration) throws(Failure) {
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw Failure(call: "socket", code: errno) }
         var address = sockaddr_un()
@@ -44,6 +45,10 @@ final class GateConnection: Sendable {
         // A gate that does not read for so long is treated as away.
         var timeout = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var wait = timeval(
+            tv_sec: Int(silence.components.seconds),
+            tv_usec: Int(silence.components.attoseconds / 1_000_000_000_000))
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
         guard peer.user == 0 || peer.user == getuid() else {
             close(socket)
             throw Failure(call: "trust", code: EPERM)
@@ -55,13 +60,27 @@ final class GateConnection: Sendable {
 
     deinit { close(socket) }
 
-    /// Blocks until a message comes. Nil when the gate has gone.
-    func receive(into buffer: inout [UInt8]) -> [UInt8]? {
+    enum Received {
+        case message([UInt8])
+        /// Nothing came for a while.
+        case silence
+        /// The gate has gone, or sent more than a message may hold.
+        case end
+    }
+
+    /// Blocks until a message comes, or for as long as a gate may be silent.
+    /// - Parameter buffer: one byte larger than the largest message, so that one that is too large shows.
+    func receive(into buffer: inout [UInt8]) -> Received {
         while true {
             let count = recv(socket, &buffer, buffer.count, 0)
-            if count > 0 { return Array(buffer[..<count]) }
-            if count < 0, errno == EINTR { continue }
-            return nil
+            if count == buffer.count { return .end }
+            if count > 0 { return .message(Array(buffer[..<count])) }
+            guard count < 0 else { return .end }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .silence
+            default: return .end
+            }
         }
     }
 
