@@ -4,6 +4,7 @@ import GRDB
 import Policy
 import TestSupport
 import Testing
+import WireProtocol
 
 @testable import SealedStore
 
