@@ -74,8 +74,7 @@ import WireProtocol
         let ofApp = try await database.events(after: newest[0].number - 1, limit: 10, app: app.rawValue)
         #expect(ofApp.map(\.sentence) == ["4"])
         let counts = try #require(try await database.statistics(since: 1).first)
-        #expect(
-            [counts.asked, counts.allowed, counts.denied, counts.wrongPasscodes] == [1, 1, 1, 1],
-            "the first question was before the period")
+        #expect(counts.asked == 1, "the first question was before the period")
+        #expect(counts.allowed == 1 && counts.denied == 1 && counts.wrongPasscodes == 1)
     }
 }
