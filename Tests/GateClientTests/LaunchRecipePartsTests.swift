@@ -9,7 +9,7 @@ import WireProtocol
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
     @Test func everyFieldArrivesAsItWasIncludingEmptyOnes() throws {
-        let parts = Array("/opt/x/run\0/home/a b\0" + "3\0run\0\0--title=ä\0HOME=/home/a\0EMPTY=\0".utf8)
+        let parts = Array(("/opt/x/run\0/home/a b\0" + "3\0run\0\0--title=ä\0HOME=/home/a\0EMPTY=\0").utf8)
         let recipe = try #require(LaunchRecipe(parts: parts))
         #expect(recipe.path == base64("/opt/x/run"))
         #expect(recipe.directory == base64("/home/a b"))
@@ -18,7 +18,7 @@ import WireProtocol
     }
 
     @Test func bytesThatAreNoTextSurvive() throws {
-        let parts = [UInt8]("/x\0/\0".utf8) + [UInt8]("1\0".utf8) + [0xff, 0xfe, 0]
+        let parts = Array("/x\0/\u{0}1\0".utf8) + [0xff, 0xfe, 0]
         let recipe = try #require(LaunchRecipe(parts: parts))
         #expect(recipe.arguments == [Data([0xff, 0xfe]).base64EncodedString()])
         #expect(recipe.environment.isEmpty)
