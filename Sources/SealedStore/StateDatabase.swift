@@ -1,6 +1,7 @@
 public import DaemonCore
 import Foundation
 import GRDB
+import Glibc
 import Policy
 public import WireProtocol
 
@@ -9,6 +10,8 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
     /// The file was written by a later version.
     case fromTheFuture(path: String)
     case damaged(path: String, cause: String)
+    /// The disk is full, the file may not be opened, or somebody else holds it.
+    case unavailable(path: String, cause: String)
 
     public var description: String {
         switch self {
@@ -16,6 +19,16 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
             "\(path) was written by a newer AppLocker. Start that version, or use another --state."
         case .damaged(let path, let cause):
             "\(path) can't be opened (\(cause)). Restore it from a backup, or move it away to start anew."
+        case .unavailable(let path, let cause):
+            "\(path) can't be opened (\(cause)). Look at the disk's space and at who may use the file, and try again."
+        }
+    }
+
+    fileprivate init(_ error: any Error, path: String) {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_CANTOPEN?, .SQLITE_BUSY?, .SQLITE_PERM?, .SQLITE_READONLY?:
+            self = .unavailable(path: path, cause: "\(error)")
+        default: self = .damaged(path: path, cause: "\(error)")
         }
     }
 }
@@ -25,15 +38,17 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
 /// Write-ahead log with `synchronous=FULL`: what a call acknowledged is on disk, whatever is killed or unplugged next.
 public final class StateDatabase: DocumentStore, ActivityStore {
     private let pool: DatabasePool
+    private let path: String
 
-    /// Creates the file with mode 0600 where it is absent, and brings an older one up to date.
+    /// Creates the file where it is absent, brings an older one up to date, and gives it mode 0600.
     ///
     /// - Throws: `StateDatabaseError`.
     public init(path: String) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            // A failure shows when the pool opens the file.
-            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
+        self.path = path
+        // A failure shows when the pool opens the file. One that exists is not opened here: closing it again would drop
+        // SQLite's locks on it (fcntl(2), record locks).
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file >= 0 { close(file) } else { chmod(path, 0o600) }
         do {
             var configuration = Configuration()
             configuration.maximumReaderCount = 2
@@ -47,7 +62,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         } catch let error as StateDatabaseError {
             throw error
         } catch {
-            throw StateDatabaseError.damaged(path: path, cause: "\(error)")
+            throw StateDatabaseError(error, path: path)
         }
     }
 
@@ -82,9 +97,13 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     // MARK: DocumentStore
 
     public func document(_ name: String) async throws -> [UInt8]? {
-        try await pool.read { database in
-            try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
-        }.map { [UInt8]($0) }
+        do {
+            return try await pool.read { database in
+                try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
+            }.map { [UInt8]($0) }
+        } catch {
+            throw StateDatabaseError(error, path: path)
+        }
     }
 
     public func save(_ bytes: [UInt8], as name: String) async throws {
