@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from processes import start, stop
+from processes import start, stop, with_parent
 
 PASSCODE = "benchmark"
 
@@ -84,7 +84,7 @@ class AppLocker:
             result = subprocess.run(
                 [str(self.build / "applocker"), *map(str, words), "--passcode-fd", str(reading), "--socket",
                  str(self.socket)],
-                pass_fds=[reading], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                pass_fds=[reading], preexec_fn=with_parent(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
         finally:
             os.close(reading)
         if result.returncode != 0:

@@ -36,7 +36,7 @@ extension Gate {
             admit(event.handle, to: app)
             return
         }
-        guard isSynchronised, let users = ProcessFacts.users(event.process) else { return deny(event, file) }
+        guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
         if desktops.include(event.process, user: users.real) {
             return denyAndKeepRecipe(event, file, app, users)
         }
@@ -76,7 +76,7 @@ extension Gate {
             _ = group?.unmark(event)
             return
         }
-        let users = ProcessFacts.users(event.process)
+        let users = event.handle.users
         // Root may read: a backup, the package manager. Root who starts the app is asked like anybody.
         if users?.effective == 0 { return event.answer(allow: true) }
         event.answer(allow: false)

@@ -174,6 +174,14 @@ struct ProcessHandle {
 
     var isAlive: Bool { signal(0) }
 
+    /// As `ProcessFacts.users`, by a single call where the kernel has it: somebody waits for this.
+    var users: ProcessFacts.Users? {
+        var facts = clinux_pidfd_facts()
+        guard clinux_pidfd_facts_of(descriptor.number, &facts) == 0 else { return ProcessFacts.users(process) }
+        return ProcessFacts.Users(
+            parent: Int32(truncatingIfNeeded: facts.parent), real: facts.real_user, effective: facts.effective_user)
+    }
+
     /// Returns whether it was delivered.
     @discardableResult
     func signal(_ number: Int32) -> Bool { clinux_pidfd_signal(descriptor.number, number) == 0 }

@@ -17,6 +17,18 @@ import Testing
         #expect(ProcessFacts.link(getpid(), "cwd") == Array(FileManager.default.currentDirectoryPath.utf8))
     }
 
+    @Test func `a descriptor tells the same of a process as its files`() async throws {
+        // Its owner is somebody else where the test runs as root.
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", geteuid() == 0 ? "exec setpriv --reuid 65534 --clear-groups sleep 60" : "exec sleep 60"])
+        await eventually("it runs as its user") { ProcessFacts.status(child.pid)?.name == Array("sleep".utf8) }
+        let handle = try #require(ProcessHandle(opening: child.pid))
+        let users = try #require(handle.users)
+        let files = try #require(ProcessFacts.users(child.pid))
+        #expect(users.parent == getpid() && users.parent == files.parent)
+        #expect(users.real == files.real && users.effective == files.effective)
+    }
+
     @Test func `a program's name can't pass for other fields`() async throws {
         let directory = try TemporaryDirectory()
         let name = directory.path("x) Z 1 (y")
