@@ -45,8 +45,8 @@ public struct ControlServer: Sendable {
         self.limits = limits
     }
 
-    /// The server as a service of swift-service-lifecycle. The socket is bound with a mode that admits nobody, and
-    /// opened to all users once requests are answered.
+    /// The server as a service of swift-service-lifecycle. The socket is bound with the mode that the process' umask
+    /// leaves (the daemon's admits nobody else), and opened to all users once requests are answered.
     ///
     /// - Throws: `ControlServerError` where the path is too long or is something other than a socket.
     public func application() throws -> some ApplicationProtocol {
@@ -62,7 +62,6 @@ public struct ControlServer: Sendable {
         var logger = Logger(label: "control")
         logger.logLevel = .warning
         let path = socketPath
-        umask(0o177)
         let (census, connectionsPerUser) = (ConnectionCensus(), limits.connectionsPerUser)
         return Application(
             router: router,
