@@ -95,7 +95,7 @@ final class StateLock: Sendable {
             var digits = [UInt8](repeating: 0, count: 16)
             let count = max(0, pread(descriptor, &digits, digits.count, 0))
             let owner = String(decoding: digits[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-            close(descriptor)
+            // deinit closes the descriptor: it runs for an initializer that throws once everything is set.
             guard refusal == EWOULDBLOCK else {
                 throw SupervisorError(.stateDirectory, "Cannot lock \(directory.lockFile).", cause: refusal)
             }

@@ -20,11 +20,8 @@ final class TestGate: @unchecked Sendable {
                 bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0, listen(listener, 8) == 0 else {
-            let code = errno
-            close(listener)
-            throw POSIXError(.init(rawValue: code) ?? .EIO)
-        }
+        // An initializer that throws with everything set still runs deinit, which closes.
+        guard result == 0, listen(listener, 8) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         Self.limitWaiting(listener)
     }
 

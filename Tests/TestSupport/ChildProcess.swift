@@ -98,6 +98,8 @@ public final class ChildProcess: Sendable {
             if let exit { return await withLastOutput(exit) }
             try await Task.sleep(for: .milliseconds(2))
         }
+        // The task itself may have been kept waiting for longer than the child ran.
+        if let exit { return await withLastOutput(exit) }
         throw TimedOut(
             description: "process \(pid) still ran after \(timeout). Output: \(output) Errors: \(errorOutput)")
     }

@@ -11,15 +11,18 @@ public func eventually(
     let clock = ContinuousClock()
     let end = clock.now + timeout
     var lastError: (any Error)?
-    repeat {
+    while true {
+        // Asked once more after the time is up: the task itself may have been kept waiting for longer than that.
+        let isLast = clock.now >= end || Task.isCancelled
         do {
             if try await condition() { return true }
             lastError = nil
         } catch {
             lastError = error
         }
+        if isLast { break }
         try? await Task.sleep(for: pause)
-    } while clock.now < end && !Task.isCancelled
+    }
     let reason = lastError.map { ", last error: \($0)" } ?? ""
     Issue.record(
         "\(comment?.rawValue ?? "condition") did not hold within \(timeout)\(reason)", sourceLocation: sourceLocation)
