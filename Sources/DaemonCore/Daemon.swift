@@ -66,6 +66,16 @@ public struct Daemon: Sendable {
         try await apps.load()
     }
 
+    /// Whether passcodes are stored.
+    ///
+    /// - Throws: what the store throws.
+    public static func isSetUp(in documents: any DocumentStore) async throws -> Bool {
+        try await documents.document(PasscodeService.documentName) != nil
+    }
+
+    /// Returns when everything that was recorded so far is written.
+    public func finish() async { await log.flush() }
+
     /// Serves the gate and the clock until the task is cancelled.
     public func run() async throws {
         do {

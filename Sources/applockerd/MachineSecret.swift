@@ -5,14 +5,14 @@ import SealedFormats
 
 /// 32 random bytes beside the database, mixed into every passcode: a copy of the database alone can't be searched.
 enum MachineSecret {
-    /// Reads the file, or makes it on the first start. A state that has passcodes but no secret is refused later, when
-    /// a passcode is checked: making a new one would lose them.
+    /// Reads the file, or makes it on the first start.
     ///
+    /// - Parameter mayCreate: false where there are passcodes already: with a new secret none of them would fit.
     /// - Throws: `StartError`.
-    static func load(_ path: String) throws -> SecretBytes {
+    static func load(_ path: String, mayCreate: Bool) throws -> SecretBytes {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if file < 0 {
-            guard errno == ENOENT else {
+            guard errno == ENOENT, mayCreate else {
                 throw StartError.noMachineSecret(path: path, cause: String(cString: strerror(errno)))
             }
             return try create(path)

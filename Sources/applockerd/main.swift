@@ -4,7 +4,6 @@ import Foundation
 import GateClient
 import Glibc
 import LocalControl
-import Logging
 import SealedFormats
 import SealedStore
 import ServiceLifecycle
@@ -35,29 +34,31 @@ func run() async throws {
             documents: database, activity: database,
             resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
             directory: processes),
-        judge: judge, machineSecret: try MachineSecret.load(arguments.state + "/machine-secret"),
+        judge: judge,
+        machineSecret: try MachineSecret.load(
+            arguments.state + "/machine-secret", mayCreate: try await !Daemon.isSetUp(in: database)),
         cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: "0.1.0", ownUser: getuid(),
         ownProcess: getpid())
     try await daemon.load()
-    gate.start()
+    // Refused where another daemon serves this state: the gate stays with that one.
     let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
         .application()
-    var logger = Logger(label: "applockerd")
-    logger.logLevel = .warning
-    let group = ServiceGroup(
-        configuration: ServiceGroupConfiguration(
-            services: [
-                .init(service: DaemonService(daemon: daemon), successTerminationBehavior: .gracefullyShutdownGroup),
-                .init(service: server),
-            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-    try await group.run()
-}
-
-/// The daemon's own loops as a service; they end at once, what they acknowledged is on disk.
-struct DaemonService: Service {
-    let daemon: Daemon
-
-    func run() async throws { try await cancelWhenGracefulShutdown { try await daemon.run() } }
+    gate.start()
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await daemon.run() }
+        group.addTask { try await server.run() }
+        group.addTask {
+            for await _ in signals {
+                await daemon.finish()
+                // What was acknowledged is on disk. The connections end with the process: a prompter's never ends by
+                // itself, so to wait for them all would be to wait for ever.
+                _exit(0)
+            }
+        }
+        try await group.next()
+        throw StartError.ended
+    }
 }
 
 do {

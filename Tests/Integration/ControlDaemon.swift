@@ -1,0 +1,55 @@
+import CLinux
+import Foundation
+import Glibc
+import LocalControl
+import TestSupport
+import Testing
+import WireProtocol
+
+/// A real `applockerd` on a state of the test's own, without a gate: what the control socket promises by itself.
+final class ControlDaemon: Sendable {
+    let process: ChildProcess
+    let socket: String
+    let client: ControlClient
+
+    /// Starts the daemon and waits until it answers.
+    /// - Parameter state: an existing directory; what an earlier daemon left there is taken up.
+    init(state: TemporaryDirectory) async throws {
+        socket = state.path("control.sock")
+        client = ControlClient(socketPath: socket)
+        process = try ChildProcess(BuiltProducts.path("applockerd"), ["--state", state.path, "--no-hub"])
+        let (socket, process) = (socket, process)
+        let answers = await eventually(timeout: .seconds(30), "applockerd answers") {
+            clinux_socket_accepts(socket) && process.isRunning
+        }
+        try #require(answers, "\(process.errorOutput)")
+    }
+
+    static let passcode = "correct horse 9"
+
+    func setUp() async throws {
+        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+    }
+
+    func session() async throws -> String {
+        let report: SessionReport = try await client.call(
+            .openSession, body: PasscodeRequest(passcode: Self.passcode))
+        return report.token
+    }
+
+    func status() async throws -> StatusReport { try await client.call(.status) }
+
+    /// Kills it, and returns once it is gone.
+    func killNow() async throws {
+        process.kill(SIGKILL)
+        _ = try await process.wait()
+    }
+
+    /// Resident memory, in bytes.
+    func residentMemory() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let kibibytes = try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+        return kibibytes * 1_024
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import LocalControl
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+/// What the daemon has acknowledged. Sendable because it is one `Mutex`.
+private final class Tally: Sendable {
+    private let list = Mutex<[String]>([])
+
+    func add(_ name: String) { list.withLock { $0.append(name) } }
+
+    var names: [String] { list.withLock { $0 } }
+
+    var count: Int { names.count }
+}
+
+/// What was acknowledged is there after the daemon was killed, whenever that was.
+@Suite(.serialized) struct ControlDurabilityTests {
+    /// A program of the test's own, to be put on the list.
+    private func program(in directory: TemporaryDirectory) throws -> String {
+        let path = directory.path("app/letter-writer")
+        try FileManager.default.createDirectory(
+            atPath: directory.path("app"), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: "/bin/true", toPath: path)
+        return path
+    }
+
+    @Test func thirtyKillsInTheMiddleOfWritingLoseNoAcknowledgedWrite() async throws {
+        let state = try TemporaryDirectory()
+        let programs = try TemporaryDirectory()
+        let app = try program(in: programs)
+        let acknowledged = Tally()
+        do {
+            let daemon = try await ControlDaemon(state: state)
+            try await daemon.setUp()
+            let added: AppsChanged = try await daemon.client.call(
+                .addApp, token: try await daemon.session(), body: AddAppRequest(app: app))
+            #expect(added.apps.count == 1)
+            try await daemon.killNow()
+        }
+        for round in 1...30 {
+            let daemon = try await ControlDaemon(state: state)
+            let before = acknowledged.count
+            let writers = Task {
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<2 {
+                        group.addTask {
+                            // Each is one change of the list and one line of the log, until the daemon is gone.
+                            while let _: AppsChanged = try? await daemon.client.call(
+                                .lock, body: LockRequest(apps: [app]))
+                            {
+                                acknowledged.add("")
+                            }
+                        }
+                    }
+                }
+            }
+            await eventually { acknowledged.count > before + round % 7 }
+            try await daemon.killNow()
+            await writers.value
+        }
+        let daemon = try await ControlDaemon(state: state)
+        let log: EventList = try await daemon.client.call(.log, query: [("limit", "1000")])
+        #expect(log.events.map(\.number) == Array(1...Int64(log.events.count)), "no number is missing")
+        let locked = log.events.count { $0.kind == "locked" }
+        let count = acknowledged.count
+        #expect(count >= 30)
+        #expect(locked >= count, "\(count) locks were acknowledged, \(locked) are in the log")
+        let list: AppList = try await daemon.client.call(.listApps)
+        #expect(list.apps.map(\.executables) == [[app]])
+    }
+
+    @Test func killsWhileTheListChangesLoseNoAcknowledgedChange() async throws {
+        let state = try TemporaryDirectory()
+        var expected: Set<String> = []
+        for round in 0..<4 {
+            let daemon = try await ControlDaemon(state: state)
+            if round == 0 { try await daemon.setUp() }
+            let found: CategoryList = try await daemon.client.call(.listCategories)
+            let names = Set(found.categories.map(\.name))
+            #expect(names.isSuperset(of: expected))
+            #expect(names.count <= expected.count + 1, "at most the one that was being written")
+            let token = try await daemon.session()
+            let written = Tally()
+            let writer = Task {
+                for number in 0... {
+                    let name = "round \(round), \(number)"
+                    let done: CategoryReport? = try? await daemon.client.call(
+                        .setCategory, parameter: name, token: token, body: SetCategoryRequest())
+                    guard done != nil else { return }
+                    written.add(name)
+                }
+            }
+            await eventually { written.count > 3 + round * 5 }
+            try await daemon.killNow()
+            await writer.value
+            expected = names.union(written.names)
+        }
+        let daemon = try await ControlDaemon(state: state)
+        let found: CategoryList = try await daemon.client.call(.listCategories)
+        #expect(Set(found.categories.map(\.name)).isSuperset(of: expected))
+    }
+
+    @Test func aKillDuringTheComparisonLeavesTheAttemptCounted() async throws {
+        let state = try TemporaryDirectory()
+        do {
+            let daemon = try await ControlDaemon(state: state)
+            try await daemon.setUp()
+            try await daemon.killNow()
+        }
+        var failures = 0
+        for _ in 0..<3 {
+            let daemon = try await ControlDaemon(state: state)
+            #expect(try await daemon.status().lockout.failures == failures)
+            let attempt = Task { try await daemon.session() }
+            // Counted, and not compared yet: the comparison takes about a second.
+            await eventually(every: .milliseconds(1)) { try await daemon.status().lockout.failures == failures + 1 }
+            try await daemon.killNow()
+            await #expect(throws: (any Error).self) { _ = try await attempt.value }
+            failures += 1
+        }
+        let daemon = try await ControlDaemon(state: state)
+        #expect(try await daemon.status().lockout.failures == failures)
+        _ = try await daemon.session()
+        #expect(try await daemon.status().lockout.failures == 0)
+    }
+}
