@@ -38,7 +38,7 @@ extension StatusReport {
         switch protection {
         case .held: break
         case .weak: alarms.append("Weak mode: a locked app is noticed only after it started, and is stopped then.")
-        case .gateAway: alarms.append("The gate is away: locked apps can't be started until it is back.")
+        case .gateAway: alarms.append("The gate is away; it is being started again.")
         }
         if !monitoring.isOn { alarms.append("Monitoring is off: every app starts without being asked about.") }
         return alarms

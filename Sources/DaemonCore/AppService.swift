@@ -27,6 +27,8 @@ public actor AppService {
     private var overdue: [AppID: InstanceAction] = [:]
     private(set) var gateState = GateState.away
     private(set) var gateProcess: Int32?
+    /// The gate that is away watched processes and held nothing.
+    private var wasWeak = false
     /// Changes wait for each other, gate and disk included.
     private let turns = Turns()
     /// The wait for the next change that time brings; cut short when something else changes.
@@ -144,12 +146,13 @@ public actor AppService {
     private func synchronise(_ state: GateState, process: Int32?) async {
         // A gate that can't be reached is tried again and again.
         guard state != .away || gateState != .away else { return }
+        if case .weak = gateState { wasWeak = true } else if case .held = gateState { wasWeak = false }
         gateState = state
         gateProcess = process
         guarded = [:]
         missingMarks = [:]
         guard state != .away else {
-            await log.record(.gateAway, "The gate is away: locked apps can't be started until it is back.")
+            await log.record(.gateAway, gateAwaySentence)
             return
         }
         configureGate()
@@ -165,6 +168,13 @@ public actor AppService {
             case .away: ""
             }
         await log.record(.gateConnected, sentence)
+    }
+
+    /// In the weak mode nothing but the gate itself stops a launch.
+    var gateAwaySentence: String {
+        wasWeak
+            ? "The gate is away: locked apps start without a question until it is back."
+            : "The gate is away: locked apps can't be started until it is back."
     }
 
     func configureGate() {

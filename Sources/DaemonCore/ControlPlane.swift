@@ -102,7 +102,7 @@ public struct ControlPlane: ControlService {
             degraded.append("Weak mode: \(reason)")
         case .away:
             protection = .gateAway
-            degraded.append("The gate is not running: locked apps can't be started until it is back.")
+            degraded.append(await apps.gateAwaySentence)
         }
         if !monitoring.isOn { degraded.append("Monitoring is off: nothing is locked.") }
         for id in await apps.appsWithMissingMarks {

@@ -116,7 +116,7 @@ struct DoctorFinding: Encodable, Equatable {
                 advice: "Start AppLocker as root, on a kernel with fanotify permission events.")
         case .gateAway:
             return DoctorFinding(
-                "protection", .weak, "The gate is away: locked apps can't be started until it is back.",
+                "protection", .weak, "The gate is away; it is being started again.",
                 advice: "It is started again by itself; look at `applocker up`'s output if it is not.")
         }
     }
