@@ -6,6 +6,7 @@
 #include "fanotify.h"
 #include "file_identity.h"
 #include "file_status.h"
+#include "heap_limits.h"
 #include "kernel_probe.h"
 #include "notification_listener.h"
 #include "notify_socket.h"

@@ -62,6 +62,8 @@ public struct ControlServer: Sendable {
         var logger = Logger(label: "control")
         logger.logLevel = .warning
         let path = socketPath
+        // One a core is the library's default; requests here are few and small.
+        NIOSingletons.groupLoopCountSuggestion = 2
         let (census, connectionsPerUser) = (ConnectionCensus(), limits.connectionsPerUser)
         return Application(
             router: router,

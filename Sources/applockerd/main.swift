@@ -12,6 +12,7 @@ import UnixSignals
 /// Assembles the daemon: state on disk, gate, control socket.
 func run() async throws {
     let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+    clinux_keep_heap_small()
     _ = clinux_forbid_dumping()
     var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)

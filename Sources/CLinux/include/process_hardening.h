@@ -1,5 +1,5 @@
 #pragma once
-// What a process can give up for good: prctl(2).
+// What a process can give up for good: prctl(2). None of it can be taken back.
 #include <errno.h>
 #include <sys/prctl.h>
 
