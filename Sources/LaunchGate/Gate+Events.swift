@@ -80,9 +80,10 @@ extension Gate {
         // Root may read: a backup, the package manager. Root who starts the app is asked like anybody.
         if users?.effective == 0 { return event.answer(allow: true) }
         event.answer(allow: false)
-        guard let status = ProcessFacts.status(event.process),
-            denied.note(.init(process: event.process, start: status.start, file: file)),
-            case .guarded(let app) = owner, let users, let daemon, isSynchronised,
+        // A process that ended over the refusal has no start any more, and can't try again either: it is told all the same.
+        let start = ProcessFacts.status(event.process)?.start ?? 0
+        guard denied.note(.init(process: event.process, start: start, file: file)), case .guarded(let app) = owner,
+            let users, let daemon, isSynchronised,
             daemon.unread < 1_000_000
         else { return }
         // Left out where the daemon is behind: launches need the room.
