@@ -44,8 +44,8 @@ def describe_machine(run):
             model = line.split(":", 1)[1].strip()
             break
     memory = int(Path("/proc/meminfo").read_text().split()[1]) // 1_048_576
-    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     kind = run.build.name
     return (
         f"Linux {platform.release()}, {os.cpu_count()} processors ({model}), {memory} GiB; programs from a {kind} build; "
-        f"load at the end {load}" + ("; QUICK: too few rounds to publish" if run.is_quick else ""))
+        f"load {run.load_before:.1f} before the run" + (
+            ": NOT A QUIET MACHINE, expect wide figures" if run.load_before > 0.5 else "") + ("; QUICK: too few rounds to publish" if run.is_quick else ""))
