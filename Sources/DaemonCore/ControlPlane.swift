@@ -204,10 +204,10 @@ public struct ControlPlane: ControlService {
             let body: AddAppRequest = try decode(request)
             return try await apps.add(body.app, user: user)
         case .removeApp:
+            // The passcode first: one that stayed would open the app when it is put back.
             let id = try await apps.listed(name)
-            let changed = try await apps.remove(name, user: user)
             try await passcodes.forget(id)
-            return changed
+            return try await apps.remove(id.rawValue, user: user)
         case .changeApp: return try await changeApp(name, request)
         case .setCategory:
             return try await apps.setCategory(name, try decode(request), user: user)

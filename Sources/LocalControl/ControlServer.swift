@@ -45,6 +45,10 @@ public struct ControlServer: Sendable {
         self.limits = limits
     }
 
+    /// Has two threads serve all connections of this process, where one a core is the library's default: requests here
+    /// are few and small. Call it once, before anything else of the network.
+    public static func keepThreadsFew() { NIOSingletons.groupLoopCountSuggestion = 2 }
+
     /// The server as a service of swift-service-lifecycle. The socket is bound with the mode that the process' umask
     /// leaves (the daemon's admits nobody else), and opened to all users once requests are answered.
     ///
@@ -62,8 +66,6 @@ public struct ControlServer: Sendable {
         var logger = Logger(label: "control")
         logger.logLevel = .warning
         let path = socketPath
-        // One a core is the library's default; requests here are few and small.
-        NIOSingletons.groupLoopCountSuggestion = 2
         let (census, connectionsPerUser) = (ConnectionCensus(), limits.connectionsPerUser)
         return Application(
             router: router,

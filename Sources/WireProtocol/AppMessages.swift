@@ -96,6 +96,13 @@ public struct LockRequest: Codable, Sendable {
         self.apps = apps
         self.all = all
     }
+
+    /// Absent fields name no app.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        apps = try container.decodeIfPresent([String].self, forKey: .apps) ?? []
+        all = try container.decodeIfPresent(Bool.self, forKey: .all) ?? false
+    }
 }
 
 /// How long an unlock lasts.
@@ -127,6 +134,15 @@ public struct UnlockRequest: Codable, Sendable {
         self.all = all
         self.grant = grant
         self.passcode = passcode
+    }
+
+    /// Absent fields name no app.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        apps = try container.decodeIfPresent([String].self, forKey: .apps) ?? []
+        all = try container.decodeIfPresent(Bool.self, forKey: .all) ?? false
+        grant = try container.decode(GrantRequest.self, forKey: .grant)
+        passcode = try container.decode(String.self, forKey: .passcode)
     }
 }
 

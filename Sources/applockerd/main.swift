@@ -13,6 +13,7 @@ import UnixSignals
 func run() async throws {
     let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
     clinux_keep_heap_small()
+    ControlServer.keepThreadsFew()
     _ = clinux_forbid_dumping()
     var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
