@@ -156,6 +156,20 @@ extension World {
         #expect(added.apps.map(\.id) == ["notes"])
     }
 
+    @Test func whatIsNotNamedNeedNotBeWritten() async throws {
+        let world = try await World()
+        for (route, body) in [
+            (ControlRoute.unlock, #"{"apps":["firefox"],"grant":{"kind":"until_locked"},"passcode":"right"}"#),
+            (.lock, #"{"all":true}"#), (.unlock, #"{"all":true,"grant":{"kind":"duration"},"passcode":"right"}"#),
+            (.lock, #"{"apps":["firefox"],"unknown":[1]}"#),
+        ] {
+            _ = try await world.control.respond(
+                to: ControlRequest(route: route, peer: alice, body: Array(body.utf8)))
+        }
+        #expect(await world.state(of: firefox) == .locked)
+        #expect(await world.apps.report(calculator).unlockedForSeconds == 300)
+    }
+
     @Test func aChangedPasscodeEndsEverySession() async throws {
         let world = try await World(cost: { .minimum })
         let (first, second) = (try await world.session(), try await world.session(bob))

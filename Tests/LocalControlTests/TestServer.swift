@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Glibc
 import Hummingbird
 import LocalControl
 import Synchronization
@@ -56,7 +57,10 @@ func withServer(
             Issue.record("the server ended: \(error)")
         }
     }
-    await eventually("the server listens") { clinux_socket_accepts(path) }
+    await eventually("the server listens, and all users may connect") {
+        var status = stat()
+        return clinux_socket_accepts(path) && stat(path, &status) == 0 && status.st_mode & 0o777 == 0o666
+    }
     try await body(path, service)
 }
 
