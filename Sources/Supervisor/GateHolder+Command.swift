@@ -48,10 +48,11 @@ public struct HoldGateCommand: Sendable {
         let signals = TerminationSignals(ends: [SIGTERM], ignores: [SIGINT, SIGHUP, SIGPIPE]) { sender.yield(.end) }
         defer { signals.cancel() }
         replaceEarlierHolders(report: report)
+        let directory = try makeNotifySocketDirectory()
         let holder = try GateHolder(
             .init(
                 gate: gate, socket: socket, daemonUser: daemonUser, daemonExecutable: daemonExecutable,
-                notifySocket: try makeNotifySocketDirectory() + "/notify.sock"),
+                notifySocket: directory + "/notify.sock"),
             report: report)
         if await holder.waitUntilReady(timeout: .seconds(10)) {
             print(Self.holdingWord)
@@ -73,6 +74,7 @@ public struct HoldGateCommand: Sendable {
             report("`applocker up` has gone: launches of locked apps are denied until it runs again.")
         }
         await holder.stop()
+        rmdir(directory)  // nothing is left in it
     }
 
     private enum Order {

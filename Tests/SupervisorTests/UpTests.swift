@@ -81,7 +81,8 @@ struct UpTests {
             kill(gate, SIGKILL)
             kill(daemon, SIGKILL)
             await eventually {
-                gates().count == 1 && gates() != [gate] && daemons().count == 1 && daemons() != [daemon]
+                let (gates, daemons) = (gates(), daemons())
+                return gates.count == 1 && gates != [gate] && daemons.count == 1 && daemons != [daemon]
             }
         }
         up.kill(SIGTERM)
@@ -128,8 +129,13 @@ struct UpTests {
 
         // Root kills the holder: the gate stays, and the next holder takes the group over from it.
         kill(holder, SIGKILL)
-        await eventually(timeout: .seconds(20)) { holders().count == 1 && holders() != [holder] && gates() != [gate] }
-        #expect(first.errorOutput.contains("Replaced the gate that an earlier run left behind (process \(gate))."))
+        await eventually(timeout: .seconds(20)) {
+            let (holders, gates) = (holders(), gates())  // both at one moment: between two gates there is none
+            return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
+        }
+        await eventually {
+            first.errorOutput.contains("Replaced the gate that an earlier run left behind (process \(gate)).")
+        }
 
         // The user's half is killed: the root half denies on, and the next run replaces both.
         let (secondGate, secondHolder) = (try #require(gates().first), try #require(holders().first))
