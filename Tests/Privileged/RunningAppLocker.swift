@@ -33,6 +33,12 @@ final class RunningAppLocker: Sendable {
         let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
     }
 
+    /// A gate outlives a supervisor that is killed, and denies: after a test that failed it would deny to the next.
+    deinit {
+        supervisor.kill()
+        ProcessRecord.killAll(mentioning: directory.path)
+    }
+
     /// Ends it as Ctrl-C does and waits until everything is gone.
     func stop() async throws {
         supervisor.kill(SIGINT)
@@ -41,19 +47,28 @@ final class RunningAppLocker: Sendable {
 
     func status() async throws -> StatusReport { try await client.call(.status) }
 
-    /// Puts an app on the list and says what its running instances see when a grant ends ("keep" where nothing is
-    /// said).
+    /// Puts an app on the list, and says what its running instances see when a grant ends: "keep" where nothing is said.
     @discardableResult
     func add(_ app: String, onGrantEnd: String? = nil) async throws -> AppReport {
-        let session: SessionReport = try await client.call(
-            .openSession, body: PasscodeRequest(passcode: Self.passcode))
         let added: AppsChanged = try await client.call(
-            .addApp, token: session.token, body: AddAppRequest(app: app))
+            .addApp, token: try await session(), body: AddAppRequest(app: app))
         let report = try #require(added.apps.first)
         guard let onGrantEnd else { return report }
+        return try await set(report.id, onGrantEnd: onGrantEnd)
+    }
+
+    @discardableResult
+    func set(_ app: String, onGrantEnd: String) async throws -> AppReport {
         let changed: AppsChanged = try await client.call(
-            .changeApp, parameter: report.id, token: session.token, body: ChangeAppRequest(onGrantEnd: onGrantEnd))
+            .changeApp, parameter: app, token: try await session(), body: ChangeAppRequest(onGrantEnd: onGrantEnd))
         return try #require(changed.apps.first)
+    }
+
+    /// The token of a new management session.
+    private func session() async throws -> String {
+        let report: SessionReport = try await client.call(
+            .openSession, body: PasscodeRequest(passcode: Self.passcode))
+        return report.token
     }
 
     func unlock(_ app: String, _ grant: GrantRequest = GrantRequest(.untilLocked)) async throws {

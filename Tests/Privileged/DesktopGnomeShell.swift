@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A real gnome-shell of an ordinary user: a Wayland compositor with a virtual monitor, two buses of its own, and the
+/// real applocker-prompt as its client. The shell is driven from inside, by the method that its own developers use.
+final class GnomeShellSession: Sendable {
+    let home: TemporaryDirectory
+    let environment: [String: String]
+    let shell: ChildProcess
+    private let buses: [ChildProcess]
+    private let prompter: ChildProcess
+
+    init(of applocker: RunningAppLocker) async throws {
+        home = try TemporaryDirectory()
+        try Self.writeSettings(in: home, version: try await Self.version())
+        try await DesktopSession.handOver(home)
+        var environment = DesktopSession.environment(home: home, applocker: applocker)
+        environment["XDG_SESSION_TYPE"] = "wayland"
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=" + home.path("system-bus")
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + home.path("bus")
+        buses = [
+            try await DesktopSession.startBus(home.path("system-bus"), environment),
+            try await DesktopSession.startBus(home.path("bus"), environment),
+        ]
+        let shell = try ChildProcess(
+            "gnome-shell", ["--wayland", "--headless", "--no-x11", "--virtual-monitor", "1280x800"],
+            environment: environment, workingDirectory: home.path, user: DesktopSession.user)
+        self.shell = shell
+        environment["WAYLAND_DISPLAY"] = "wayland-0"
+        self.environment = environment
+        await eventually(timeout: .seconds(40), every: .milliseconds(200), "gnome-shell can be driven") {
+            try await Self.evaluate("1", environment) == "1"
+        }
+        _ = try await Self.evaluate(
+            """
+            Main.overview.hide();
+            Main.messageTray.getSources().forEach(source => source.destroy());
+            global.keyboard = imports.gi.Clutter.get_default_backend().get_default_seat()
+                .create_virtual_device(imports.gi.Clutter.InputDeviceType.KEYBOARD_DEVICE); 1
+            """, environment)
+        prompter = try await DesktopSession.startPrompter(applocker, environment)
+    }
+
+    deinit { ProcessRecord.killAll(mentioning: home.path) }
+
+    /// An extension lifts the ban on `org.gnome.Shell.Eval`; since version 45 it has to be a module.
+    private static func writeSettings(in home: TemporaryDirectory, version: Int) throws {
+        let folder = ".local/share/gnome-shell/extensions/tests@applocker/"
+        let lift = "global.context.unsafe_mode = true;"
+        try home.write(
+            #"{"uuid":"tests@applocker","name":"Tests","description":"Drives the shell","shell-version":["\#(version)"]}"#,
+            to: folder + "metadata.json")
+        try home.write(
+            version < 45
+                ? "function init() {} function enable() { \(lift) } function disable() {}"
+                : "export default class { enable() { \(lift) } disable() {} }",
+            to: folder + "extension.js")
+        try home.write(
+            """
+            [org/gnome/shell]
+            enabled-extensions=['tests@applocker']
+            welcome-dialog-last-shown-version='999'
+
+            """, to: ".config/glib-2.0/settings/keyfile")
+    }
+
+    private static func version() async throws -> Int {
+        let printed = try await ChildProcess.run("gnome-shell", ["--version"]).output
+        return try #require(Int(printed.drop { !$0.isNumber }.prefix(while: \.isNumber)), "no version in \(printed)")
+    }
+
+    // MARK: Driving it
+
+    /// What the shell, or the bus, said instead of doing it.
+    struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Runs JavaScript in the shell and returns what its last expression comes to, as JSON.
+    @discardableResult
+    func evaluate(_ script: String) async throws -> String { try await Self.evaluate(script, environment) }
+
+    private static func evaluate(_ script: String, _ environment: [String: String]) async throws -> String {
+        let printed = try await call("/org/gnome/Shell", "org.gnome.Shell.Eval", [script], environment)
+        // As in (true, '[12,"none"]').
+        guard printed.hasPrefix("(true, '") else { throw Refused(description: "\(script): \(printed)") }
+        return String(printed.dropFirst("(true, '".count).prefix { $0 != "'" })
+    }
+
+    private static func call(
+        _ path: String, _ method: String, _ arguments: [String], _ environment: [String: String]
+    ) async throws -> String {
+        let outcome = try await ChildProcess.run(
+            "gdbus",
+            ["call", "--session", "--dest", "org.gnome.Shell", "--object-path", path, "--method", method] + arguments,
+            environment: environment, user: DesktopSession.user)
+        guard outcome.exit == .code(0) else { throw Refused(description: outcome.errorOutput) }
+        return outcome.output
+    }
+
+    /// Presses keys on a keyboard of the shell's own, as if on the machine's: each by its X keysym.
+    func press(_ keys: [UInt32]) async throws {
+        for key in keys {
+            try await evaluate(
+                "global.keyboard.notify_keyval(0, \(key), 1); global.keyboard.notify_keyval(0, \(key), 0); 1")
+        }
+    }
+
+    /// Types a passcode of ASCII characters, whose keysyms are their codes, and Return.
+    func answer(_ passcode: String) async throws {
+        try await press(passcode.unicodeScalars.map(\.value) + [0xff0d])
+    }
+
+    /// The titles of the windows that are on the screen.
+    func titles() async throws -> String {
+        try await evaluate("global.get_window_actors().map(actor => actor.meta_window.get_title())")
+    }
+
+    func awaitPrompt(_ name: String) async throws {
+        await eventually(timeout: .seconds(15), every: .milliseconds(50), "the prompt for \(name)") {
+            try await titles().contains("\"\(name) is locked\"")
+        }
+        // Keys that come right after the window are not taken as an answer.
+        try await Task.sleep(for: .milliseconds(800))
+    }
+
+    func photograph(_ name: String) async throws -> Picture {
+        let file = home.path(name + ".png")
+        _ = try await Self.call(
+            "/org/gnome/Shell/Screenshot", "org.gnome.Shell.Screenshot.Screenshot", ["false", "false", file],
+            environment)
+        return try await Picture(file)
+    }
+}
