@@ -79,10 +79,11 @@ extension Gate {
         let users = event.handle.users
         // Root may read: a backup, the package manager. Root who starts the app is asked like anybody.
         if users?.effective == 0 { return event.answer(allow: true) }
+        // Looked up while it waits: it may end over the refusal.
+        let start = ProcessFacts.status(event.process)?.start
         event.answer(allow: false)
-        // A process that ended over the refusal has no start any more, and can't try again either: it is told all the same.
-        let start = ProcessFacts.status(event.process)?.start ?? 0
-        guard denied.note(.init(process: event.process, start: start, file: file)), case .guarded(let app) = owner,
+        guard let start, denied.note(.init(process: event.process, start: start, file: file)),
+            case .guarded(let app) = owner,
             let users, let daemon, isSynchronised,
             daemon.unread < 1_000_000
         else { return }
