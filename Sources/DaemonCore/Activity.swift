@@ -70,12 +70,17 @@ public actor ActivityLog {
         self.time = time
     }
 
-    /// Returns when the event is on disk, or lost because it can't be written.
+    /// Returns when the event is on disk, or lost because it can't be written. Never left out for want of room: who
+    /// floods the log must not be able to keep what matters out of it.
     public func record(
         _ kind: ActivityEvent.Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil,
         path: String? = nil, reason: Reason? = nil, _ sentence: String
     ) async {
-        note(kind, app: app, user: user, process: process, path: path, reason: reason, sentence)
+        pending.append(
+            ActivityEvent(
+                time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
+                reason: reason?.rawValue, sentence: sentence))
+        startWriter()
         await withCheckedContinuation { waiters.append($0) }
     }
 
@@ -93,6 +98,10 @@ public actor ActivityLog {
         } else {
             lost += 1
         }
+        startWriter()
+    }
+
+    private func startWriter() {
         if writer == nil { writer = Task { await write() } }
     }
 

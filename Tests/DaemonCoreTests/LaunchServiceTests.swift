@@ -347,10 +347,14 @@ import WireProtocol
         let start = clock.now
         _ = try await world.ask(world.launch(10_001), &prompter)
         #expect(clock.now - start < .seconds(5))
-        await eventually(timeout: .seconds(20)) {
-            let denied = try await world.database.statistics(since: 0).first?.denied ?? 0
-            let lost = try await world.events(.eventsLost).compactMap { Int($0.sentence.prefix { $0.isNumber }) }
-            return denied + lost.reduce(0, +) == 10_000
+        var (written, lost) = (0, 0)
+        let isComplete = await eventually(timeout: .seconds(60), every: .milliseconds(200)) {
+            let statistics = try await world.database.statistics(since: 0).first
+            written = statistics.map { $0.denied + $0.asked } ?? 0
+            lost = try await world.events(.eventsLost).compactMap { Int($0.sentence.prefix { $0.isNumber }) }
+                .reduce(0, +)
+            return written + lost == 10_001
         }
+        #expect(isComplete, "\(written) are in the log, \(lost) were counted as left out")
     }
 }

@@ -38,6 +38,14 @@ import WireProtocol
         #expect(try await lockout(world).failures == 1)
     }
 
+    @Test func anAttemptWhoseComparisonBreaksIsCountedAlready() async throws {
+        var stored = World.passcodes()
+        stored.owner = "what no version has written"
+        let world = try await World(passcodes: stored)
+        await #expect(throws: (any Error).self) { try await world.passcodes.verify(right, user: 1) }
+        #expect(try await lockout(world).failures == 1)
+    }
+
     @Test func powerLostAfterTheCountLeavesEvenARightAttemptCounted() async throws {
         let world = try await World()
         await world.documents.fail(after: 1)

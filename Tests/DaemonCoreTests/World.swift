@@ -133,7 +133,7 @@ final class World: Sendable {
     }
 
     func events(_ kind: ActivityEvent.Kind) async throws -> [EventReport] {
-        try await database.events(after: 0, limit: 1_000, app: nil).filter { $0.kind == kind.rawValue }
+        try await database.events(after: 0, limit: 100_000, app: nil).filter { $0.kind == kind.rawValue }
     }
 
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }

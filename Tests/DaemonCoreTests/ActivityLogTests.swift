@@ -1,0 +1,84 @@
+import Policy
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+/// A log whose writes wait until the test lets them, or fail.
+private actor SlowLog: ActivityStore {
+    struct Full: Error {}
+
+    private(set) var batches: [[ActivityEvent]] = []
+    private var isHeld = true
+    private var isFull = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func release(isFull: Bool = false) {
+        self.isFull = isFull
+        isHeld = false
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+
+    func append(_ events: [ActivityEvent]) async throws {
+        if isHeld { await withCheckedContinuation { waiting.append($0) } }
+        if isFull { throw Full() }
+        batches.append(events)
+    }
+
+    var isWriting: Bool { !waiting.isEmpty }
+
+    func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] { [] }
+    func statistics(since time: Double) async throws -> [AppStatistics] { [] }
+}
+
+@Suite struct ActivityLogTests {
+    private let store = SlowLog()
+    private let log: ActivityLog
+
+    init() { log = ActivityLog(store: store, time: TestTime()) }
+
+    @Test func whatIsNotedWaitsForNothingAndIsWrittenTogether() async {
+        await log.note(.launchDenied, "first")
+        await eventually { await store.isWriting }
+        for number in 1...100 { await log.note(.launchDenied, "\(number)") }
+        await store.release()
+        await log.flush()
+        #expect(await store.batches.map(\.count) == [1, 100])
+    }
+
+    @Test func whatIsRecordedIsWrittenWhenItReturns() async {
+        await store.release()
+        await log.record(.unlocked, "it")
+        #expect(await store.batches.flatMap { $0 }.map(\.sentence) == ["it"])
+    }
+
+    @Test func aFloodIsCountedAndKeepsNothingThatMattersOut() async {
+        await log.note(.launchDenied, "first")
+        await eventually { await store.isWriting }
+        for _ in 0..<5_000 { await log.note(.launchDenied, "flood") }
+        async let recorded: Void = log.record(.unlocked, "what matters")
+        // It is queued behind the flood, or comes after it: either way nothing of it is dropped.
+        try? await Task.sleep(for: .milliseconds(50))
+        await store.release()
+        await recorded
+        let events = await store.batches.flatMap { $0 }
+        #expect(events.contains { $0.sentence == "what matters" })
+        #expect(events.count { $0.sentence == "flood" } == ActivityLog.maximumPending)
+        #expect(events.first { $0.kind == .eventsLost }?.sentence.hasPrefix("904 events") == true)
+    }
+
+    @Test func whatCouldNotBeWrittenIsCountedAtTheNextChance() async {
+        await store.release(isFull: true)
+        await log.record(.unlocked, "lost")
+        await log.record(.unlocked, "lost too")
+        #expect(await store.batches.isEmpty)
+        await store.release()
+        await log.record(.unlocked, "kept")
+        #expect(
+            await store.batches.map { $0.map(\.sentence) } == [
+                ["kept", "2 events came faster than they could be written and were left out."]
+            ])
+    }
+}
