@@ -107,7 +107,10 @@ struct DesktopTests {
             await eventually(timeout: .seconds(20), every: .milliseconds(100), "\(way): the app's window") {
                 try await session.titles() == #"["Calculator"]"#
             }
-            _ = try await session.photograph("gnome-shell-\(way)-open")
+            await eventually(timeout: .seconds(10), every: .milliseconds(300), "\(way): its orange key is seen") {
+                try await session.photograph("gnome-shell-\(way)-open")
+                    .count(red: 240...255, green: 90...140, blue: 0...40) > 2000
+            }
             let running = try #require(ProcessRecord.running("/usr/bin/gnome-calculator").first)
             #expect(running.arguments == ["gnome-calculator"] + (way == "command" ? ["--mode=advanced"] : []))
             kill(running.pid, SIGKILL)

@@ -62,7 +62,9 @@ struct RealAppsTests {
         let held = try #require(try await applocker.events(of: app.id, kind: "launch_asked").first?.process)
         #expect(try await session.processOfWindow(window) == held)
         #expect(try await launch.wait() == .code(0))
-        _ = try await session.photograph("\(app.id)-open")
+        await eventually(timeout: .seconds(10), every: .milliseconds(300), "its window is painted") {
+            try await session.photograph("\(app.id)-open").distinctColours > 100
+        }
 
         try await applocker.lock(app.id)
         try await app.browser?.expectNewTabs(in: session)
