@@ -4,6 +4,13 @@ public struct SealedFormatsError: Error, Sendable, CustomStringConvertible {
         case malformed, unknownVersion, unknownAlgorithm, parametersOutOfRange
         case machineSecretMissing, machineSecretUnusable
         case derivationFailed
+        /// No key that was tried opens it: a wrong passcode, another vault, or not made by who claims it.
+        case wrongKey
+        /// The right key, but bytes that were changed, cut off or put together from others.
+        case damaged
+        /// Sealed under a vault key that this device does not have.
+        case keyMissing
+        case tooLarge
     }
 
     public let code: Code

@@ -1,0 +1,34 @@
+/// Where a record belongs. It is stored in clear beside the sealed bytes, and they open under no other name.
+public struct RecordName: Hashable, Sendable {
+    public var vault: ItemID
+    public var collection: RecordCollection
+    public var id: ItemID
+    /// From 1; each write is the next.
+    public var revision: UInt64
+
+    public init(vault: ItemID, collection: RecordCollection, id: ItemID, revision: UInt64) {
+        self.vault = vault
+        self.collection = collection
+        self.id = id
+        self.revision = revision
+    }
+}
+
+/// A kind of record: 1 to 32 characters of a-z and "-".
+public struct RecordCollection: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    /// Returns nil for anything else.
+    public init?(rawValue: String) {
+        let isAllowed = rawValue.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == 45 }
+        guard 1...32 ~= rawValue.utf8.count, isAllowed else { return nil }
+        self.rawValue = rawValue
+    }
+
+    private init(known: String) { rawValue = known }
+
+    public static let notes = RecordCollection(known: "notes")
+    public static let files = RecordCollection(known: "files")
+    public static let lockedFiles = RecordCollection(known: "locked-files")
+    public static let intruders = RecordCollection(known: "intruders")
+}

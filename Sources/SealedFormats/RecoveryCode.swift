@@ -1,0 +1,94 @@
+import Crypto
+
+/// 160 random bits that open the vault without any device: 36 digits of Crockford's base 32, the last four a check.
+public struct RecoveryCode: Sendable {
+    private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+    private static let secretLength = 20
+
+    private let secret: SecretBytes
+
+    /// A fresh one.
+    public init() { secret = .random(count: Self.secretLength) }
+
+    /// Reads what somebody typed: any case, spaces and dashes where they like, I and L for 1, O for 0.
+    /// - Throws: `SealedFormatsError` with code `malformed`, saying what is wrong with it.
+    public init(text: SecretBytes) throws(SealedFormatsError) {
+        var values: [UInt8] = []
+        defer { values.withUnsafeMutableBytes { wipe($0) } }
+        values.reserveCapacity(64)
+        let isAllowed = text.withUnsafeBytes { bytes in
+            for byte in bytes where byte != UInt8(ascii: "-") && !(9...13 ~= byte) && byte != UInt8(ascii: " ") {
+                guard let value = Self.value(byte), values.count < 64 else { return false }
+                values.append(value)
+            }
+            return true
+        }
+        guard isAllowed, values.count == 36 else {
+            throw SealedFormatsError(
+                .malformed, "A recovery code has 36 letters and digits in groups of four; type it as it is printed.")
+        }
+        secret = SecretBytes(capacity: Self.secretLength) { buffer in
+            for index in 0..<Self.secretLength {
+                // Eight digits of five bits are five bytes.
+                let bit = index * 8
+                let window = (0..<3).reduce(UInt32(0)) { sum, step in
+                    let position = bit / 5 + step
+                    return sum << 5 | UInt32(position < 32 ? values[position] : 0)
+                }
+                buffer[index] = UInt8(truncatingIfNeeded: window >> UInt32(15 - 8 - bit % 5))
+            }
+            return Self.secretLength
+        }
+        guard Self.check(secret) == Array(values[32...]) else {
+            throw SealedFormatsError(.malformed, "The recovery code has a typing mistake; compare it with the sheet.")
+        }
+    }
+
+    /// As printed: nine groups of four with dashes.
+    public var printed: SecretBytes { spelled(dashes: true) }
+
+    /// As the passcode of a key slot: 36 digits in upper case.
+    public var passcode: SecretBytes { spelled(dashes: false) }
+
+    private func spelled(dashes: Bool) -> SecretBytes {
+        SecretBytes(capacity: 44) { buffer in
+            var values: [UInt8] = (0..<32).map { position in
+                secret.withUnsafeBytes { bytes in
+                    let bit = position * 5
+                    let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0)
+                    return UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31
+                }
+            }
+            values += Self.check(secret)
+            var count = 0
+            for (position, value) in values.enumerated() {
+                if dashes, position > 0, position.isMultiple(of: 4) {
+                    buffer[count] = UInt8(ascii: "-")
+                    count += 1
+                }
+                buffer[count] = Self.digits[Int(value)]
+                count += 1
+            }
+            values.withUnsafeMutableBytes { wipe($0) }
+            return count
+        }
+    }
+
+    /// Four digits: the first 20 bits of a hash.
+    private static func check(_ secret: SecretBytes) -> [UInt8] {
+        var fields = Fields("applocker/1/recovery-check")
+        secret.withUnsafeBytes { fields.add($0) }
+        let hash = Array(SHA256.hash(data: fields.bytes))
+        let bits = UInt32(hash[0]) << 16 | UInt32(hash[1]) << 8 | UInt32(hash[2])
+        return [19, 14, 9, 4].map { UInt8(truncatingIfNeeded: bits >> $0) & 31 }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        let upper = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(digit) ? digit - 32 : digit
+        switch upper {
+        case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
+        case UInt8(ascii: "O"): return 0
+        default: return digits.firstIndex(of: upper).map { UInt8($0) }
+        }
+    }
+}
