@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,7 +101,8 @@ __attribute__((noreturn)) static void become(const struct clinux_spawn_request *
     if (request->new_session && request->take_terminal && ioctl(0, TIOCSCTTY, 0) != 0)
         fail(error_descriptor);
     if (request->change_user
-        && (setgroups(0, NULL) != 0 || setresgid(request->group, request->group, request->group) != 0
+        && (setgroups(request->further_group_count, request->further_groups) != 0
+            || setresgid(request->group, request->group, request->group) != 0
             || setresuid(request->user, request->user, request->user) != 0))
         fail(error_descriptor);
     if (request->working_directory && chdir(request->working_directory) != 0)
@@ -111,6 +113,14 @@ __attribute__((noreturn)) static void become(const struct clinux_spawn_request *
             fail(error_descriptor);
         if (getppid() != parent)  // it ended before the request was in place
             _exit(127);
+    }
+    if (request->forbid_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        fail(error_descriptor);
+    for (size_t i = 0; i < request->limit_count; i++) {
+        rlim_t value = (rlim_t)request->limits[i].value;
+        const struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+        if (setrlimit((__rlimit_resource_t)request->limits[i].resource, &limit) != 0)
+            fail(error_descriptor);
     }
     static const char listen_pid[] = "LISTEN_PID=";
     for (char *const *entry = request->envp; *entry; entry++)

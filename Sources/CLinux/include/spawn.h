@@ -3,7 +3,14 @@
 // and whoever started it must stay free meanwhile (posix_spawn and vfork block the caller).
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/// One resource limit of a child, soft and hard alike; `resource` is a RLIMIT_ number of getrlimit(2).
+struct clinux_spawn_limit {
+    int resource;
+    uint64_t value;
+};
 
 /// How many descriptors one child can be given.
 #define CLINUX_SPAWN_MAX_DESCRIPTORS 128
@@ -30,10 +37,17 @@ struct clinux_spawn_request {
     bool new_session;
     /// With `new_session`: descriptor 0 of the child becomes its controlling terminal.
     bool take_terminal;
-    /// The child drops to this user and group before execve, with no further groups.
+    /// The child drops to this user and group before execve, with no further groups than `further_groups`.
     bool change_user;
     uid_t user;
     gid_t group;
+    const gid_t *further_groups;
+    size_t further_group_count;
+    /// Neither the child nor anything it starts gains privileges by an execve (PR_SET_NO_NEW_PRIVS).
+    bool forbid_new_privileges;
+    /// Set right before execve.
+    const struct clinux_spawn_limit *limits;
+    size_t limit_count;
     /// This descriptor (close-on-exec) gets the errno, as 4 bytes in host order, of a child that could not start;
     /// end of file without a byte means that execve succeeded. -1 for none.
     int error_descriptor;

@@ -1,0 +1,48 @@
+import Glibc
+
+/// Room for one picture. Wiped when it goes away; memory is used only as far as it is filled.
+final class PictureBuffer {
+    enum Filled {
+        /// More may come.
+        case more
+        /// The other end is closed.
+        case ended
+        /// There is more than there is room for.
+        case full
+    }
+
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    /// - Parameter capacity: in bytes.
+    init(capacity: Int) {
+        // One byte more tells a full picture from one that goes on.
+        memory = .allocate(byteCount: capacity + 1, alignment: 1)
+    }
+
+    deinit {
+        if let start = memory.baseAddress { explicit_bzero(start, count) }
+        memory.deallocate()
+    }
+
+    /// Reads once, or with `untilEmpty` until the descriptor, which must not block then, has nothing more.
+    func fill(from descriptor: Int32, untilEmpty: Bool) -> Filled {
+        repeat {
+            let room = UnsafeMutableRawBufferPointer(rebasing: memory[count...])
+            let length = read(descriptor, room.baseAddress, room.count)
+            if length < 0, errno == EINTR { continue }
+            guard length > 0 else { return .ended }
+            count += length
+            if count == memory.count { return .full }
+        } while untilEmpty
+        return .more
+    }
+
+    /// Whether it begins and ends as a JPEG does: start of image and a first marker, end of image (ITU-T T.81, B.1.1.3).
+    var isOneJPEG: Bool {
+        count >= 5 && memory[0] == 0xFF && memory[1] == 0xD8 && memory[2] == 0xFF && memory[count - 2] == 0xFF
+            && memory[count - 1] == 0xD9
+    }
+
+    func copy() -> [UInt8] { Array(memory[..<count]) }
+}
