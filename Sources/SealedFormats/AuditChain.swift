@@ -22,6 +22,8 @@ public struct AuditChain: Sendable {
                 hash.count == 32
             else { return nil }
             self.init(number: number, hash: hash)
+            // One spelling alone: no sign, no zeros in front.
+            guard description == text else { return nil }
         }
 
         public var description: String { "\(number):\(Hexadecimal.encode(hash))" }
@@ -105,6 +107,7 @@ public struct AuditChain: Sendable {
 
     /// Follows the chain by one event that was read. False where it does not continue it; the chain then stays as it is.
     public mutating func follow(_ event: Event, number: UInt64, link: Link) -> Bool {
+        guard head.number < .max else { return false }
         let next = next(event)
         guard number == next.number, link.hash == next.hash,
             device.verify(link.signature, of: next.hash, purpose: "audit")

@@ -9,7 +9,10 @@ public struct BackupHeader: Sendable {
     /// The passphrase's, without a mixed secret. Its root key is the stream's content key.
     public let slots: KeySlots
 
-    public init(slots: KeySlots) { self.slots = slots }
+    public init(slots: KeySlots) {
+        precondition(!slots.usesMixedSecret, "a backup opens with its passphrase alone")
+        self.slots = slots
+    }
 
     public static var streamName: ContentStream.Name { ContentStream.Name(purpose: "backup") }
 
@@ -62,6 +65,11 @@ public struct BackupEntry: Hashable, Sendable {
         length = try reader.number()
         self.kind = kind
         try reader.end()
+        switch kind {
+        case .blob: guard length >= UInt64(ItemID.length) else { throw reader.malformed() }
+        case .end: guard length == 0 else { throw reader.malformed() }
+        case .manifest, .settings, .keyRing, .record: break
+        }
         if kind != .blob, length > Self.maximumLength {
             throw SealedFormatsError(.tooLarge, "The backup has an entry of \(length) bytes, more than there can be.")
         }

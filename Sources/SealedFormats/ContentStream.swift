@@ -78,13 +78,15 @@ public struct ContentStream: Sendable {
         noncePrefix = committed.noncePrefix
     }
 
-    /// One chunk: ciphertext, then the tag of 16 bytes.
+    /// One chunk: ciphertext, then the tag of 16 bytes. The indices of what is returned don't begin at 0.
     /// - Parameters:
     ///   - plaintext: exactly `chunkSize.bytes`, or fewer where it is the last; none only where it is also the first.
     ///   - index: from 0. Each index is sealed once.
     public func seal(_ plaintext: some DataProtocol, index: UInt32, isLast: Bool) -> Data {
         precondition(
-            isLast ? plaintext.count <= chunkSize.bytes : plaintext.count == chunkSize.bytes, "a chunk of a wrong size")
+            isLast
+                ? plaintext.count <= chunkSize.bytes && (!plaintext.isEmpty || index == 0)
+                : plaintext.count == chunkSize.bytes, "a chunk of a wrong size")
         return GCM.seal(plaintext, key: key, nonce: nonce(index, isLast))
     }
 
@@ -148,7 +150,8 @@ extension ContentStream {
 
         /// At least 1: empty content is one empty chunk.
         public var chunkCount: UInt64 {
-            max(1, (contentSize + UInt64(chunkSize.bytes) - 1) / UInt64(chunkSize.bytes))
+            let (full, rest) = contentSize.quotientAndRemainder(dividingBy: UInt64(chunkSize.bytes))
+            return max(1, full + (rest > 0 ? 1 : 0))
         }
 
         /// With the header, in bytes.

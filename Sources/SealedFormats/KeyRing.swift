@@ -35,9 +35,19 @@ public struct KeyRing: Sendable {
     /// Ordered by kind, vault and epoch.
     public private(set) var entries: [Entry]
 
+    /// Where the same key is there twice, it is kept once.
     public init(_ entries: [Entry]) {
-        precondition(entries.count <= Self.maximumEntries, "a key ring has at most 4,096 entries")
-        self.entries = entries.sorted { $0.order < $1.order }
+        var distinct: [Entry] = []
+        for entry in entries.sorted(by: { $0.order < $1.order }) {
+            if let last = distinct.last, last.order == entry.order {
+                // Written, such a ring would never open again.
+                precondition(last.key == entry.key, "a key ring has one key for a kind, vault and epoch")
+            } else {
+                distinct.append(entry)
+            }
+        }
+        precondition(distinct.count <= Self.maximumEntries, "a key ring has at most 4,096 entries")
+        self.entries = distinct
     }
 
     public func key(_ kind: Kind, vault: ItemID, epoch: UInt32) -> SecretBytes? {
@@ -49,6 +59,7 @@ public struct KeyRing: Sendable {
         entries.last { $0.kind == kind && $0.vault == vault }
     }
 
+    /// Another key for the same kind, vault and epoch is a mistake of the caller.
     public mutating func add(_ entry: Entry) { self = KeyRing(entries + [entry]) }
 
     // MARK: Bytes

@@ -30,8 +30,15 @@ enum Padding {
         return padded
     }
 
+    /// Wipes the padded bytes. Returns nil where the padding is not exactly what `pad` writes.
+    static func unpad(wiping padded: inout Data) -> Data? {
+        defer { padded.withUnsafeMutableBytes { wipe($0) } }
+        // A copy with indices from 0, so that it does not keep the padded bytes alive.
+        return unpad(padded).map { Data($0) }
+    }
+
     /// Returns nil where the padding is not exactly what `pad` writes.
-    static func unpad(_ padded: Data) -> Data? {
+    private static func unpad(_ padded: Data) -> Data? {
         guard padded.count >= minimumLength else { return nil }
         let count = Int(padded.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
         guard count <= padded.count - 4, paddedLength(of: count) == padded.count,

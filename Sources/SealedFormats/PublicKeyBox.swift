@@ -55,15 +55,17 @@ public enum PublicKeyBox {
     public static func seal(
         _ body: some Collection<UInt8>, as name: RecordName, to recipient: BoxPublicKey
     ) throws(SealedFormatsError) -> [UInt8] {
-        try seal(Padding.pad(body), purpose: "record", data: boundData(name), to: recipient)
+        var padded = try Padding.pad(body)
+        defer { padded.withUnsafeMutableBytes { wipe($0) } }
+        return try seal(padded, purpose: "record", data: boundData(name), to: recipient)
     }
 
     /// - Throws: `SealedFormatsError` with code `malformed`, `unknownVersion`, `wrongKey` or `damaged`.
     public static func open(
         _ box: [UInt8], as name: RecordName, with keys: BoxKeyPair
     ) throws(SealedFormatsError) -> Data {
-        let padded = try open(box, purpose: "record", data: boundData(name), with: keys)
-        guard let body = Padding.unpad(padded) else { throw damaged }
+        var padded = try open(box, purpose: "record", data: boundData(name), with: keys)
+        guard let body = Padding.unpad(wiping: &padded) else { throw damaged }
         return body
     }
 

@@ -17,11 +17,14 @@ public struct RecordEnvelope: Hashable, Sendable {
     private let body: Data
 
     /// Seals a body, at most 16 MiB less its padding, under a fresh item key.
-    /// - Parameter vaultKey: 32 bytes, of this epoch.
+    /// - Parameters:
+    ///   - vaultKey: 32 bytes, of this epoch.
+    ///   - epoch: from 1.
     /// - Throws: `SealedFormatsError` with code `tooLarge`.
     public init(
         sealing plaintext: some Collection<UInt8>, as name: RecordName, vaultKey: SecretBytes, epoch: UInt32
     ) throws(SealedFormatsError) {
+        precondition(epoch > 0, "epochs count from 1")
         var padded = try Padding.pad(plaintext)
         defer { padded.withUnsafeMutableBytes { wipe($0) } }
         let itemKey = SecretBytes.random(count: 32)
@@ -50,19 +53,24 @@ public struct RecordEnvelope: Hashable, Sendable {
     public func open(as name: RecordName, vaultKey: SecretBytes) throws(SealedFormatsError) -> Data {
         let itemKey = try itemKey(as: name, vaultKey: vaultKey)
         guard
-            let padded = GCM.open(
+            var padded = GCM.open(
                 body, key: Self.bodyKey(itemKey), data: Self.boundData("applocker/1/body", name, epoch: bodyEpoch)),
-            let plaintext = Padding.unpad(padded)
+            let plaintext = Padding.unpad(wiping: &padded)
         else { throw Self.damaged }
         return plaintext
     }
 
     /// The same record under the vault key of another epoch; the body stays as it is.
-    /// - Throws: as `open`.
+    /// - Throws: as `open`; with code `parametersOutOfRange` where the epoch is below `wrapEpoch`.
     public func rewrapped(
         as name: RecordName, from oldKey: SecretBytes, to newKey: SecretBytes, epoch: UInt32
     ) throws(SealedFormatsError) -> RecordEnvelope {
-        RecordEnvelope(
+        guard epoch >= wrapEpoch else {
+            throw SealedFormatsError(
+                .parametersOutOfRange,
+                "The record is of epoch \(wrapEpoch) and can't go back to \(epoch); use the vault's newest key.")
+        }
+        return RecordEnvelope(
             try itemKey(as: name, vaultKey: oldKey), body: body, bodyEpoch: bodyEpoch, as: name, vaultKey: newKey,
             epoch: epoch)
     }
@@ -80,7 +88,9 @@ public struct RecordEnvelope: Hashable, Sendable {
     }
 
     private static func bodyKey(_ itemKey: SecretBytes) -> SymmetricKey {
-        KeyDerivation.hkdf(itemKey, salt: nil, info: "applocker/1/body-key").withUnsafeBytes { SymmetricKey(data: $0) }
+        let material = itemKey.withUnsafeBytes { SymmetricKey(data: $0) }
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: material, info: Array("applocker/1/body-key".utf8), outputByteCount: 32)
     }
 
     private static func boundData(_ label: String, _ name: RecordName, epoch: UInt32) -> [UInt8] {

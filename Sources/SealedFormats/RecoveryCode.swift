@@ -52,11 +52,14 @@ public struct RecoveryCode: Sendable {
 
     private func spelled(dashes: Bool) -> SecretBytes {
         SecretBytes(capacity: 44) { buffer in
-            var values: [UInt8] = (0..<32).map { position in
-                secret.withUnsafeBytes { bytes in
-                    let bit = position * 5
-                    let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0)
-                    return UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31
+            var values: [UInt8] = []
+            // No copy is left behind by growing.
+            values.reserveCapacity(36)
+            secret.withUnsafeBytes { bytes in
+                for bit in stride(from: 0, to: bytes.count * 8, by: 5) {
+                    let next = bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0
+                    let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(next)
+                    values.append(UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31)
                 }
             }
             values += Self.check(secret)
@@ -76,9 +79,11 @@ public struct RecoveryCode: Sendable {
 
     /// Four digits: the first 20 bits of a hash.
     private static func check(_ secret: SecretBytes) -> [UInt8] {
-        var fields = Fields("applocker/1/recovery-check")
-        secret.withUnsafeBytes { fields.add($0) }
-        let hash = Array(SHA256.hash(data: fields.bytes))
+        // The fields piece by piece: put together they would be a copy of the secret.
+        var digest = SHA256()
+        digest.update(data: Fields("applocker/1/recovery-check").bytes + UInt32(secret.count).bigEndianBytes)
+        secret.withUnsafeBytes { digest.update(bufferPointer: $0) }
+        let hash = Array(digest.finalize())
         let bits = UInt32(hash[0]) << 16 | UInt32(hash[1]) << 8 | UInt32(hash[2])
         return [19, 14, 9, 4].map { UInt8(truncatingIfNeeded: bits >> $0) & 31 }
     }

@@ -1,0 +1,142 @@
+"""Runs every vector of this folder through reader.py: what opens must give what the vector says, what is refused must be
+refused with its code."""
+
+import base64
+import hashlib
+import json
+import pathlib
+
+import reader
+from make_stream_vectors import content_by_rule, stream
+from sealed_formats import Refused, is_signature, recovery_digits
+
+FOLDER = pathlib.Path(__file__).parent
+
+
+def slots(case):
+    block = bytes.fromhex(case["block"])
+    if "passcode" in case:
+        root_key, slot = reader.read_slots(
+            block, case["passcode"].encode(), case["mixedSecret"] and bytes.fromhex(case["mixedSecret"]))
+        assert (root_key.hex(), slot) == (case["rootKey"], case["slot"])
+        return
+    reader.check_slots(block)
+    if reader.open_slots(block, bytes.fromhex(case["kek"])) is None:
+        raise Refused("wrongKey")
+
+
+def ring(case):
+    entries = reader.read_ring(bytes.fromhex(case["ring"]), bytes.fromhex(case["rootKey"]))
+    assert entries == case["entries"]
+
+
+def envelope(case):
+    body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
+    assert body.hex() == case["body"]
+
+
+def edited(sealed, edit):
+    """One change to a stream with chunks of 64 KiB."""
+    if not edit:
+        return sealed
+    size = (1 << 16) + 16
+    chunks = [sealed[start:start + size] for start in range(72, len(sealed), size)]
+    match edit:
+        case ["flip", position, bit]:
+            return sealed[:position] + bytes([sealed[position] ^ 1 << bit]) + sealed[position + 1:]
+        case ["set", position, value]:
+            return sealed[:position] + bytes([value]) + sealed[position + 1:]
+        case ["cut", length]:
+            return sealed[:length]
+        case ["append", data]:
+            return sealed + bytes.fromhex(data)
+        case ["swap", one, other]:
+            chunks[one], chunks[other] = chunks[other], chunks[one]
+        case ["drop", one]:
+            del chunks[one]
+        case ["repeat", one]:
+            chunks.insert(one, chunks[one])
+    return sealed[:72] + b"".join(chunks)
+
+
+def streams(document):
+    made = {}
+    for case in document["opens"]:
+        key, content = bytes.fromhex(case["contentKey"]), content_by_rule(case["size"], case["seed"])
+        sealed = stream(case["name"], content, case["stream"], key, bytes.fromhex(case["header"])[5])
+        assert hashlib.sha256(sealed).hexdigest() == case["sealedSHA256"]
+        assert reader.read_stream(sealed, case["stream"], key) == content
+        made[case["name"]] = sealed, case["stream"], key
+    for case in document["refused"]:
+        sealed, name, key = made[case["of"]]
+        key = bytes.fromhex(case["contentKey"]) if "contentKey" in case else key
+        must_refuse(case, lambda case: reader.read_stream(edited(sealed, case["edit"]), case.get("stream", name), key))
+
+
+def box(case):
+    body = reader.read_box(bytes.fromhex(case["box"]), case["record"], bytes.fromhex(case["privateKey"]))
+    assert body.hex() == case["body"]
+
+
+def signature(case):
+    if not is_signature(bytes.fromhex(case["signature"]), bytes.fromhex(case["publicKey"]), case["purpose"],
+                        bytes.fromhex(case["message"])):
+        raise Refused("invalid")
+
+
+def audit(case):
+    assert reader.read_audit(bytes.fromhex(case["publicKey"]), case["events"]) == case["head"]
+
+
+def locked_file(case):
+    body, content = reader.read_locked_file(base64.b64decode(case["file"]), bytes.fromhex(case["vaultKey"]))
+    assert (body, content) == (json.loads(case["body"]), case["content"].encode())
+
+
+def backup(case):
+    file = base64.b64decode(case["file"])
+    if "passphrase" in case:
+        entries = reader.read_backup(file, case["passphrase"].encode())
+    else:
+        entries = reader.read_backup(file, None, bytes.fromhex(case["rootKey"]))
+    assert entries == [(entry["kind"], base64.b64decode(entry["content"])) for entry in case["entries"]]
+
+
+def earlier(case):
+    file, plaintext = base64.b64decode(case["file"]), base64.b64decode(case.get("plaintext", ""))
+    if case["purpose"] == "plain":
+        assert json.loads(file)["version"] == 1
+    else:
+        assert reader.read_earlier(file, case["passcode"].encode(), case["purpose"]) == plaintext
+
+
+def recovery(case):
+    for typed in case["typed"] if "secret" in case else [case["typed"]]:
+        secret = reader.read_recovery(typed)
+        assert secret.hex() == case["secret"] and recovery_digits(secret) == case["passcode"]
+
+
+def must_refuse(case, run):
+    try:
+        run(case)
+    except Refused as refused:
+        expected = case.get("error", refused.code)
+        assert refused.code == expected, f"{case['name']}: {refused.code} instead of {expected}"
+    else:
+        raise AssertionError(f"{case['name']}: opened")
+
+
+def run():
+    count = 0
+    for check in [slots, ring, envelope, streams, box, signature, audit, locked_file, backup, earlier, recovery]:
+        document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
+        if check is streams:
+            streams(document)
+        else:
+            for case in document["opens"]:
+                check(case)
+            for case in document["refused"]:
+                must_refuse(case, check)
+        count += len(document["opens"]) + len(document["refused"])
+    print(f"{count} vectors hold.")
+    return 0
