@@ -5,7 +5,9 @@
 #include "epoll.h"
 #include "fanotify.h"
 #include "file_identity.h"
+#include "file_names.h"
 #include "file_status.h"
+#include "file_traits.h"
 #include "heap_limits.h"
 #include "kernel_probe.h"
 #include "notification_listener.h"
@@ -19,7 +21,10 @@
 #include "signal_descriptor.h"
 #include "spawn.h"
 
+#include <linux/fs.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
@@ -83,4 +88,25 @@ pid_t clinux_fork_keeping(int kept) {
     if (kept != 3) dup2(kept, 3);
     close_range(4, ~0u, 0);
     return 0;
+}
+
+int clinux_rename_keeping(int old_directory, const char *old_name, int new_directory, const char *new_name) {
+    return renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+bool clinux_is_immutable(int descriptor) {
+    int flags = 0;
+    return ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0 && (flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)) != 0;
+}
+
+int clinux_is_being_written(int descriptor) {
+    // Whoever opens the file in between would have the kernel send SIGIO, which ends a process; SIGURG does not.
+    fcntl(descriptor, F_SETSIG, SIGURG);
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
+void clinux_start_writing(int descriptor, int64_t offset, int64_t count) {
+    sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
 }

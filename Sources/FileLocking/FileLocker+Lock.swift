@@ -1,0 +1,194 @@
+import CLinux
+import Foundation
+import Glibc
+import SealedFormats
+
+extension FileLocker {
+    /// Seals a file beside itself as PATH.aplk, reads all of it back, compares it with the original and only then removes
+    /// the original.
+    /// - Throws: `FileLockingError`; what sealing throws; `CancellationError`. The original is then untouched.
+    public func lock(_ selected: SelectedFile) async throws -> Outcome {
+        let (place, attributes, isLockedAlready) = try await FileThread.run { _ in
+            let place = try Place(selected)
+            try FileInspection.checkLockable(place.file, place.status)
+            guard !place.name.hasSuffix(Self.suffix) else {
+                throw FileLockingError(.alreadyExists, "\(place.path) is locked already.")
+            }
+            let isLockedAlready = try place.directory.status(of: place.name + Self.suffix) != nil
+            return (place, try ExtendedAttributes.read(place.file), isLockedAlready)
+        }
+        if isLockedAlready { return try await finishLock(place) }
+
+        let id = ItemID.random()
+        let key = SecretBytes.random(count: ContentStream.keyLength)
+        var body = LockedFileBody(place.status, name: place.name, attributes: attributes, contentKey: key)
+        var encoded = try body.encoded(path: place.path)
+        _ = body.takeContentKey()
+        defer { encoded.withUnsafeMutableBytes { wipe($0) } }
+        let header = try await sealing.seal(encoded, id: id)
+        let (temporary, headerRead) = try await FileThread.run { cancellation in
+            let temporary = try TemporaryFile(in: place.directory)
+            try write(place, header, key, into: temporary.file, cancellation)
+            let headerRead = try verify(place, header, key, temporary.file, cancellation)
+            return (temporary, headerRead)
+        }
+        guard try await sealing.open(headerRead) == encoded else { throw Self.notVerified(place.path) }
+        return try await FileThread.run { _ in
+            let locked = place.name + Self.suffix
+            try FileInspection.checkUnused(place.file)
+            try FileInspection.checkUnchanged(place.file, name: place.name, in: place.directory, since: place.status)
+            try temporary.rename(to: locked)
+            try place.directory.syncEntries()
+            if !options.keepsOriginal { try place.remove() }
+            return Outcome(path: place.directory.path(of: locked), size: place.status.size, notes: [])
+        }
+    }
+
+    private func write(
+        _ place: Place, _ header: LockedFileHeader, _ key: SecretBytes, into target: OpenFile,
+        _ cancellation: Cancellation
+    ) throws {
+        // The owner is kept by the sealed file, which only root can give away.
+        if place.status.owner != geteuid() { _ = fchown(target.descriptor, place.status.owner, place.status.group) }
+        let name = LockedFileHeader.streamName(vault: header.vault, id: header.id)
+        let stream = ContentStream(sealing: name, key: key, chunkSize: options.chunkSize)
+        let start = header.bytes
+        let layout = ContentStream.Layout(contentSize: place.status.size, chunkSize: options.chunkSize)
+        try checkRoom(for: UInt64(start.count) + layout.sealedSize, target, path: place.path)
+        // The position of the descriptor belongs to this value alone.
+        var offset: UInt64 = 0
+        let sealer = ContentSealer(stream) { buffer in
+            defer { offset += UInt64(buffer.count) }
+            return try place.file.read(into: buffer, at: offset)
+        }
+        var writer = SequentialWriter(target)
+        try start.withUnsafeBytes { try writer.append($0) }
+        while let sealed = try sealer.next() {
+            try cancellation.check()
+            try sealed.withUnsafeBytes { try writer.append($0) }
+            progress(.sealing, sealer.contentSize, place.status.size)
+        }
+        guard sealer.contentSize == place.status.size else { throw FileInspection.changedMeanwhile(place.path) }
+    }
+
+    /// Opens what was written and compares it with the original, byte by byte, while it goes to the disk.
+    /// - Returns: the header as it was read.
+    private func verify(
+        _ place: Place, _ header: LockedFileHeader, _ key: SecretBytes, _ written: OpenFile,
+        _ cancellation: Cancellation
+    ) throws -> LockedFileHeader {
+        let disk = SyncInBackground(written)
+        let outcome = Result {
+            let (headerRead, start) = try LockedFileHeader.read(from: written)
+            let content = try SealedContent(headerRead, start: start, of: written, key: key)
+            guard try isSame(content, as: place.file, step: .verifying, cancellation) else {
+                throw Self.notVerified(place.path)
+            }
+            return headerRead
+        }
+        try disk.wait()
+        return try outcome.get()
+    }
+
+    /// Whether the file has exactly this content.
+    func isSame(
+        _ content: SealedContent, as file: OpenFile, step: Step, _ cancellation: Cancellation
+    ) throws -> Bool {
+        let buffer = ChunkBuffer(content.layout.chunkSize.bytes)
+        var offset: UInt64 = 0
+        for index in 0..<content.layout.chunkCount {
+            try cancellation.check()
+            let chunk = try content.chunk(index)
+            try buffer.fill { try file.read(into: $0, at: offset) }
+            let isEqual = chunk.withUnsafeBytes { chunk in
+                chunk.count == buffer.bytes.count
+                    && (chunk.isEmpty || memcmp(chunk.baseAddress!, buffer.bytes.baseAddress!, chunk.count) == 0)
+            }
+            guard isEqual else { return false }
+            offset += UInt64(chunk.count)
+            progress(step, offset, content.layout.contentSize)
+        }
+        return try offset == file.status().size
+    }
+
+    /// Both are there: where they are the same, a run was killed between the two, and only the removal is left to do.
+    private func finishLock(_ place: Place) async throws -> Outcome {
+        let locked = place.name + Self.suffix
+        let path = place.directory.path(of: locked)
+        let exists = FileLockingError(
+            .alreadyExists, "\(path) exists already and is not the same file; move one of them away first.")
+        let (file, header, start) = try await FileThread.run { _ in
+            let (file, _) = try FileInspection.open(locked, in: place.directory)
+            guard let (header, start) = try? LockedFileHeader.read(from: file) else { throw exists }
+            return (file, header, start)
+        }
+        let opened = try await sealing.open(header)
+        return try await FileThread.run { cancellation in
+            var body = try LockedFileBody(decoding: opened, path: path)
+            let key = body.takeContentKey()
+            guard body.describes(place.status),
+                try isSame(
+                    SealedContent(header, start: start, of: file, key: key), as: place.file, step: .verifying,
+                    cancellation)
+            else { throw exists }
+            if !options.keepsOriginal {
+                try file.sync()
+                try place.directory.syncEntries()
+                try FileInspection.checkUnused(place.file)
+                try place.remove()
+            }
+            return Outcome(path: path, size: place.status.size, notes: [])
+        }
+    }
+
+    /// A sparse file would fill the disk before it fails, and other programs with it.
+    private func checkRoom(for size: UInt64, _ target: OpenFile, path: String) throws {
+        var disk = statvfs()
+        guard fstatvfs(target.descriptor, &disk) == 0 else { return }
+        let room = UInt64(geteuid() == 0 ? disk.f_bfree : disk.f_bavail) * UInt64(disk.f_frsize)
+        guard size > room, disk.f_blocks > 0 else { return }
+        throw FileLockingError(
+            .diskFull,
+            "\(path) needs \(size) bytes beside it while it is being locked, and the disk has \(room); free some first."
+        )
+    }
+
+    private static func notVerified(_ path: String) -> FileLockingError {
+        FileLockingError(
+            .failed,
+            "The sealed copy of \(path) did not read back as it was written; the original was kept. Check the disk.")
+    }
+}
+
+extension LockedFileBody {
+    /// Whether it was made of a file with this size, these permissions and this time.
+    func describes(_ status: FileStatus) -> Bool {
+        size == status.size && mode == UInt32(status.mode) && modified == status.modified.text
+    }
+}
+
+/// Writes from the front, and has the disk begin while more is being made.
+struct SequentialWriter {
+    private let file: OpenFile
+    private var offset: UInt64 = 0
+    private var begun: UInt64 = 0
+    /// In bytes.
+    private static let step: UInt64 = 8 << 20
+
+    init(_ file: OpenFile) { self.file = file }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try file.write(bytes, at: offset)
+        advance(bytes.count)
+    }
+
+    /// Leaves a hole.
+    mutating func skip(_ count: Int) { advance(count) }
+
+    private mutating func advance(_ count: Int) {
+        offset += UInt64(count)
+        guard offset - begun >= Self.step else { return }
+        clinux_start_writing(file.descriptor, Int64(begun), Int64(offset - begun))
+        begun = offset
+    }
+}
