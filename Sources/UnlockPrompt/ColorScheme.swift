@@ -7,6 +7,7 @@ import Glibc
 /// others, so it is read here.
 @MainActor
 final class ColorScheme {
+    private let sheet: (PromptStyle.Palette) -> String
     private let provider = gtk_css_provider_new()!
     private let desktop = cgtk_interface_settings()
     private var loaded: PromptStyle.Palette?
@@ -14,7 +15,8 @@ final class ColorScheme {
     private var prefersDark = cgtk_prefers_dark() != 0
     private var isSettingPreference = false
 
-    init() {
+    init(sheet: @escaping (PromptStyle.Palette) -> String = PromptStyle.sheet) {
+        self.sheet = sheet
         gtk_style_context_add_provider_for_display(
             gdk_display_get_default(), OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
         update()
@@ -45,7 +47,7 @@ final class ColorScheme {
         isSettingPreference = true
         cgtk_prefer_dark(isDark ? 1 : 0)
         isSettingPreference = false
-        gtk_css_provider_load_from_data(provider, PromptStyle.sheet(palette), -1)
+        gtk_css_provider_load_from_data(provider, sheet(palette), -1)
     }
 
     /// Copies a string that GLib allocated, and frees it.

@@ -18,6 +18,8 @@ public enum PromptProgram {
         case .wrong(let sentence):
             StandardError.write("applocker-prompt: \(sentence)\n")
             return 2
+        case .showPhoto(let photo, let caption):
+            return PhotoViewer.run(photo: photo, caption: caption)
         case .run(let socket):
             return run(socket: socket)
         }

@@ -11,7 +11,8 @@ enum PromptStyle {
 
     static func sheet(_ palette: Palette) -> String { colors(palette) + rules }
 
-    private static func colors(_ palette: Palette) -> String {
+    /// The named colours that the rules use.
+    static func colors(_ palette: Palette) -> String {
         switch palette {
         case .light:
             define(

@@ -9,11 +9,17 @@ struct PromptOptionsTests {
         #expect(PromptOptions([]) == .run(socket: nil))
         #expect(PromptOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
         #expect(PromptOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
+        #expect(PromptOptions(["--photo-fd", "3"]) == .showPhoto(3, caption: nil))
+        #expect(PromptOptions(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4))
         #expect(PromptOptions(["--help"]) == .help)
         #expect(PromptOptions(["--version"]) == .version)
     }
 
-    @Test(arguments: [["--socket"], ["--socket", ""], ["--passcode", "1234"], ["run"]])
+    @Test(arguments: [
+        ["--socket"], ["--socket", ""], ["--passcode", "1234"], ["run"], ["--photo-fd"], ["--photo-fd", "-1"],
+        ["--photo-fd", "x"],
+        ["--caption-fd", "3"],
+    ])
     func everythingElseIsRefused(arguments: [String]) {
         guard case .wrong = PromptOptions(arguments) else {
             Issue.record("\(arguments) were taken")

@@ -1,0 +1,79 @@
+import CGtk4
+import Glibc
+
+/// A photo, as large as the window allows, and a line about it. Escape closes it, and the process with it.
+@MainActor
+final class PhotoWindow {
+    private static let largest = (width: 1024, height: 720)
+
+    private let colors: ColorScheme
+    private let window: Widget
+
+    /// Comes up at once. GTK must have been initialised.
+    ///
+    /// - Throws: `PhotoFailure.damaged` where the decoder can't make a picture of it.
+    init(_ photo: PhotoFile, caption: String) throws(PhotoFailure) {
+        let bytes = g_bytes_new(photo.bytes, gsize(photo.bytes.count))
+        let texture = gdk_texture_new_from_bytes(bytes, nil)
+        g_bytes_unref(bytes)
+        guard let texture else { throw .damaged }
+        let picture = gtk_picture_new_for_paintable(texture)!
+        g_object_unref(UnsafeMutableRawPointer(texture))
+
+        colors = ColorScheme(sheet: PhotoStyle.sheet)
+        window = gtk_window_new()!.styled("photo-viewer")
+        gtk_picture_set_alternative_text(picture.opaque, caption.isEmpty ? "Intruder photo" : caption)
+        gtk_widget_set_vexpand(picture, 1)
+        let label = Widget.label("caption")
+        label.setText(caption)
+        label.setVisible(!caption.isEmpty)
+        gtk_label_set_wrap(label.opaque, 1)
+        gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
+        gtk_label_set_justify(label.opaque, GTK_JUSTIFY_CENTER)
+        gtk_label_set_selectable(label.opaque, 0)
+        let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [picture.expanding().styled("photo"), label])
+        let window = window.cast(to: GtkWindow.self)
+        gtk_window_set_title(window, "Intruder photo")
+        gtk_window_set_icon_name(window, "applocker")
+        gtk_window_set_child(window, whole)
+        let size = Self.size(of: photo)
+        gtk_window_set_default_size(window, Int32(size.width), Int32(size.height))
+        connect()
+        gtk_window_present(window)
+    }
+
+    /// The picture's own size, with room for the caption, or as much as a small screen has.
+    static func size(of photo: PhotoFile) -> (width: Int, height: Int) {
+        let scale = min(
+            1, Double(largest.width) / Double(photo.width), Double(largest.height) / Double(photo.height))
+        return (max(360, Int(Double(photo.width) * scale)), max(240, Int(Double(photo.height) * scale)) + 56)
+    }
+
+    private func connect() {
+        let keys = gtk_event_controller_key_new()!
+        Signals.connectKey(keys) { key in
+            guard key == guint(GDK_KEY_Escape) else { return false }
+            Self.end()
+            return true
+        }
+        gtk_widget_add_controller(window, keys)
+        Signals.connectDeciding(window.raw, "close-request") {
+            Self.end()
+            return true
+        }
+    }
+
+    /// Nothing is to be put away: the kernel clears the memory.
+    private static func end() { exit(0) }
+}
+
+/// How the photo's window looks.
+enum PhotoStyle {
+    static func sheet(_ palette: PromptStyle.Palette) -> String { PromptStyle.colors(palette) + rules }
+
+    private static let rules = """
+        window.photo-viewer { background: @prompt_background; color: @prompt_text; }
+        .photo-viewer .photo { margin: 12px 12px 0 12px; }
+        .photo-viewer .caption { margin: 12px 16px 14px 16px; color: @prompt_text; }
+        """
+}
