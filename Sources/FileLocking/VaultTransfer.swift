@@ -1,0 +1,120 @@
+public import Foundation
+import Glibc
+public import SealedFormats
+
+/// A file that is put into the vault: opened once, checked as for locking, and removed only while it is still the same.
+public struct OriginalFile: Sendable {
+    private let place: FileLocker.Place
+
+    public var path: String { place.path }
+    public var name: String { place.name }
+    /// In bytes.
+    public var size: UInt64 { place.status.size }
+    /// Permission bits.
+    public var mode: UInt32 { UInt32(place.status.mode) }
+    /// Seconds since 1970.
+    public var modified: Double {
+        Double(place.status.modified.seconds) + Double(place.status.modified.nanoseconds) / 1e9
+    }
+
+    /// - Parameter willBeRemoved: then a file with other names, or that is being written, is refused.
+    /// - Throws: `FileLockingError`.
+    public init(_ path: String, willBeRemoved: Bool) async throws {
+        place = try await FileThread.run { _ in
+            let name = (path as NSString).lastPathComponent
+            let folder = (path as NSString).deletingLastPathComponent
+            let directory = try OpenFile.directory(folder.isEmpty ? "." : folder)
+            let selected = SelectedFile(
+                path: path, size: 0, directory: directory.path, name: name,
+                directoryIdentity: try directory.status().identity)
+            let place = try FileLocker.Place(selected)
+            if willBeRemoved { try FileInspection.checkLockable(place.file, place.status) }
+            return place
+        }
+    }
+
+    /// Seals the content from its beginning.
+    public func sealer(_ stream: ContentStream) -> ContentSealer {
+        let file = place.file
+        var offset: UInt64 = 0
+        return ContentSealer(stream) { buffer in
+            defer { offset += UInt64(buffer.count) }
+            return try file.read(into: buffer, at: offset)
+        }
+    }
+
+    /// - Throws: `FileLockingError` with code `changedMeanwhile`.
+    public func checkUnchanged() async throws {
+        try await FileThread.run { _ in
+            try FileInspection.checkUnchanged(place.file, name: place.name, in: place.directory, since: place.status)
+        }
+    }
+
+    /// Whether these bytes are the file's from an offset on. Blocks.
+    public func holds(_ bytes: Data, at offset: UInt64) throws -> Bool {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 4096)
+        defer {
+            wipe(buffer)
+            buffer.deallocate()
+        }
+        let count = try place.file.read(into: buffer, at: offset)
+        return count == bytes.count && bytes.elementsEqual(UnsafeRawBufferPointer(buffer))
+    }
+
+    /// Removes the file whose content is safe elsewhere, and waits until the disk knows.
+    /// - Throws: `FileLockingError`, with code `changedMeanwhile` where it is not the same any more.
+    public func remove() async throws {
+        try await FileThread.run { _ in
+            try FileInspection.checkUnused(place.file)
+            try place.remove()
+        }
+    }
+}
+
+/// A file that comes out of the vault: it has its name only when it is whole and on the disk, and replaces nothing.
+///
+/// `@unchecked Sendable`: it may go from thread to thread, but is used by one at a time. Its calls block.
+public final class ReceivedFile: @unchecked Sendable {
+    public let path: String
+    private let directory: OpenFile
+    private let name: String
+    private let temporary: TemporaryFile
+    private var writer: SequentialWriter
+    private var size: UInt64 = 0
+
+    /// - Throws: `FileLockingError`, with code `alreadyExists` where the name is taken.
+    public init(_ path: String) throws {
+        self.path = path
+        name = (path as NSString).lastPathComponent
+        let folder = (path as NSString).deletingLastPathComponent
+        directory = try OpenFile.directory(folder.isEmpty ? "." : folder)
+        guard try directory.status(of: name) == nil else { throw FileLockingError.system("write", path, EEXIST) }
+        TemporaryFile.sweep(directory)
+        temporary = try TemporaryFile(in: directory)
+        writer = SequentialWriter(temporary.file)
+    }
+
+    /// The next bytes.
+    public func write(_ bytes: Data) throws {
+        try bytes.withUnsafeBytes { try Holes.write($0, to: &writer) }
+        size += UInt64(bytes.count)
+    }
+
+    /// - Parameters:
+    ///   - mode: permission bits; those that run a program with other rights are left out.
+    ///   - modified: seconds since 1970.
+    public func finish(mode: UInt32, modified: Double) throws {
+        try temporary.file.setSize(size)
+        let status = try temporary.file.status()
+        var traits = FileTraits(mode: mode_t(mode & 0o777), owner: status.owner, group: status.group)
+        if modified.isFinite, abs(modified) < 1e11 {
+            let seconds = modified.rounded(.down)
+            traits.modified = FileStatus.Time(
+                seconds: Int(seconds), nanoseconds: min(999_999_999, Int((modified - seconds) * 1e9)))
+        }
+        _ = try traits.restore(on: temporary.file, path: path)
+        try temporary.file.sync()
+        try temporary.rename(to: name)
+        try directory.syncEntries()
+    }
+}
