@@ -1,7 +1,9 @@
 # Everything a person needs from a fresh clone. The steps themselves are small scripts in Packaging/.
 SWIFT ?= swift
 NAME ?=
-export SWIFT
+FUZZ_SECONDS ?= 60
+PARSER ?=
+export SWIFT FUZZ_SECONDS PARSER
 
 .PHONY: help run demo test build lint format bench fuzz soak deb
 
@@ -13,7 +15,8 @@ help:
 	@echo "make lint       format, file lengths, imports"
 	@echo "make format     put the sources into the project's format"
 	@echo "make bench NAME=launch|...   one benchmark; the last line is its figures as JSON"
-	@echo "make fuzz, make soak, make deb"
+	@echo "make fuzz       every parser for FUZZ_SECONDS=60; PARSER=\"slots ring\" chooses some"
+	@echo "make soak, make deb"
 
 run: build
 	@Packaging/make/run
@@ -39,7 +42,7 @@ bench:
 	@Packaging/make/bench "$(NAME)"
 
 fuzz:
-	@Packaging/make/part "fuzzing" Fuzz/run
+	@Fuzz/run
 
 soak:
 	@Packaging/make/part "the soak test" Benchmarks/soak/run

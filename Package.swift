@@ -89,6 +89,10 @@ targets += [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
             "GateProtocol", "AppCatalog", "CLinux", logging, lifecycle, unixSignals,
         ], swiftSettings: strict),
+    // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
+    .testTarget(
+        name: "CorpusTests", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Policy"],
+        swiftSettings: strict),
     .testTarget(
         name: "Integration",
         dependencies: [

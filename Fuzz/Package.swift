@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The parsers again, compiled for libFuzzer: a package of its own, so that the main one is not touched by its flags.
+/// `Fuzz/run` builds and runs it. The folders in Sources are links to the main package's.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")],
+    targets: [
+        .target(name: "Policy", swiftSettings: settings),
+        .target(name: "GateProtocol", swiftSettings: settings),
+        .target(name: "AppCatalog", dependencies: ["Policy"], swiftSettings: settings),
+        .target(
+            name: "SealedFormats",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ], swiftSettings: settings),
+        .executableTarget(
+            name: "ParserFuzz", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Policy"],
+            swiftSettings: settings),
+    ]
+)

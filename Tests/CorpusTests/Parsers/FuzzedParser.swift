@@ -1,0 +1,38 @@
+/// A parser of bytes that come from elsewhere: whatever it is given, it answers or refuses, and never ends the process.
+///
+/// `make fuzz` looks for bytes that break this; the tests run those that are kept in Fuzz/corpus.
+enum FuzzedParser: String, CaseIterable, Sendable {
+    case slots, ring, envelope, stream, box
+    case lockedFile = "locked-file"
+    case backup, earlier, verifier, texts
+    case desktopEntry = "desktop-entry"
+    case exec
+    case shellScript = "shell-script"
+    case gateMessages = "gate-messages"
+    case schedule
+
+    func run(_ bytes: [UInt8]) {
+        switch self {
+        case .slots: Self.slots(bytes)
+        case .ring: Self.ring(bytes)
+        case .envelope: Self.envelope(bytes)
+        case .stream: Self.stream(bytes)
+        case .box: Self.box(bytes)
+        case .lockedFile: Self.lockedFile(bytes)
+        case .backup: Self.backup(bytes)
+        case .earlier: Self.earlier(bytes)
+        case .verifier: Self.verifier(bytes)
+        case .texts: Self.texts(bytes)
+        case .desktopEntry: Self.desktopEntry(bytes)
+        case .exec: Self.exec(bytes)
+        case .shellScript: Self.shellScript(bytes)
+        case .gateMessages: Self.gateMessages(bytes)
+        case .schedule: Self.schedule(bytes)
+        }
+    }
+
+    /// What was read is written the same again: there is one spelling, and nothing was overlooked.
+    static func same(_ written: [UInt8], as read: [UInt8]) {
+        precondition(written == read, "what was read is not written the same again")
+    }
+}
