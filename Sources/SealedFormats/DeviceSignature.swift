@@ -51,11 +51,24 @@ public struct DevicePublicKey: Hashable, Sendable {
         self.init(key)
     }
 
+    /// Names the device: the first 16 bytes of the key's SHA-256.
+    public var id: ItemID {
+        guard let id = ItemID(bytes: Array(SHA256.hash(data: bytes)).prefix(ItemID.length)) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        return id
+    }
+
     public func verify(_ signature: [UInt8], of message: [UInt8], purpose: String) -> Bool {
-        guard let key = try? P256.Signing.PublicKey(x963Representation: bytes),
+        isSignature(signature, over: Self.signed(message, purpose))
+    }
+
+    /// ECDSA as it is, over bytes without a purpose.
+    func isSignature(_ signature: [UInt8], over bytes: [UInt8]) -> Bool {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: self.bytes),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
         else { return false }
-        return key.isValidSignature(signature, for: Self.signed(message, purpose))
+        return key.isValidSignature(signature, for: bytes)
     }
 
     fileprivate static func signed(_ message: [UInt8], _ purpose: String) -> [UInt8] {

@@ -95,13 +95,20 @@ public enum PublicKeyBox {
             throw SealedFormatsError(.wrongKey, "The box was sealed to another key; nothing opens it here.")
         }
         let encapsulated = try reader.bytes(encapsulatedKeyLength)
-        let sealed = reader.rest()
+        return try openMessage(
+            reader.rest(), encapsulatedKey: encapsulated, info: info(purpose), data: data, with: keys)
+    }
+
+    /// RFC 9180 as it is: the first message of a context in base mode.
+    static func openMessage(
+        _ sealed: [UInt8], encapsulatedKey: [UInt8], info: Data, data: [UInt8], with keys: BoxKeyPair
+    ) throws(SealedFormatsError) -> Data {
         do {
             let key = try keys.privateKey.withUnsafeBytes {
                 try P256.KeyAgreement.PrivateKey(rawRepresentation: $0)
             }
             var recipient = try HPKE.Recipient(
-                privateKey: key, ciphersuite: suite, info: info(purpose), encapsulatedKey: Data(encapsulated))
+                privateKey: key, ciphersuite: suite, info: info, encapsulatedKey: Data(encapsulatedKey))
             return try recipient.open(sealed, authenticating: data)
         } catch {
             throw damaged
