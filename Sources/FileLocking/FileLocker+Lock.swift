@@ -1,4 +1,3 @@
-import CLinux
 import Foundation
 import Glibc
 import SealedFormats
@@ -28,87 +27,114 @@ extension FileLocker {
         let header = try await sealing.seal(encoded, id: id)
         let (temporary, headerRead) = try await FileThread.run { cancellation in
             let temporary = try TemporaryFile(in: place.directory)
-            try write(place, header, key, into: temporary.file, cancellation)
-            let headerRead = try verify(place, header, key, temporary.file, cancellation)
-            return (temporary, headerRead)
+            return (temporary, try writeAndVerify(place, header, key, temporary.file, cancellation))
         }
-        guard try await sealing.open(headerRead) == encoded else { throw Self.notVerified(place.path) }
-        return try await FileThread.run { _ in
-            let locked = place.name + Self.suffix
-            try FileInspection.checkUnused(place.file)
-            try FileInspection.checkUnchanged(place.file, name: place.name, in: place.directory, since: place.status)
-            try temporary.rename(to: locked)
-            try place.directory.syncEntries()
-            if !options.keepsOriginal { try place.remove() }
-            return Outcome(path: place.directory.path(of: locked), size: place.status.size, notes: [])
+        do {
+            guard try await sealing.open(headerRead) == encoded else { throw Self.notVerified(place.path) }
+            return try await FileThread.run { _ in try name(temporary, place) }
+        } catch {
+            temporary.discard()
+            throw error
         }
+    }
+
+    /// The sealed copy gets its name, then the original goes.
+    private func name(_ temporary: TemporaryFile, _ place: Place) throws -> Outcome {
+        let locked = place.name + Self.suffix
+        try FileInspection.checkUnused(place.file)
+        try FileInspection.checkUnchanged(place.file, name: place.name, in: place.directory, since: place.status)
+        try temporary.rename(to: locked)
+        try place.directory.syncEntries()
+        if !options.keepsOriginal { try place.remove() }
+        return Outcome(path: place.directory.path(of: locked), size: place.status.size, notes: [])
+    }
+
+    /// Seals the file into another one, then opens all of that and compares it with the original, byte by byte, while it
+    /// goes to the disk.
+    /// - Returns: the header as it was read.
+    private func writeAndVerify(
+        _ place: Place, _ header: LockedFileHeader, _ key: SecretBytes, _ target: OpenFile,
+        _ cancellation: Cancellation
+    ) throws -> LockedFileHeader {
+        // The owner is kept by the sealed file, which only root can give away.
+        if place.status.owner != geteuid() { _ = fchown(target.descriptor, place.status.owner, place.status.group) }
+        let layout = ContentStream.Layout(contentSize: place.status.size, chunkSize: options.chunkSize)
+        try checkRoom(for: UInt64(header.bytes.count) + layout.sealedSize, target, path: place.path)
+        try write(place, header, key, into: target, cancellation)
+        let disk = BackgroundWork { try target.sync() }
+        let outcome = Result {
+            let (headerRead, start) = try LockedFileHeader.read(from: target)
+            let open = { @Sendable in try SealedContent(headerRead, start: start, of: target, key: key) }
+            guard try isSame(open, as: place.file, step: .verifying, cancellation) else {
+                throw Self.notVerified(place.path)
+            }
+            return headerRead
+        }
+        try disk.wait().get()
+        return try outcome.get()
     }
 
     private func write(
         _ place: Place, _ header: LockedFileHeader, _ key: SecretBytes, into target: OpenFile,
         _ cancellation: Cancellation
     ) throws {
-        // The owner is kept by the sealed file, which only root can give away.
-        if place.status.owner != geteuid() { _ = fchown(target.descriptor, place.status.owner, place.status.group) }
         let name = LockedFileHeader.streamName(vault: header.vault, id: header.id)
         let stream = ContentStream(sealing: name, key: key, chunkSize: options.chunkSize)
-        let start = header.bytes
-        let layout = ContentStream.Layout(contentSize: place.status.size, chunkSize: options.chunkSize)
-        try checkRoom(for: UInt64(start.count) + layout.sealedSize, target, path: place.path)
-        // The position of the descriptor belongs to this value alone.
         var offset: UInt64 = 0
         let sealer = ContentSealer(stream) { buffer in
             defer { offset += UInt64(buffer.count) }
             return try place.file.read(into: buffer, at: offset)
         }
-        var writer = SequentialWriter(target)
-        try start.withUnsafeBytes { try writer.append($0) }
+        let writer = SequentialWriter(target)
+        try header.bytes.withUnsafeBytes { try writer.append($0) }
         while let sealed = try sealer.next() {
             try cancellation.check()
             try sealed.withUnsafeBytes { try writer.append($0) }
             progress(.sealing, sealer.contentSize, place.status.size)
         }
+        try writer.finish()
         guard sealer.contentSize == place.status.size else { throw FileInspection.changedMeanwhile(place.path) }
     }
 
-    /// Opens what was written and compares it with the original, byte by byte, while it goes to the disk.
-    /// - Returns: the header as it was read.
-    private func verify(
-        _ place: Place, _ header: LockedFileHeader, _ key: SecretBytes, _ written: OpenFile,
+    /// Whether the file has exactly this content. Large content is compared by two threads, half by each.
+    /// - Parameter open: makes a reader of the content; each thread has its own.
+    func isSame(
+        _ open: @escaping @Sendable () throws -> SealedContent, as file: OpenFile, step: Step,
         _ cancellation: Cancellation
-    ) throws -> LockedFileHeader {
-        let disk = SyncInBackground(written)
-        let outcome = Result {
-            let (headerRead, start) = try LockedFileHeader.read(from: written)
-            let content = try SealedContent(headerRead, start: start, of: written, key: key)
-            guard try isSame(content, as: place.file, step: .verifying, cancellation) else {
-                throw Self.notVerified(place.path)
-            }
-            return headerRead
+    ) throws -> Bool {
+        let content = try open()
+        let count = content.layout.chunkCount
+        guard try file.status().size == content.layout.contentSize else { return false }
+        let done = ContentDone()
+        guard count >= 8 else {
+            return try isSame(content, 0..<count, as: file, done, step: step, cancellation)
         }
-        try disk.wait()
-        return try outcome.get()
+        let second = BackgroundWork {
+            try isSame(open(), count / 2..<count, as: file, done, step: step, cancellation)
+        }
+        let first = Result { try isSame(content, 0..<count / 2, as: file, done, step: step, cancellation) }
+        let isSecondSame = try second.wait().get()
+        return try first.get() && isSecondSame
     }
 
-    /// Whether the file has exactly this content.
-    func isSame(
-        _ content: SealedContent, as file: OpenFile, step: Step, _ cancellation: Cancellation
+    private func isSame(
+        _ content: SealedContent, _ chunks: Range<UInt64>, as file: OpenFile, _ done: ContentDone, step: Step,
+        _ cancellation: Cancellation
     ) throws -> Bool {
-        let buffer = ChunkBuffer(content.layout.chunkSize.bytes)
-        var offset: UInt64 = 0
-        for index in 0..<content.layout.chunkCount {
+        let size = content.layout.chunkSize.bytes
+        let buffer = ChunkBuffer(size)
+        for index in chunks {
             try cancellation.check()
             let chunk = try content.chunk(index)
-            try buffer.fill { try file.read(into: $0, at: offset) }
+            try buffer.fill { try file.read(into: $0, at: index * UInt64(size)) }
             let isEqual = chunk.withUnsafeBytes { chunk in
                 chunk.count == buffer.bytes.count
                     && (chunk.isEmpty || memcmp(chunk.baseAddress!, buffer.bytes.baseAddress!, chunk.count) == 0)
             }
             guard isEqual else { return false }
-            offset += UInt64(chunk.count)
-            progress(step, offset, content.layout.contentSize)
+            progress(step, done.add(chunk.count), content.layout.contentSize)
         }
-        return try offset == file.status().size
+        return true
     }
 
     /// Both are there: where they are the same, a run was killed between the two, and only the removal is left to do.
@@ -128,7 +154,7 @@ extension FileLocker {
             let key = body.takeContentKey()
             guard body.describes(place.status),
                 try isSame(
-                    SealedContent(header, start: start, of: file, key: key), as: place.file, step: .verifying,
+                    { try SealedContent(header, start: start, of: file, key: key) }, as: place.file, step: .verifying,
                     cancellation)
             else { throw exists }
             if !options.keepsOriginal {
@@ -164,31 +190,5 @@ extension LockedFileBody {
     /// Whether it was made of a file with this size, these permissions and this time.
     func describes(_ status: FileStatus) -> Bool {
         size == status.size && mode == UInt32(status.mode) && modified == status.modified.text
-    }
-}
-
-/// Writes from the front, and has the disk begin while more is being made.
-struct SequentialWriter {
-    private let file: OpenFile
-    private var offset: UInt64 = 0
-    private var begun: UInt64 = 0
-    /// In bytes.
-    private static let step: UInt64 = 8 << 20
-
-    init(_ file: OpenFile) { self.file = file }
-
-    mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
-        try file.write(bytes, at: offset)
-        advance(bytes.count)
-    }
-
-    /// Leaves a hole.
-    mutating func skip(_ count: Int) { advance(count) }
-
-    private mutating func advance(_ count: Int) {
-        offset += UInt64(count)
-        guard offset - begun >= Self.step else { return }
-        clinux_start_writing(file.descriptor, Int64(begun), Int64(offset - begun))
-        begun = offset
     }
 }

@@ -50,12 +50,13 @@ extension FileLocker {
         _ cancellation: Cancellation
     ) throws -> Outcome {
         do {
-            let content = try SealedContent(header, start: start, of: place.file, key: key)
+            let open = { @Sendable in try SealedContent(header, start: start, of: place.file, key: key) }
+            let content = try open()
             guard content.layout.contentSize == body.size else {
                 throw FileLockingError(
                     .damaged, "\(place.path) was cut off or put together from others; restore it from a backup.")
             }
-            if let finished = try finishUnlock(place, content, body, cancellation) { return finished }
+            if let finished = try finishUnlock(place, open, body, cancellation) { return finished }
             let temporary = try TemporaryFile(in: place.directory)
             try write(content, to: temporary.file, cancellation)
             var traits = FileTraits(mode: mode_t(body.mode), owner: place.status.owner, group: place.status.group)
@@ -79,22 +80,23 @@ extension FileLocker {
     }
 
     private func write(_ content: SealedContent, to target: OpenFile, _ cancellation: Cancellation) throws {
-        var writer = SequentialWriter(target)
+        let writer = SequentialWriter(target, leavesHoles: true)
         var done: UInt64 = 0
         for index in 0..<content.layout.chunkCount {
             try cancellation.check()
             let chunk = try content.chunk(index)
-            try chunk.withUnsafeBytes { try Holes.write($0, to: &writer) }
+            try chunk.withUnsafeBytes { try writer.append($0) }
             done += UInt64(chunk.count)
             progress(.opening, done, content.layout.contentSize)
         }
-        try target.setSize(done)
+        try writer.finish()
     }
 
     /// Both are there: where they are the same, a run was killed between the two, and only the removal is left to do.
     /// - Returns: nil where there is no other file.
     private func finishUnlock(
-        _ place: Place, _ content: SealedContent, _ body: LockedFileBody, _ cancellation: Cancellation
+        _ place: Place, _ open: @escaping @Sendable () throws -> SealedContent, _ body: LockedFileBody,
+        _ cancellation: Cancellation
     ) throws -> Outcome? {
         guard let status = try place.directory.status(of: originalName(place)) else { return nil }
         let path = originalPath(place)
@@ -102,7 +104,7 @@ extension FileLocker {
             .alreadyExists, "\(path) exists already and is not the same file; move one of them away first.")
         guard status.isFile, body.describes(status) else { throw exists }
         let file = try place.directory.open(originalName(place))
-        guard try isSame(content, as: file, step: .opening, cancellation) else { throw exists }
+        guard try isSame(open, as: file, step: .opening, cancellation) else { throw exists }
         try file.sync()
         try place.directory.syncEntries()
         if !options.keepsOriginal { try place.remove() }
@@ -115,33 +117,6 @@ extension FileLocker {
 
     static func damaged(_ path: String, _ error: SealedFormatsError) -> FileLockingError {
         FileLockingError(.damaged, "\(path) can't be unlocked and was left as it is: \(error.sentence)", cause: error)
-    }
-}
-
-/// Zeros that need no room on the disk.
-enum Holes {
-    /// A hole is at least as long, in bytes.
-    private static let granularity = 64 << 10
-
-    static func write(_ bytes: UnsafeRawBufferPointer, to writer: inout SequentialWriter) throws {
-        var written = 0
-        var position = 0
-        while position < bytes.count {
-            let end = min(position + granularity, bytes.count)
-            if isZero(UnsafeRawBufferPointer(rebasing: bytes[position..<end])) {
-                try writer.append(UnsafeRawBufferPointer(rebasing: bytes[written..<position]))
-                writer.skip(end - position)
-                written = end
-            }
-            position = end
-        }
-        try writer.append(UnsafeRawBufferPointer(rebasing: bytes[written...]))
-    }
-
-    /// Each byte is compared with the one after it: fast, and for most content over at the first one.
-    private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let start = bytes.baseAddress else { return true }
-        return bytes[0] == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
     }
 }
 

@@ -31,23 +31,30 @@ final class Cancellation: Sendable {
     }
 }
 
-/// Writes a file to the disk on a thread of its own while its author does something else.
-final class SyncInBackground: Sendable {
-    private let outcome = Mutex<Result<Void, any Error>?>(nil)
+/// Work on a thread of its own, beside that of its author.
+final class BackgroundWork<Outcome: Sendable>: Sendable {
+    private let outcome = Mutex<Result<Outcome, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ file: OpenFile) {
+    init(_ work: @escaping @Sendable () throws -> Outcome) {
         Thread.detachNewThread { [self] in
-            let result = Result { try file.sync() }
+            let result = Result { try work() }
             outcome.withLock { $0 = result }
             done.signal()
         }
     }
 
-    /// Waits for the disk. To be called once.
-    /// - Throws: what the disk reported.
-    func wait() throws {
+    /// Blocks until it is done. To be called once.
+    func wait() -> Result<Outcome, any Error> {
         done.wait()
-        try outcome.withLock { $0 }?.get()
+        return outcome.withLock { $0 } ?? .failure(CancellationError())
     }
+}
+
+/// How much content several threads have gone through together.
+final class ContentDone: Sendable {
+    private let size = Atomic<UInt64>(0)
+
+    /// - Returns: all so far, in bytes.
+    func add(_ count: Int) -> UInt64 { size.add(UInt64(count), ordering: .relaxed).newValue }
 }

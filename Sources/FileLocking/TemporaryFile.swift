@@ -15,6 +15,7 @@ final class TemporaryFile: @unchecked Sendable {
     let file: OpenFile
     private let directory: OpenFile
     private let name: String
+    /// Or is gone.
     private var isNamed = false
 
     /// Makes it, readable and writable by this user alone, in an open directory.
@@ -32,7 +33,14 @@ final class TemporaryFile: @unchecked Sendable {
         throw FileLockingError(.failed, "No temporary file could be kept in \(directory.path); try again.")
     }
 
-    deinit { if !isNamed { unlinkat(directory.descriptor, name, 0) } }
+    deinit { discard() }
+
+    /// Removes it at once unless it was named: another thread may hold the value a moment longer.
+    func discard() {
+        guard !isNamed else { return }
+        isNamed = true
+        unlinkat(directory.descriptor, name, 0)
+    }
 
     /// Gives the file its name, and never takes another file's.
     /// - Throws: `FileLockingError` with code `alreadyExists`.

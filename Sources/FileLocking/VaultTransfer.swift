@@ -79,8 +79,7 @@ public final class ReceivedFile: @unchecked Sendable {
     private let directory: OpenFile
     private let name: String
     private let temporary: TemporaryFile
-    private var writer: SequentialWriter
-    private var size: UInt64 = 0
+    private let writer: SequentialWriter
 
     /// - Throws: `FileLockingError`, with code `alreadyExists` where the name is taken.
     public init(_ path: String) throws {
@@ -91,20 +90,22 @@ public final class ReceivedFile: @unchecked Sendable {
         guard try directory.status(of: name) == nil else { throw FileLockingError.system("write", path, EEXIST) }
         TemporaryFile.sweep(directory)
         temporary = try TemporaryFile(in: directory)
-        writer = SequentialWriter(temporary.file)
+        writer = SequentialWriter(temporary.file, leavesHoles: true)
     }
+
+    /// Removes what is not finished.
+    public func discard() { temporary.discard() }
 
     /// The next bytes.
     public func write(_ bytes: Data) throws {
-        try bytes.withUnsafeBytes { try Holes.write($0, to: &writer) }
-        size += UInt64(bytes.count)
+        try bytes.withUnsafeBytes { try writer.append($0) }
     }
 
     /// - Parameters:
     ///   - mode: permission bits; those that run a program with other rights are left out.
     ///   - modified: seconds since 1970.
     public func finish(mode: UInt32, modified: Double) throws {
-        try temporary.file.setSize(size)
+        try writer.finish()
         let status = try temporary.file.status()
         var traits = FileTraits(mode: mode_t(mode & 0o777), owner: status.owner, group: status.group)
         if modified.isFinite, abs(modified) < 1e11 {
