@@ -25,8 +25,10 @@ final class Desktop: Sendable {
         try directory.write(
             (["[Settings]", "gtk-font-name=DejaVu Sans 10"] + settings).joined(separator: "\n") + "\n",
             to: "config/gtk-4.0/settings.ini")
+        // Without -noreset the server throws everybody out when the only client there is leaves, those that are just
+        // coming included.
         let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-ac"])
+            "Xvfb", ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-ac", "-noreset"])
         self.server = server
         await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
         let number = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
