@@ -1,0 +1,156 @@
+import ArgumentParser
+import Foundation
+import LocalControl
+import WireProtocol
+
+struct IntrudersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "intruders",
+        abstract: "Photos of who gave wrong passcodes.",
+        discussion: """
+            A photo is sealed the moment it is taken; the computer itself can't open it while the vault is locked. \
+            A photo's ID may be shortened as long as it fits one photo only.
+
+              applocker intruders list
+              applocker intruders show
+              applocker settings set --camera v4l2:/dev/video2
+            """,
+        subcommands: [List.self, Show.self, Export.self, Delete.self], defaultSubcommand: List.self)
+
+    static let idHelp = ArgumentHelp("The photo's id, or the beginning of it.", valueName: "id")
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the photos, newest first.",
+            discussion: """
+                  applocker intruders list
+                  applocker intruders list --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let client = connection.client
+            let list: IntruderList = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(.listIntruders)
+            }
+            if output.json { return try Output.standard.json(list) }
+            Output.standard.lines(ListedIntruders(list).lines(Paint(.standard)))
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a photo in a window, the newest where none is named.",
+            discussion: """
+                The picture goes from memory to memory; no file of it is made. With --json no window opens, and what is \
+                known beside the picture is printed.
+
+                  applocker intruders show
+                  applocker intruders show 3f9a
+                """)
+
+        @Argument(help: idHelp) var id: String?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            if !output.json { try PhotoWindow.requireDesktop() }
+            let client = connection.client
+            let json = output.json
+            let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
+                let report = try ListedIntruders(try await client.call(.listIntruders)).one(id)
+                if json { return IntruderPhoto(intruder: report, photo: Data()) }
+                return try await client.call(.readIntruder, parameter: report.id)
+            }
+            if output.json { return try Output.standard.json(photo.intruder) }
+            throw PhotoWindow.become(photo: photo.photo, caption: photo.intruder.caption)
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a photo to a file, in clear.",
+            discussion: """
+                The file is yours alone (mode 0600) and replaces no other.
+
+                  applocker intruders export 3f9a -o intruder.jpg
+                """)
+
+        @Argument(help: idHelp) var id: String
+        @Option(name: .shortAndLong, help: "The file to make.", completion: .file()) var output: String
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var format: OutputOptions
+
+        func run() async throws {
+            let client = connection.client
+            // Made first: what can't be written is known before anything is asked.
+            let path = output
+            let file = try NewFile(path)
+            defer { file.discard() }
+            let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
+                let report = try ListedIntruders(try await client.call(.listIntruders)).one(id)
+                return try await client.call(.readIntruder, parameter: report.id)
+            }
+            try await OwnThread.run {
+                try file.write(Array(photo.photo))
+                try file.finish()
+            }
+            if format.json { return try Output.standard.json(Exported(intruder: photo.intruder, file: path)) }
+            Output.standard.line("Written to \(path.terminalSafe), which is in clear now: delete it when you are done.")
+        }
+
+        private struct Exported: Encodable {
+            var intruder: IntruderReport
+            var file: String
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete photos for good.",
+            discussion: """
+                  applocker intruders delete 3f9a 81c0
+                  applocker intruders delete --all --yes
+                """)
+
+        @Argument(help: idHelp) var ids: [String] = []
+        @Flag(help: "Every photo there is.") var all = false
+        @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard ids.isEmpty == all else {
+                throw ValidationError("Name the photos to delete, or say --all.")
+            }
+        }
+
+        func run() async throws {
+            let client = connection.client
+            let deleted: [String] = try await OpenVault(client: client, passcodes: passcode.source).use {
+                let listed = ListedIntruders(try await client.call(.listIntruders))
+                // All names first, so that a wrong one deletes nothing.
+                let chosen = try all ? listed.reports : ids.map { try listed.one($0) }
+                let unique = Set(chosen.map(\.id)).sorted()
+                guard let first = unique.first else { return [] }
+                let what = unique.count == 1 ? "the photo \(first.prefix(8))" : "\(unique.count) photos"
+                try await Confirmation.require("Delete \(what)? Nothing brings it back.", isGiven: yes)
+                for id in unique {
+                    let _: DoneReport = try await client.call(.removeIntruder, parameter: id)
+                }
+                return unique
+            }
+            if output.json { return try Output.standard.json(["deleted": deleted]) }
+            Output.standard.line(
+                deleted.isEmpty
+                    ? "There are no intruder photos."
+                    : deleted.count == 1 ? "Deleted." : "Deleted \(deleted.count) photos.")
+        }
+    }
+}

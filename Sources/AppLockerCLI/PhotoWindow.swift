@@ -1,0 +1,59 @@
+import CLinux
+import Foundation
+
+/// The window that shows a photo: `applocker-prompt` with the picture and its caption on descriptors of memory files.
+/// Nothing of them is on a disk, in an argument or in the environment.
+enum PhotoWindow {
+    /// To be asked first, so that nobody gives a passcode for nothing.
+    ///
+    /// - Throws: `CommandLineError` where there is no desktop or no window program.
+    static func requireDesktop(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        guard ["WAYLAND_DISPLAY", "DISPLAY"].contains(where: { !environment[$0, default: ""].isEmpty }) else {
+            throw CommandLineError(
+                .refused, code: "no_desktop",
+                "There is no desktop to show a photo on; `applocker intruders export ID -o FILE` writes it to a file.")
+        }
+        let path = OwnExecutable.sibling("applocker-prompt")
+        guard access(path, X_OK) == 0 else {
+            throw CommandLineError(
+                .refused, code: "no_window",
+                "The photo's window is not installed (\(path) is missing); `applocker intruders export ID -o FILE` "
+                    + "writes the photo to a file.")
+        }
+    }
+
+    /// Turns this process into the window; returns only what went wrong.
+    static func become(photo: Data, caption: String) -> CommandLineError {
+        let path = OwnExecutable.sibling("applocker-prompt")
+        let files: [Int32]
+        do throws(CommandLineError) {
+            files = [try memoryFile(photo), try memoryFile(Data(caption.utf8))]
+        } catch {
+            return error
+        }
+        let words = [path, "--photo-fd", String(files[0]), "--caption-fd", String(files[1])]
+        var arguments = words.map { strdup($0) }
+        arguments.append(nil)
+        execv(path, &arguments)
+        return CommandLineError(
+            .refused, code: "no_window", "\(path) could not be started: \(String(cString: strerror(errno))).")
+    }
+
+    /// A descriptor that outlives execve, at the beginning of the content.
+    private static func memoryFile(_ content: Data) throws(CommandLineError) -> Int32 {
+        let file = clinux_memory_file("applocker")
+        var rest = content[...]
+        while file >= 0, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        guard file >= 0, rest.isEmpty, lseek(file, 0, SEEK_SET) == 0, fcntl(file, F_SETFD, 0) == 0 else {
+            throw CommandLineError(
+                .refused, code: "failed",
+                "The photo can't be handed to its window (\(String(cString: strerror(file < 0 ? -file : errno)))).")
+        }
+        return file
+    }
+}
