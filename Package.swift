@@ -62,7 +62,7 @@ targets += module(
     tests: ["Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
 targets += module(
     "SealedStore", ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb],
-    tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb])
+    tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
 targets += module(
     "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],
     tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
@@ -70,11 +70,24 @@ targets += module(
     "LocalControl",
     ["WireProtocol", "CLinux", hummingbird, httpClient, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes],
     tests: ["WireProtocol", "CLinux", hummingbird])
+targets += [
+    .systemLibrary(name: "CQrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])])
+]
+targets += module("QRCode", ["CQrencode"], tests: [])
+targets += module("FileLocking", ["SealedFormats", "CLinux"], tests: ["SealedFormats", "CLinux", "seal-speed"])
+targets.append(
+    .executableTarget(
+        name: "seal-speed", dependencies: ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program",
+        swiftSettings: strict))
+targets += module("IntruderCamera", ["DaemonCore", "CLinux"], tests: ["DaemonCore"])
 targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
-targets += module("HostIntegrity", ["CLinux", "LaunchGate"], tests: ["CLinux"])
+targets += module("HostIntegrity", ["CLinux"], tests: ["CLinux"])
 targets += module(
     "AppLockerCLI",
-    ["Policy", "WireProtocol", "LocalControl", "Supervisor", "HostIntegrity", "CLinux", argumentParser],
+    [
+        "Policy", "WireProtocol", "LocalControl", "SealedFormats", "FileLocking", "QRCode", "Supervisor",
+        "HostIntegrity", "CLinux", argumentParser,
+    ],
     tests: ["Policy", "WireProtocol", argumentParser])
 targets += [
     .executableTarget(name: "applocker", dependencies: ["AppLockerCLI"], swiftSettings: strict),
@@ -87,11 +100,15 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "AppCatalog", "CLinux", logging, lifecycle, unixSignals,
+            "GateProtocol", "AppCatalog", "IntruderCamera", "CLinux", logging, lifecycle, unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
         name: "CorpusTests", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Policy"],
+        swiftSettings: strict),
+    // What the crash tests kill.
+    .executableTarget(
+        name: "store-writer", dependencies: ["DaemonCore", "SealedFormats", "SealedStore"], path: "Tests/StoreWriter",
         swiftSettings: strict),
     .testTarget(
         name: "Integration",

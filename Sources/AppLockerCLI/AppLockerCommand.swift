@@ -35,9 +35,16 @@ public struct AppLockerCommand: AsyncParsableCommand {
                     CategoryCommand.self,
                 ]),
             CommandGroup(
+                name: "Sealed:",
+                subcommands: [
+                    VaultCommand.self, NoteCommand.self, FileCommand.self, IntrudersCommand.self, BackupCommand.self,
+                    RecoveryCommand.self,
+                ]),
+            CommandGroup(
                 name: "The owner:",
                 subcommands: [
                     PasscodeCommand.self, SettingsCommand.self, LogCommand.self, StatisticsCommand.self,
+                    ResetCommand.self,
                 ]),
         ])
 

@@ -11,7 +11,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case usage = 2
     /// Nothing answers on the control socket.
     case notRunning = 3
-    /// No such app or category, or a name that fits several apps.
+    /// No such app, category, note, file or photo, or a name that fits several.
     case noSuchApp = 4
 }
 
@@ -76,9 +76,9 @@ struct Failure: Equatable, Sendable {
     private static func status(of code: ControlError.Code) -> ExitStatus {
         switch code {
         case .badRequest: .usage
-        case .noSuchApp, .ambiguousApp, .noSuchCategory: .noSuchApp
+        case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem: .noSuchApp
         case .notSetUp, .alreadySetUp, .wrongPasscode, .lockedOut, .sessionNeeded, .notYours, .essential,
-            .noSuchPrompt, .passcodeTooShort, .tooLarge, .busy, .failed:
+            .noSuchPrompt, .passcodeTooShort, .tooLarge, .busy, .failed, .vaultLocked, .notReadable:
             .refused
         }
     }

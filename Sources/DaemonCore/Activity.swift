@@ -24,6 +24,14 @@ public struct ActivityEvent: Sendable {
         case gateAway = "gate_away"
         case marksMissing = "marks_missing"
         case eventsLost = "events_lost"
+        case vaultOpened = "vault_opened"
+        case vaultLocked = "vault_locked"
+        case recoveryMade = "recovery_made"
+        case recoveryUsed = "recovery_used"
+        case backupExported = "backup_exported"
+        case backupImported = "backup_imported"
+        case intruderPhotographed = "intruder_photographed"
+        case intruderMissed = "intruder_missed"
     }
 
     public var time: Double

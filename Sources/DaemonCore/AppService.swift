@@ -17,7 +17,7 @@ public actor AppService {
     let gate: any LaunchGatePort
     let time: any TimeSource
     let log: ActivityLog
-    private let documents: any DocumentStore
+    private let documents: any RecordStore
     private let judge: LaunchJudge
     private(set) var stored = Stored()
     /// What the gate was told last.
@@ -35,7 +35,7 @@ public actor AppService {
     private var nap: Task<Void, Never>?
 
     public init(
-        documents: any DocumentStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
+        documents: any RecordStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
         judge: LaunchJudge, log: ActivityLog
     ) {
         self.documents = documents
@@ -99,9 +99,28 @@ public actor AppService {
         }
     }
 
-    private func write(_ stored: Stored) async throws {
+    /// As `change`, written together with something else; nothing is written and nothing changes where that is nil.
+    func change(with other: StateChange?, _ body: (inout Stored) throws -> Void) async throws {
+        try await turns.perform {
+            var copy = stored
+            do {
+                try body(&copy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            guard let other else { return }
+            try await write(copy, with: other)
+            stored = copy
+            publish()
+            await bringGateInStep()
+        }
+    }
+
+    private func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
         do {
-            try await documents.save([UInt8](JSONEncoder().encode(stored)), as: Self.documentName)
+            var change = other
+            change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
+            try await documents.write(change)
         } catch {
             throw ControlError(
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")

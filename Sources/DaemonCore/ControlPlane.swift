@@ -12,6 +12,7 @@ public struct ControlPlane: ControlService {
     let passcodes: PasscodeService
     let launches: LaunchService
     let sessions: SessionService
+    let sealed: SealedServices
     let judge: LaunchJudge
     let activity: any ActivityStore
     let time: any TimeSource
@@ -22,13 +23,15 @@ public struct ControlPlane: ControlService {
 
     public init(
         apps: AppService, passcodes: PasscodeService, launches: LaunchService, sessions: SessionService,
-        judge: LaunchJudge, activity: any ActivityStore, time: any TimeSource, version: String, ownUser: UInt32,
+        sealed: SealedServices, judge: LaunchJudge, activity: any ActivityStore, time: any TimeSource, version: String,
+        ownUser: UInt32,
         ownProcess: Int32
     ) {
         self.apps = apps
         self.passcodes = passcodes
         self.launches = launches
         self.sessions = sessions
+        self.sealed = sealed
         self.judge = judge
         self.activity = activity
         self.time = time
@@ -45,12 +48,14 @@ public struct ControlPlane: ControlService {
 
     public func respond(to request: ControlRequest) async throws -> [UInt8] {
         do {
+            if request.route.answersBytes { return try await blobReply(to: request) }
             let reply = try await reply(to: request)
             return try [UInt8](Self.encoder.encode(reply))
         } catch let error as ControlError {
             throw error
         } catch {
-            throw ControlError(.failed, "AppLocker could not do this (\(error)). Its log on standard error says more.")
+            throw ControlError(lower: error)
+                ?? ControlError(.failed, "AppLocker could not do this (\(error)). Its log on standard error says more.")
         }
     }
 
@@ -60,7 +65,7 @@ public struct ControlPlane: ControlService {
         case .listApps: return AppList(apps: await apps.reports())
         case .listInstalled: return await apps.installed(user: request.peer.user)
         case .listCategories: return CategoryList(categories: await apps.categories())
-        case .settings: return await apps.settings()
+        case .settings: return await settings()
         case .lock: return try await lock(request)
         case .unlock: return try await unlock(request)
         case .answerPrompt, .cancelPrompt, .registerDesktop: return try await promptReply(to: request)
@@ -77,12 +82,18 @@ public struct ControlPlane: ControlService {
             let notes = try await passcodes.change(
                 from: SecretBytes(utf8: body.old), to: SecretBytes(utf8: body.new), user: request.peer.user)
             await sessions.endAll()
+            await sealed.vault.lock(user: request.peer.user, "the passcode was changed")
             return DoneReport(notes: notes)
         case .log, .statistics:
             return try await history(request)
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
             return try await managed(request)
-        case .prompts: throw ControlError(.badRequest, "This address is a stream of events.")
+        case .reset: return try await reset(request)
+        case .vault, .openVault, .closeVault, .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote,
+            .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob, .listIntruders, .readIntruder,
+            .removeIntruder, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery, .verifyLog:
+            return try await sealedReply(to: request)
+        case .prompts, .readBlob: throw ControlError(.badRequest, "This address does not answer JSON.")
         }
     }
 
@@ -138,6 +149,7 @@ public struct ControlPlane: ControlService {
         }
         let mayAdd = request.token != nil
         if mayAdd { try await sessions.require(request.token, of: request.peer) }
+        if body.all { await sealed.vault.lock(user: request.peer.user, "everything was locked") }
         return try await apps.lock(body, user: request.peer.user, mayAdd: mayAdd)
     }
 
@@ -216,10 +228,30 @@ public struct ControlPlane: ControlService {
         case .setMonitoring:
             try await apps.setMonitoring(try decode(request), user: user)
             return await apps.monitoring()
-        default:
-            return try await apps.changeSettings(try decode(request), user: user)
+        default: return try await changeSettings(try decode(request), user: user)
         }
         return DoneReport()
+    }
+
+    private func changeSettings(_ request: ChangeSettingsRequest, user: UInt32) async throws -> SettingsReport {
+        if request.vaultIdleSeconds != nil || request.photographsFromFailure != nil || request.camera != nil {
+            try await sealed.vault.changeSettings { settings in
+                if let seconds = request.vaultIdleSeconds { settings.vaultIdleSeconds = seconds }
+                if let failures = request.photographsFromFailure { settings.photographsFromFailure = failures }
+                if let camera = request.camera { settings.camera = camera }
+            }
+        }
+        _ = try await apps.changeSettings(request, user: user)
+        return await settings()
+    }
+
+    private func settings() async -> SettingsReport {
+        var report = await apps.settings()
+        let privacy = await sealed.vault.settings
+        report.vaultIdleSeconds = privacy.vaultIdleSeconds
+        report.photographsFromFailure = privacy.photographsFromFailure
+        report.camera = privacy.camera
+        return report
     }
 
     private func changeApp(_ name: String, _ request: ControlRequest) async throws -> AppsChanged {
@@ -266,7 +298,7 @@ public struct ControlPlane: ControlService {
         return scope
     }
 
-    private func number(
+    func number(
         _ name: String, in request: ControlRequest, default absent: Int, range: ClosedRange<Int>
     ) throws -> Int {
         guard let text = request.query[name] else { return absent }
@@ -277,7 +309,7 @@ public struct ControlPlane: ControlService {
         return number
     }
 
-    private func decode<Body: Decodable>(_ request: ControlRequest) throws -> Body {
+    func decode<Body: Decodable>(_ request: ControlRequest) throws -> Body {
         do {
             return try JSONDecoder().decode(Body.self, from: Data(request.body))
         } catch DecodingError.keyNotFound(let key, _) {

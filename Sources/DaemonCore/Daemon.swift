@@ -9,21 +9,32 @@ public struct Daemon: Sendable {
     private let passcodes: PasscodeService
     private let launches: LaunchService
     private let log: ActivityLog
+    private let sealed: SealedServices
 
     /// What the daemon stands on.
     public struct Ports: Sendable {
-        var documents: any DocumentStore
+        var records: any RecordStore
+        var blobs: any BlobStore
         var activity: any ActivityStore
         var resolver: any AppResolver
         var gate: any LaunchGatePort
         var time: any TimeSource
         var directory: any ProcessDirectory
+        /// The camera of this input; "auto" for the first one there is. Which are understood is the camera's affair.
+        var makeCamera: @Sendable (_ input: String) -> any PhotoSource
+        /// Overwrites and removes the keys that lie beside the database, and has the daemon start anew soon after.
+        var eraseKeys: @Sendable () throws -> Void
 
         public init(
-            documents: any DocumentStore, activity: any ActivityStore, resolver: any AppResolver,
-            gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory
+            records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
+            gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
+            makeCamera: @escaping @Sendable (String) -> any PhotoSource,
+            eraseKeys: @escaping @Sendable () throws -> Void
         ) {
-            self.documents = documents
+            self.makeCamera = makeCamera
+            self.eraseKeys = eraseKeys
+            self.records = records
+            self.blobs = blobs
             self.activity = activity
             self.resolver = resolver
             self.gate = gate
@@ -35,26 +46,47 @@ public struct Daemon: Sendable {
     /// - Parameters:
     ///   - judge: the same that the gate's reader asks.
     ///   - cost: of new passcode verifiers; called on a thread of its own.
+    ///   - device: this computer's key; its id is written into each record.
     ///   - ownUser: the user the daemon runs as.
     public init(
-        ports: Ports, judge: LaunchJudge, machineSecret: SecretBytes, cost: @escaping @Sendable () throws -> ScryptCost,
-        version: String,
+        ports: Ports, judge: LaunchJudge, machineSecret: SecretBytes, device: DevicePublicKey,
+        deviceName: String, cost: @escaping @Sendable () throws -> ScryptCost, version: String,
         ownUser: UInt32, ownProcess: Int32
     ) {
         let log = ActivityLog(store: ports.activity, time: ports.time)
         self.log = log
         apps = AppService(
-            documents: ports.documents, resolver: ports.resolver, gate: ports.gate, time: ports.time, judge: judge,
+            documents: ports.records, resolver: ports.resolver, gate: ports.gate, time: ports.time, judge: judge,
             log: log)
         passcodes = PasscodeService(
-            documents: ports.documents, machineSecret: machineSecret, cost: cost, time: ports.time, judge: judge,
+            documents: ports.records, machineSecret: machineSecret, cost: cost, time: ports.time, judge: judge,
             log: log)
         launches = LaunchService(
             apps: apps, passcodes: passcodes, gate: ports.gate, judge: judge, time: ports.time,
             directory: ports.directory, log: log)
+        let vault = VaultService(
+            passcodes: passcodes, documents: ports.records, device: device.id, time: ports.time, log: log)
+        sealed = SealedServices(
+            vault: vault,
+            notes: NoteService(records: ports.records, vault: vault, time: ports.time, deviceName: deviceName),
+            files: FileService(records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time),
+            intruders: IntruderService(
+                records: ports.records, blobs: ports.blobs, vault: vault, passcodes: passcodes,
+                makeCamera: ports.makeCamera, device: device.id, time: ports.time, log: log),
+            backups: BackupService(
+                records: ports.records, blobs: ports.blobs, passcodes: passcodes, vault: vault, apps: apps,
+                device: device.id, time: ports.time, log: log),
+            erase: {
+                // Keys first: without them the rest is noise, whatever happens next.
+                try ports.eraseKeys()
+                try await ports.records.eraseAll()
+                try await ports.blobs.sweep(keeping: [])
+            },
+            verifyLog: { try await ports.activity.verifyLog(known: $0) })
         control = ControlPlane(
             apps: apps, passcodes: passcodes, launches: launches, sessions: SessionService(time: ports.time),
-            judge: judge, activity: ports.activity, time: ports.time, version: version, ownUser: ownUser,
+            sealed: sealed, judge: judge, activity: ports.activity, time: ports.time, version: version,
+            ownUser: ownUser,
             ownProcess: ownProcess)
     }
 
@@ -64,6 +96,11 @@ public struct Daemon: Sendable {
     public func load() async throws {
         try await passcodes.load()
         try await apps.load()
+        try await sealed.vault.load()
+        try await sealed.files.sweep()
+        await passcodes.tellWrongPasscodes { [intruders = sealed.intruders] failures, app, user in
+            await intruders.noticeWrongPasscode(failures: failures, app: app, user: user)
+        }
     }
 
     /// Whether passcodes are stored.

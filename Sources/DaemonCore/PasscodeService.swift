@@ -22,20 +22,22 @@ public actor PasscodeService {
     /// Whose passcode was given.
     public enum Holder: Sendable { case owner, app }
 
-    private let documents: any DocumentStore
-    private let machineSecret: SecretBytes
+    let documents: any RecordStore
+    let machineSecret: SecretBytes
     private let cost: @Sendable () throws -> ScryptCost
     /// What `cost` said the first time; measuring takes as long as a comparison.
     private var measuredCost: ScryptCost?
-    private let time: any TimeSource
+    let time: any TimeSource
     private let judge: LaunchJudge
-    private let log: ActivityLog
-    private var stored = Stored()
+    let log: ActivityLog
+    var stored = Stored()
     private let turns = Turns(maximumQueued: PasscodeService.maximumQueued)
+    /// Told of each wrong passcode, with the number in a row.
+    private var onWrong: (@Sendable (_ failures: Int, _ app: AppID?, _ user: UInt32) async -> Void)?
 
     /// - Parameter cost: of new verifiers; called on a thread of its own, it may measure the machine.
     public init(
-        documents: any DocumentStore, machineSecret: SecretBytes, cost: @escaping @Sendable () throws -> ScryptCost,
+        documents: any RecordStore, machineSecret: SecretBytes, cost: @escaping @Sendable () throws -> ScryptCost,
         time: any TimeSource,
         judge: LaunchJudge, log: ActivityLog
     ) {
@@ -61,6 +63,9 @@ public actor PasscodeService {
         judge.update { [lockout = stored.lockout] in $0.lockout = lockout }
     }
 
+    /// Has every wrong passcode told to `body`, which must return at once.
+    func tellWrongPasscodes(to body: @escaping @Sendable (Int, AppID?, UInt32) async -> Void) { onWrong = body }
+
     public var isSetUp: Bool { stored.owner != nil }
 
     public func lockoutState() -> LockoutState {
@@ -76,9 +81,10 @@ public actor PasscodeService {
                     .alreadySetUp, "A passcode is set already. Change it with `applocker passcode change`.")
             }
             var changed = stored
+            async let vault = newVault(passcode)
             changed.owner = try await make(passcode)
             changed.lockout = LockoutLadder()
-            try await save(changed)
+            try await save(changed, with: try await vault.documents)
         }
         await log.record(.setUp, "AppLocker was set up with a passcode.")
         return notes
@@ -92,7 +98,9 @@ public actor PasscodeService {
         try await inTurn { try await compareCounted(passcode, app: app, user: user) }
     }
 
-    private func compareCounted(_ passcode: SecretBytes, app: AppID?, user: UInt32) async throws -> Holder {
+    /// Counts an attempt, compares, and forgives it where it was right.
+    @discardableResult
+    func compareCounted(_ passcode: SecretBytes, app: AppID?, user: UInt32) async throws -> Holder {
         guard let owner = stored.owner else {
             throw ControlError(.notSetUp, "No passcode is set yet. Set one with `applocker setup`.")
         }
@@ -112,6 +120,7 @@ public actor PasscodeService {
                 changed.owner = upgraded
                 try? await save(changed)
             }
+            await makeVaultIfMissing(passcode)
             return .owner
         }
         if let app, let own = stored.apps[app] {
@@ -127,19 +136,26 @@ public actor PasscodeService {
                 return .app
             }
         }
+        throw await wrongPasscode(app: app, user: user)
+    }
+
+    /// The attempt that was counted stays so: it is told and recorded.
+    func wrongPasscode(app: AppID?, user: UInt32) async -> ControlError {
         let state = lockoutState()
+        await onWrong?(state.failures, app, user)
         await log.record(.passcodeWrong, app: app, user: user, Self.sentence(state))
-        throw Self.wrong(state, untilNext: stored.lockout.failuresToNextLockout)
+        return Self.wrong(state, untilNext: stored.lockout.failuresToNextLockout)
     }
 
     /// - Throws: as `verify`, or `ControlError` with `passcodeTooShort`.
     public func change(from old: SecretBytes, to new: SecretBytes, user: UInt32) async throws -> [String] {
         let notes = try Self.check(new)
         try await inTurn {
-            _ = try await compareCounted(old, app: nil, user: user)
+            let (rootKey, oldSlots) = try await verifiedRootKey(old, user: user)
+            async let slots = newSlots(rootKey: rootKey, passcode: new, keeping: oldSlots)
             var changed = stored
             changed.owner = try await make(new)
-            try await save(changed)
+            try await save(changed, with: [VaultDocuments.slots: try await slots.bytes])
         }
         await log.record(.passcodeChanged, user: user, "The passcode was changed.")
         return notes
@@ -171,15 +187,18 @@ public actor PasscodeService {
 
     // MARK: Pieces
 
-    private func refuseDuringLockout() throws {
+    func refuseDuringLockout() throws {
         let state = lockoutState()
         guard state.remainingSeconds > 0 else { return }
         throw Self.lockedOut(state)
     }
 
-    private func save(_ changed: Stored) async throws {
+    /// - Parameter others: documents that are written together with it.
+    func save(_ changed: Stored, with others: [String: [UInt8]] = [:]) async throws {
         do {
-            try await documents.save([UInt8](JSONEncoder().encode(changed)), as: Self.documentName)
+            var change = StateChange(documents: others)
+            change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(changed))
+            try await documents.write(change)
         } catch {
             throw ControlError(
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
@@ -188,14 +207,18 @@ public actor PasscodeService {
         judge.update { [lockout = changed.lockout] in $0.lockout = lockout }
     }
 
-    private func make(_ passcode: SecretBytes) async throws -> String {
-        let (measure, secret) = (cost, machineSecret)
-        let cost: ScryptCost
-        if let measuredCost { cost = measuredCost } else { cost = try await Self.onOwnThread(measure) }
-        measuredCost = cost
+    func make(_ passcode: SecretBytes) async throws -> String {
+        let (cost, secret) = (try await currentCost(), machineSecret)
         return try await Self.onOwnThread {
             try PasscodeVerifier(passcode: passcode, cost: cost, machineSecret: secret).text
         }
+    }
+
+    func currentCost() async throws -> ScryptCost {
+        if let measuredCost { return measuredCost }
+        let cost = try await Self.onOwnThread(cost)
+        measuredCost = cost
+        return cost
     }
 
     private func compare(_ passcode: SecretBytes, with verifier: String) async throws
@@ -208,7 +231,7 @@ public actor PasscodeService {
     }
 
     /// A key derivation keeps a core busy for a second: not on the pool that answers everything else.
-    private static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+    static func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {
         try await withCheckedThrowingContinuation { continuation in
@@ -216,7 +239,7 @@ public actor PasscodeService {
         }
     }
 
-    private func inTurn<Value>(_ work: () async throws -> Value) async throws -> Value {
+    func inTurn<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await turns.perform(work)
         } catch is Turns.Full {
@@ -224,7 +247,7 @@ public actor PasscodeService {
         }
     }
 
-    private static func check(_ passcode: SecretBytes) throws -> [String] {
+    static func check(_ passcode: SecretBytes) throws -> [String] {
         switch passcode.withUnsafeBytes({ PasscodeRules.check(utf8: $0) }) {
         case .fine: return []
         case .weak(let why): return ["This passcode is weak. \(why)"]

@@ -1,5 +1,6 @@
 import Foundation
 public import Policy
+public import SealedFormats
 public import WireProtocol
 
 /// The time, and waiting for it.
@@ -46,6 +47,9 @@ public protocol ActivityStore: Sendable {
     /// The newest `limit` events with a number above `after`, oldest first.
     func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport]
     func statistics(since time: Double) async throws -> [AppStatistics]
+    /// Follows the whole hash chain.
+    /// - Parameter known: a head that somebody kept; the log has to hold it.
+    func verifyLog(known: AuditChain.Head?) async throws -> LogVerification
 }
 
 /// An app with everything that makes it.

@@ -101,7 +101,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if let text = head.headerFields[.contentLength],
                 Int(text).map({ $0 > ControlServer.maximumBodyBytes }) ?? true
             {
-                return refuseAfterAnswers(ControlServer.bodyTooLong, context)
+                return refuseAfterAnswers(ControlServer.bodyTooLong(ControlServer.maximumBodyBytes), context)
             }
             requests += 1
             isReading = true

@@ -52,22 +52,52 @@ public struct ControlClient: Sendable {
     ) async throws -> Reply {
         var encoded: [UInt8]?
         if let body { encoded = try [UInt8](JSONEncoder().encode(body)) }
-        let request = request(route, parameter: parameter, query: query, token: token, body: encoded)
-        let response: HTTPClientResponse
-        let answer: ByteBuffer
-        do {
-            response = try await Self.http.execute(request, timeout: Self.answerTimeout)
-            answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw notRunning(error)
-        }
-        try Self.check(response, answer)
+        let answer = try await send(
+            request(
+                route, parameter: parameter, query: query, token: token, body: encoded.map { ("application/json", $0) })
+        )
         do {
             return try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
         } catch {
             throw ControlClientError.notUnderstood(cause: "\(error)")
+        }
+    }
+
+    /// Sealed bytes of a blob: at most `ControlRoute.maximumBlobPiece` from an offset, fewer at its end, none after it.
+    ///
+    /// - Throws: as `call`.
+    public func readBlob(_ blob: String, offset: UInt64, length: Int) async throws -> [UInt8] {
+        let answer = try await send(
+            request(
+                .readBlob, parameter: blob, query: [("offset", String(offset)), ("length", String(length))], token: nil,
+                body: nil))
+        return Array(answer.readableBytesView)
+    }
+
+    /// Puts the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. At offset 0 it begins anew.
+    ///
+    /// - Throws: as `call`.
+    public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+        _ = try await send(
+            request(
+                .putBlob, parameter: blob, query: [("offset", String(offset))], token: nil,
+                body: ("application/octet-stream", bytes)))
+    }
+
+    private func send(_ request: HTTPClientRequest) async throws -> ByteBuffer {
+        do {
+            let response = try await Self.http.execute(request, timeout: Self.answerTimeout)
+            let answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
+            try Self.check(response, answer)
+            return answer
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as ControlError {
+            throw error
+        } catch let error as ControlClientError {
+            throw error
+        } catch {
+            throw notRunning(error)
         }
     }
 
@@ -96,7 +126,8 @@ public struct ControlClient: Sendable {
     }
 
     private func request(
-        _ route: ControlRoute, parameter: String?, query: [(String, String)], token: String?, body: [UInt8]?
+        _ route: ControlRoute, parameter: String?, query: [(String, String)], token: String?,
+        body: (type: String, bytes: [UInt8])?
     ) -> HTTPClientRequest {
         var path = route.path(parameter)
         if !query.isEmpty {
@@ -108,8 +139,8 @@ public struct ControlClient: Sendable {
         request.headers.add(name: "Host", value: "applocker")
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: body))
+            request.headers.add(name: "Content-Type", value: body.type)
+            request.body = .bytes(ByteBuffer(bytes: body.bytes))
         }
         return request
     }

@@ -11,14 +11,18 @@ public import WireProtocol
 /// The control socket: HTTP/1.1 and JSON over a Unix socket that every local user may connect to. Who may do what is
 /// decided behind `ControlService`, by the peer's user id and by management sessions.
 public struct ControlServer: Sendable {
-    /// Requests are small; a body beyond this is refused with `too_large`.
-    public static let maximumBodyBytes = 64 << 10
+    /// The longest body that any request has; most are held to far less (`ControlRoute.maximumBodyBytes`).
+    static let maximumBodyBytes = ControlRoute.allCases.map(\.maximumBodyBytes).max() ?? 0
+    /// What anybody may send. More is read only of whom the service admits first.
+    public static let smallBodyBytes = 64 << 10
     /// A longer header is refused with `too_large`.
     public static let maximumHeaderBytes = 16 << 10
     static let headerTooLong = ControlError(
         .tooLarge, "The request's header is longer than \(maximumHeaderBytes) bytes; shorten it.")
-    static let bodyTooLong = ControlError(
-        .tooLarge, "The request's body is longer than \(maximumBodyBytes) bytes; shorten it.")
+
+    static func bodyTooLong(_ limit: Int) -> ControlError {
+        ControlError(.tooLarge, "The request's body is longer than \(limit) bytes; shorten it.")
+    }
 
     /// Connections beyond this wait in the listen queue until others close.
     public static let maximumConnections = 8_192
@@ -96,7 +100,15 @@ public struct ControlServer: Sendable {
 
     private func register(_ route: ControlRoute, on router: Router<ControlContext>) {
         router.on(RouterPath(route.template), method: .init(rawValue: route.method)!) { request, context in
-            var body = try await request.body.collect(upTo: Self.maximumBodyBytes)
+            let limit = route.maximumBodyBytes
+            let peer = try await context.peer()
+            if limit > Self.smallBodyBytes { try await service.admit(route, from: peer) }
+            var body: ByteBuffer
+            do {
+                body = try await request.body.collect(upTo: limit)
+            } catch is NIOTooManyBytesError {
+                throw Self.bodyTooLong(limit)
+            }
             let bytes = [UInt8](buffer: body)
             if let length = request.headers[.contentLength], length != String(bytes.count) {
                 throw ControlError(.badRequest, "The request ends before its body does.")
@@ -105,13 +117,14 @@ public struct ControlServer: Sendable {
             _ = body.withUnsafeMutableReadableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) }
             let reply = try await service.respond(
                 to: ControlRequest(
-                    route: route, peer: try await context.peer(), parameter: try context.parameter(of: route),
+                    route: route, peer: peer, parameter: try context.parameter(of: route),
                     query: Dictionary(
                         request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                         uniquingKeysWith: { _, last in last }),
                     token: request.bearerToken, body: bytes))
             return Response(
-                status: .ok, headers: [.contentType: "application/json"],
+                status: .ok,
+                headers: [.contentType: route.answersBytes ? "application/octet-stream" : "application/json"],
                 body: .init(byteBuffer: ByteBuffer(bytes: reply)))
         }
     }
@@ -229,8 +242,6 @@ struct RefusalMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let error as ControlError {
             return Self.answer(error)
-        } catch is NIOTooManyBytesError {
-            return Self.answer(ControlServer.bodyTooLong)
         } catch let error as HTTPParserError {
             return Self.answer(ControlError(.badRequest, "This is not an HTTP/1.1 request (\(error))."))
         } catch let error as HTTPError where error.status == .notFound {

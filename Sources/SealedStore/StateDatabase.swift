@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Glibc
 import Policy
+public import SealedFormats
 public import WireProtocol
 
 /// Why the state could not be opened.
@@ -33,18 +34,22 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
     }
 }
 
-/// AppLocker's state in one SQLite file: documents that are written whole, and the activity log.
+/// AppLocker's state in one SQLite file: documents that are written whole, sealed records, and the activity log.
 ///
 /// Write-ahead log with `synchronous=FULL`: what a call acknowledged is on disk, whatever is killed or unplugged next.
 public final class StateDatabase: DocumentStore, ActivityStore {
-    private let pool: DatabasePool
+    let pool: DatabasePool
     private let path: String
+    /// Signs the activity log.
+    let signingKey: DeviceSigningKey
 
     /// Creates the file where it is absent, brings an older one up to date, and gives it mode 0600.
     ///
+    /// - Parameter signingKey: this device's; the activity log is signed with it from the first event on.
     /// - Throws: `StateDatabaseError`.
-    public init(path: String) throws {
+    public init(path: String, signingKey: DeviceSigningKey) throws {
         self.path = path
+        self.signingKey = signingKey
         // A failure shows when the pool opens the file. One that exists is not opened here: closing it again would drop
         // SQLite's locks on it (fcntl(2), record locks).
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -56,7 +61,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            let migrator = Self.migrator
+            let migrator = Self.migrator(signingKey)
             if try pool.read(migrator.hasBeenSuperseded) { throw StateDatabaseError.fromTheFuture(path: path) }
             try migrator.migrate(pool)
         } catch let error as StateDatabaseError {
@@ -66,8 +71,11 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         }
     }
 
+    /// This device's public key.
+    public var device: DevicePublicKey { signingKey.publicKey }
+
     /// Migrations are never edited once released, only added.
-    static var migrator: DatabaseMigrator {
+    static func migrator(_ signingKey: DeviceSigningKey) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: documents and activity") { database in
             try database.create(table: "document") { table in
@@ -85,6 +93,10 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                 table.column("reason", .text)
                 table.column("sentence", .text).notNull()
             }
+        }
+        migrator.registerMigration("2: sealed records and the audit chain") { database in
+            try createRecords(database)
+            try chainActivity(database, signedBy: signingKey)
         }
         return migrator
     }
@@ -118,18 +130,8 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     // MARK: ActivityStore
 
     public func append(_ events: [ActivityEvent]) async throws {
-        try await pool.write { database in
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT INTO activity (time, kind, app, user, process, path, reason, sentence)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
-            for event in events {
-                try statement.execute(arguments: [
-                    event.time, event.kind.rawValue, event.app?.rawValue, event.user, event.process, event.path,
-                    event.reason, event.sentence,
-                ])
-            }
+        try await pool.write { [signingKey] database in
+            try Self.append(events, signedBy: signingKey, to: database)
         }
     }
 

@@ -22,6 +22,12 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         /// The launch is not waiting any more.
         case noSuchPrompt = "no_such_prompt"
         case passcodeTooShort = "passcode_too_short"
+        /// The vault's keys are not in memory, or they are for another user: `applocker vault unlock` comes first.
+        case vaultLocked = "vault_locked"
+        /// No such note, file, photo or blob.
+        case noSuchItem = "no_such_item"
+        /// What was given can't be opened: another passphrase, damaged, or of a version that is not known.
+        case notReadable = "not_readable"
         case tooLarge = "too_large"
         case busy = "busy"
         /// The change could not be written or enforced; nothing was changed.
@@ -44,8 +50,9 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         switch code {
         case .badRequest, .passcodeTooShort: 400
         case .wrongPasscode, .notYours: 403
-        case .sessionNeeded: 401
-        case .noSuchApp, .noSuchCategory, .noSuchPrompt: 404
+        case .sessionNeeded, .vaultLocked: 401
+        case .noSuchApp, .noSuchCategory, .noSuchPrompt, .noSuchItem: 404
+        case .notReadable: 422
         case .notSetUp, .alreadySetUp, .ambiguousApp, .essential: 409
         case .tooLarge: 413
         case .lockedOut: 429

@@ -18,7 +18,7 @@ public struct ControlRequest: Sendable {
     public let query: [String: String]
     /// Of `Authorization: Bearer`.
     public let token: String?
-    /// At most 64 KiB of JSON; empty where there is none.
+    /// JSON, or the bytes of a blob; at most `route.maximumBodyBytes`, empty where there is none.
     public let body: [UInt8]
 
     public init(
@@ -36,7 +36,11 @@ public struct ControlRequest: Sendable {
 
 /// What stands behind the control socket. The server maps HTTP to it and knows nothing of what the requests mean.
 public protocol ControlService: Sendable {
-    /// - Returns: the JSON body of a 200 answer.
+    /// Asked before a body of more than 64 KiB is read, so that only those who may send one can fill the memory.
+    /// - Throws: `ControlError` to refuse the request.
+    func admit(_ route: ControlRoute, from peer: ControlPeer) async throws
+
+    /// - Returns: the body of a 200 answer: JSON, or bytes where the route says so.
     /// - Throws: `ControlError` for every refusal; anything else is answered as `failed`.
     func respond(to request: ControlRequest) async throws -> [UInt8]
 

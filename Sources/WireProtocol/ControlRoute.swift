@@ -27,6 +27,51 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case registerDesktop = "POST /v1/prompts/desktop"
     case answerPrompt = "POST /v1/prompts/{prompt}/answer"
     case cancelPrompt = "POST /v1/prompts/{prompt}/cancel"
+    case vault = "GET /v1/vault"
+    case openVault = "POST /v1/vault/unlock"
+    case closeVault = "POST /v1/vault/lock"
+    case seal = "POST /v1/vault/seal"
+    case open = "POST /v1/vault/open"
+    case listNotes = "GET /v1/notes"
+    case addNote = "POST /v1/notes"
+    case readNote = "GET /v1/notes/{note}"
+    case changeNote = "PUT /v1/notes/{note}"
+    case removeNote = "DELETE /v1/notes/{note}"
+    case listFiles = "GET /v1/files"
+    case addFile = "POST /v1/files"
+    case readFile = "GET /v1/files/{file}"
+    case removeFile = "DELETE /v1/files/{file}"
+    /// Sealed bytes of a blob, `?offset=N&length=N`.
+    case readBlob = "GET /v1/blobs/{blob}"
+    /// The next sealed bytes of a blob that is being put, `?offset=N`.
+    case putBlob = "PUT /v1/blobs/{blob}"
+    case removeBlob = "DELETE /v1/blobs/{blob}"
+    case listIntruders = "GET /v1/intruders"
+    case readIntruder = "GET /v1/intruders/{intruder}"
+    case removeIntruder = "DELETE /v1/intruders/{intruder}"
+    case exportBackup = "POST /v1/backups"
+    case importBackup = "POST /v1/backups/import"
+    case makeRecovery = "POST /v1/recovery"
+    case testRecovery = "POST /v1/recovery/test"
+    case useRecovery = "POST /v1/recovery/use"
+    case verifyLog = "GET /v1/log/verify"
+    case reset = "POST /v1/reset"
+
+    /// The longest body that is read, in bytes.
+    public var maximumBodyBytes: Int {
+        switch self {
+        // A note of 1 MiB, each byte of it escaped in JSON.
+        case .addNote, .changeNote: 7 << 20
+        case .putBlob: Self.maximumBlobPiece
+        default: 64 << 10
+        }
+    }
+
+    /// Of a blob, the most that one request carries, in bytes.
+    public static let maximumBlobPiece = 1 << 20
+
+    /// Whether the answer is bytes instead of JSON.
+    public var answersBytes: Bool { self == .readBlob }
 
     public var method: String { String(rawValue.prefix { $0 != " " }) }
 

@@ -51,10 +51,22 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public var defaultGrantSeconds: Int
     /// Whether root, too, is asked when it starts a locked app.
     public var holdsRoot: Bool
-    public init(promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool) {
+    /// 60 to 3,600: the vault locks itself when nobody used it for so long.
+    public var vaultIdleSeconds: Int
+    /// From which wrong passcode in a row on a photo is taken: 1 to 10, or 0 for never.
+    public var photographsFromFailure: Int
+    /// "auto", or FORMAT:INPUT as ffmpeg names it, for example "v4l2:/dev/video2".
+    public var camera: String
+    public init(
+        promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool, vaultIdleSeconds: Int = 600,
+        photographsFromFailure: Int = 2, camera: String = "auto"
+    ) {
         self.promptTimeoutSeconds = promptTimeoutSeconds
         self.defaultGrantSeconds = defaultGrantSeconds
         self.holdsRoot = holdsRoot
+        self.vaultIdleSeconds = vaultIdleSeconds
+        self.photographsFromFailure = photographsFromFailure
+        self.camera = camera
     }
 }
 
@@ -63,10 +75,19 @@ public struct ChangeSettingsRequest: Codable, Sendable {
     public var promptTimeoutSeconds: Int?
     public var defaultGrantSeconds: Int?
     public var holdsRoot: Bool?
-    public init(promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil) {
+    public var vaultIdleSeconds: Int?
+    public var photographsFromFailure: Int?
+    public var camera: String?
+    public init(
+        promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil,
+        vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil
+    ) {
         self.promptTimeoutSeconds = promptTimeoutSeconds
         self.defaultGrantSeconds = defaultGrantSeconds
         self.holdsRoot = holdsRoot
+        self.vaultIdleSeconds = vaultIdleSeconds
+        self.photographsFromFailure = photographsFromFailure
+        self.camera = camera
     }
 }
 

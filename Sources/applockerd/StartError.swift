@@ -2,7 +2,7 @@
 enum StartError: Error, CustomStringConvertible {
     case usage(String)
     case noBootID
-    case noMachineSecret(path: String, cause: String)
+    case noSecret(path: String, cause: String)
     case unsafeFile(path: String, cause: String)
     /// A part of the daemon that runs for as long as the daemon came to its end.
     case ended
@@ -11,8 +11,8 @@ enum StartError: Error, CustomStringConvertible {
         switch self {
         case .usage(let what): "\(what) Usage: applockerd --state DIR [--no-hub]"
         case .noBootID: "/proc/sys/kernel/random/boot_id can't be read, so lockouts could not be kept. Mount /proc."
-        case .noMachineSecret(let path, let cause):
-            "The machine secret \(path) can't be used (\(cause)). Restore it from a backup; without it no passcode fits."
+        case .noSecret(let path, let cause):
+            "The secret file \(path) can't be used (\(cause)). Restore it from a backup of the state; without it nothing opens."
         case .ended: "A part of the daemon ended by itself. Start it again, and report this with its log."
         case .unsafeFile(let path, let cause): "\(path) can't be trusted (\(cause)). Make it yours alone: chmod go= it."
         }

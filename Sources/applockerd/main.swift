@@ -3,6 +3,7 @@ import DaemonCore
 import Foundation
 import GateClient
 import Glibc
+import IntruderCamera
 import LocalControl
 import SealedFormats
 import SealedStore
@@ -26,19 +27,31 @@ func run() async throws {
 
     let time = try SystemTime()
     let processes = SystemProcesses()
-    let database = try StateDatabase(path: arguments.state + "/applocker.sqlite")
+    let deviceKey = SecretFile(arguments.state + "/device-key")
+    let machineSecret = SecretFile(arguments.state + "/machine-secret")
+    let database = try StateDatabase(
+        path: arguments.state + "/applocker.sqlite",
+        signingKey: try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey }))
     let judge = LaunchJudge(time: time)
     let gate = GateClient(socketPath: arguments.state + "/gate.sock", judge: judge)
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
     let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt"].map { "\(ownDirectory)/\($0)" }
     let daemon = Daemon(
         ports: Daemon.Ports(
-            documents: database, activity: database,
+            records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
             resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
-            directory: processes),
+            directory: processes, makeCamera: { FFmpegCamera(input: $0) },
+            eraseKeys: {
+                try machineSecret.erase()
+                try deviceKey.erase()
+                // The answer goes out first; whoever started the daemon starts it again, as new.
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) }
+            }),
         judge: judge,
-        machineSecret: try MachineSecret.load(
-            arguments.state + "/machine-secret", mayCreate: try await !Daemon.isSetUp(in: database)),
+        machineSecret: try machineSecret.load(
+            mayCreate: try await !Daemon.isSetUp(in: database),
+            orMake: { .random(count: PasscodeVerifier.machineSecretLength) }),
+        device: database.device, deviceName: ProcessInfo.processInfo.hostName,
         cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: "0.1.0", ownUser: getuid(),
         ownProcess: getpid())
     try await daemon.load()

@@ -1,4 +1,5 @@
 import Policy
+import SealedFormats
 import TestSupport
 import Testing
 import WireProtocol
@@ -31,6 +32,7 @@ private actor SlowLog: ActivityStore {
 
     func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] { [] }
     func statistics(since time: Double) async throws -> [AppStatistics] { [] }
+    func verifyLog(known: AuditChain.Head?) async throws -> LogVerification { throw Full() }
 }
 
 @Suite struct ActivityLogTests {

@@ -2,12 +2,13 @@ import DaemonCore
 import Foundation
 import Glibc
 import Policy
+import SealedFormats
 import SealedStore
 import Synchronization
 import WireProtocol
 
 /// A real store whose writes can be made to fail, and that shows what was written.
-actor BreakableStore: DocumentStore {
+actor BreakableStore: RecordStore {
     struct Full: Error, CustomStringConvertible {
         let description = "no space left on device"
     }
@@ -37,13 +38,46 @@ actor BreakableStore: DocumentStore {
     func document(_ name: String) async throws -> [UInt8]? { try await store.document(name) }
 
     func save(_ bytes: [UInt8], as name: String) async throws {
+        try await write(StateChange(documents: [name: bytes]))
+    }
+
+    func write(_ change: StateChange) async throws {
         if isClosed { await withCheckedContinuation { waiting.append($0) } }
         if let left = writesLeft {
             guard left > 0 else { throw Full() }
             writesLeft = left - 1
         }
-        try await store.save(bytes, as: name)
-        saved.append((name, bytes))
+        try await store.write(change)
+        for (name, bytes) in change.documents { saved.append((name, bytes ?? [])) }
+    }
+
+    func records(in collection: RecordCollection) async throws -> [StoredRecord] {
+        try await store.records(in: collection)
+    }
+
+    func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {
+        try await store.record(collection, id)
+    }
+
+    func eraseAll() async throws { try await store.eraseAll() }
+}
+
+extension StateDatabase {
+    /// A device of all tests of this module.
+    static let testKey = DeviceSigningKey()
+
+    convenience init(path: String) throws { try self.init(path: path, signingKey: Self.testKey) }
+}
+
+/// A camera in the test's hands. Sendable because what changes is in one `Mutex`.
+final class TestCamera: PhotoSource {
+    private let photo = Mutex<[UInt8]?>(nil)
+
+    func show(_ photo: [UInt8]?) { self.photo.withLock { $0 = photo } }
+
+    func photograph() async throws -> [UInt8] {
+        guard let photo = photo.withLock({ $0 }) else { throw PhotoSourceError(.noCamera, "No camera was found.") }
+        return photo
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import Policy
 import SealedFormats
 import SealedStore
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -37,9 +38,14 @@ final class World: Sendable {
     let gate: RecordingGate
     let resolver: TestResolver
     let daemon: Daemon
+    let camera = TestCamera()
+    let blobs: BlobDirectory
+    /// Whether the keys beside the database were erased.
+    let erasure = Erasure()
     private let running: Task<Void, any Error>
 
     var control: ControlPlane { daemon.control }
+    var sealed: SealedServices { daemon.control.sealed }
     var apps: AppService { daemon.control.apps }
     var launches: LaunchService { daemon.control.launches }
     var passcodes: PasscodeService { daemon.control.passcodes }
@@ -47,16 +53,18 @@ final class World: Sendable {
     static let noCost: @Sendable () throws -> ScryptCost = { throw CancellationError() }
 
     /// - Parameters:
+    ///   - hasVault: opening it takes the real key derivation, seconds in a debug build.
     ///   - listed: apps that are on the list from the start.
     ///   - after: the world whose state on disk, clocks and resolver this one takes over: the daemon was started again.
     init(
         listed: [AppID] = [firefox, calculator], passcodes: PasscodeService.Stored? = World.passcodes(),
-        isGatePresent: Bool = true, cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
+        isGatePresent: Bool = true, hasVault: Bool = false, cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
         after: World? = nil
     ) async throws {
         directory = try after?.directory ?? TemporaryDirectory()
         database = try StateDatabase(path: directory.path("state.sqlite"))
         documents = BreakableStore(database)
+        blobs = try BlobDirectory(path: directory.path("blobs"))
         time = after?.time ?? TestTime()
         judge = LaunchJudge(time: time)
         gate = RecordingGate(judge: judge)
@@ -72,12 +80,15 @@ final class World: Sendable {
             if let passcodes {
                 try await database.save([UInt8](JSONEncoder().encode(passcodes)), as: PasscodeService.documentName)
             }
+            if hasVault { try await database.write(StateChange(documents: Self.vault.get().mapValues { $0 })) }
         }
+        let (camera, erasure) = (camera, erasure)
         let daemon = Daemon(
             ports: Daemon.Ports(
-                documents: documents, activity: database, resolver: resolver, gate: gate, time: time,
-                directory: TestDirectory()),
-            judge: judge, machineSecret: World.machineSecret, cost: cost, version: "test", ownUser: 500,
+                records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
+                directory: TestDirectory(), makeCamera: { _ in camera },
+                eraseKeys: { erasure.happened.withLock { $0 = true } }),
+            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost, version: "test", ownUser: 500,
             ownProcess: 42)
         self.daemon = daemon
         try await daemon.load()
@@ -90,6 +101,11 @@ final class World: Sendable {
     }
 
     deinit { running.cancel() }
+
+    /// A vault behind "right", made once: its key derivation is the real one.
+    static let vault = Result {
+        try NewVault(passcode: SecretBytes(utf8: "right"), cost: .minimum, machineSecret: machineSecret).documents
+    }
 
     static let machineSecret = SecretBytes.random(count: PasscodeVerifier.machineSecretLength)
 
@@ -137,6 +153,11 @@ final class World: Sendable {
     }
 
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }
+}
+
+/// Whether the keys beside the database were erased.
+final class Erasure: Sendable {
+    let happened = Mutex(false)
 }
 
 /// A prompter's events, one after the other.

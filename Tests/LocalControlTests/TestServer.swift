@@ -19,6 +19,8 @@ actor RecordingService: ControlService {
 
     func refuse(with error: any Error) { refusal = error }
 
+    func admit(_ route: ControlRoute, from peer: ControlPeer) async throws {}
+
     func respond(to request: ControlRequest) async throws -> [UInt8] {
         requests.append(request)
         if let refusal { throw refusal }

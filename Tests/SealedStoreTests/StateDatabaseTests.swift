@@ -3,11 +3,18 @@ import Foundation
 import GRDB
 import Glibc
 import Policy
+import SealedFormats
 import TestSupport
 import Testing
 import WireProtocol
 
 @testable import SealedStore
+
+extension StateDatabase {
+    static let testKey = DeviceSigningKey()
+
+    convenience init(path: String) throws { try self.init(path: path, signingKey: Self.testKey) }
+}
 
 @Suite struct StateDatabaseTests {
     private let directory: TemporaryDirectory

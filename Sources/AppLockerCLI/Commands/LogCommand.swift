@@ -5,73 +5,109 @@ import WireProtocol
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Show what happened: launches, passcodes, changes; newest last.",
-        discussion: """
-              applocker log
-              applocker log --limit 200 --app firefox-esr
-              applocker log --follow
-              applocker log --follow --json      one object a line
-            """)
+        abstract: "Show what happened, and check that nobody changed it.",
+        subcommands: [Show.self, Verify.self], defaultSubcommand: Show.self)
 
-    @Option(help: "How many events at most, 1 to 1000.") var limit = 50
-    @Option(help: AppNames.help) var app: String?
-    @Flag(help: "Go on with what happens from now on, until Ctrl-C.") var follow = false
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what happened: launches, passcodes, changes; newest last (the default).",
+            discussion: """
+                  applocker log
+                  applocker log --limit 200 --app firefox-esr
+                  applocker log --follow
+                  applocker log --follow --json      one object a line
+                """)
 
-    func validate() throws {
-        guard 1...1000 ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
-    }
+        @Option(help: "How many events at most, 1 to 1000.") var limit = 50
+        @Option(help: AppNames.help) var app: String?
+        @Flag(help: "Go on with what happens from now on, until Ctrl-C.") var follow = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
 
-    func run() async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let app = try await id(owner.client)
-        let first = try await owner.whereNeeded { try await events(owner.client, of: app, token: $0, after: nil) }
-        guard follow else {
-            if output.json { return try Output.standard.json(first) }
-            if first.events.isEmpty { Output.standard.line("Nothing is recorded yet.") }
-            return try show(first.events)
+        func validate() throws {
+            guard 1...1000 ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
         }
-        try show(first.events)
-        var last = first.events.last?.number ?? 0
-        try await owner.whereNeeded { token in
-            while !Task.isCancelled {
-                try await Task.sleep(for: .seconds(1))
-                let next = try await events(owner.client, of: app, token: token, after: last)
-                try show(next.events)
-                last = next.events.last?.number ?? last
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let app = try await id(owner.client)
+            let first = try await owner.whereNeeded { try await events(owner.client, of: app, token: $0, after: nil) }
+            guard follow else {
+                if output.json { return try Output.standard.json(first) }
+                if first.events.isEmpty { Output.standard.line("Nothing is recorded yet.") }
+                return try show(first.events)
+            }
+            try show(first.events)
+            var last = first.events.last?.number ?? 0
+            try await owner.whereNeeded { token in
+                while !Task.isCancelled {
+                    try await Task.sleep(for: .seconds(1))
+                    let next = try await events(owner.client, of: app, token: token, after: last)
+                    try show(next.events)
+                    last = next.events.last?.number ?? last
+                }
+            }
+        }
+
+        /// An app that was taken off the list is still in the log, by its id.
+        private func id(_ client: ControlClient) async throws -> String? {
+            guard let app else { return nil }
+            let list: AppList = try await client.call(.listApps)
+            do {
+                return try ListedApps(list.apps).one(AppNames.resolved(app)).id
+            } catch let error as ControlError where error.code == .noSuchApp {
+                return app
+            }
+        }
+
+        private func events(
+            _ client: ControlClient, of app: String?, token: String?, after: Int64?
+        ) async throws -> EventList {
+            var query = [("limit", String(limit))]
+            if let after { query.append(("after", String(after))) }
+            if let app { query.append(("app", app)) }
+            return try await client.call(.log, query: query, token: token)
+        }
+
+        private func show(_ events: [EventReport]) throws {
+            for event in events {
+                if output.json {
+                    try Output.standard.jsonLine(event)
+                } else {
+                    Output.standard.line(event.line(Paint(.standard)))
+                }
             }
         }
     }
 
-    /// An app that was taken off the list is still in the log, by its id.
-    private func id(_ client: ControlClient) async throws -> String? {
-        guard let app else { return nil }
-        let list: AppList = try await client.call(.listApps)
-        do {
-            return try ListedApps(list.apps).one(AppNames.resolved(app)).id
-        } catch let error as ControlError where error.code == .noSuchApp {
-            return app
-        }
-    }
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check that no event was changed, left out or cut off.",
+            discussion: """
+                Each event names the one before it and is signed. Who keeps the head that this prints can find out \
+                later whether even the whole log was rewritten.
 
-    private func events(
-        _ client: ControlClient, of app: String?, token: String?, after: Int64?
-    ) async throws -> EventList {
-        var query = [("limit", String(limit))]
-        if let after { query.append(("after", String(after))) }
-        if let app { query.append(("app", app)) }
-        return try await client.call(.log, query: query, token: token)
-    }
+                  applocker log verify
+                  applocker log verify --head 1204:5f1c...
+                """)
 
-    private func show(_ events: [EventReport]) throws {
-        for event in events {
+        @Option(help: ArgumentHelp("A head that was printed earlier.", valueName: "number:hash")) var head: String?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let result: LogVerification = try await connection.client.call(
+                .verifyLog, query: head.map { [("head", $0)] } ?? [])
             if output.json {
-                try Output.standard.jsonLine(event)
+                try Output.standard.json(result)
+            } else if result.isWhole {
+                Output.standard.line(result.sentence)
+                Output.standard.line("Head: \(result.head)")
             } else {
-                Output.standard.line(event.line(Paint(.standard)))
+                Output.standard.line(Paint(.standard).alarm(result.sentence))
             }
+            if !result.isWhole { throw ExitStatusError(status: .refused) }
         }
     }
 }

@@ -45,14 +45,29 @@ struct SettingsCommand: AsyncParsableCommand {
         var defaultUnlock: DurationArgument?
         @Flag(inversion: .prefixedNo, help: "Ask root, too, when it starts a locked app.")
         var holdRoot: Bool?
+        @Option(
+            help: ArgumentHelp("The vault locks itself when nobody uses it for so long, 1m to 1h.", valueName: "time"))
+        var vaultIdle: DurationArgument?
+        @Option(
+            help: ArgumentHelp(
+                "Take a photo from this wrong passcode in a row on, 1 to 10; 0 for never.", valueName: "number"))
+        var photoFrom: Int?
+        @Option(
+            help: ArgumentHelp(
+                "The camera: auto, or FORMAT:INPUT as ffmpeg names it, for example v4l2:/dev/video2.",
+                valueName: "camera"))
+        var camera: String?
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil {
+            if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil, photoFrom == nil,
+                camera == nil
+            {
                 throw ValidationError(
-                    "Name a setting: --prompt-timeout, --default-unlock, --hold-root or --no-hold-root.")
+                    "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from or "
+                        + "--camera.")
             }
         }
 
@@ -60,7 +75,8 @@ struct SettingsCommand: AsyncParsableCommand {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = ChangeSettingsRequest(
                 promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
-                holdsRoot: holdRoot)
+                holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
+                camera: camera)
             let settings: SettingsReport = try await owner.open { token in
                 try await owner.client.call(.changeSettings, token: token, body: request)
             }
@@ -76,6 +92,9 @@ extension SettingsReport {
             "prompt-timeout  \(TimeText.spoken(seconds: promptTimeoutSeconds))",
             "default-unlock  \(TimeText.spoken(seconds: defaultGrantSeconds))",
             "hold-root       \(holdsRoot ? "yes: root is asked like anybody" : "no: root starts locked apps freely")",
+            "vault-idle      \(TimeText.spoken(seconds: vaultIdleSeconds))",
+            "photo-from      \(photographsFromFailure == 0 ? "never" : "wrong passcode \(photographsFromFailure) in a row")",
+            "camera          \(camera.terminalSafe)",
         ])
     }
 }

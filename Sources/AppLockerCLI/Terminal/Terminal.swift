@@ -9,12 +9,15 @@ final class Terminal: @unchecked Sendable {
     /// Keys are unseen, now and between questions.
     private var isHeld = false
 
+    /// The code of the error where there is no terminal.
+    static let missing = "no_terminal"
+
     /// - Throws: `CommandLineError` where this process has no terminal.
     private init() throws {
         descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandLineError(
-                .usage, code: "no_terminal",
+                .usage, code: Self.missing,
                 "There is no terminal to ask for the passcode on; use --passcode-fd, as in --passcode-fd 3 3<file.")
         }
     }
@@ -141,7 +144,7 @@ final class Terminal: @unchecked Sendable {
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else {
             throw CommandLineError(
-                .usage, code: "no_terminal",
+                .usage, code: Self.missing,
                 "The terminal can't be set up (\(String(cString: strerror(errno)))); use --passcode-fd.")
         }
         var unseen = before
@@ -157,7 +160,7 @@ final class Terminal: @unchecked Sendable {
         guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
             RestoredTerminal.restore()
             throw CommandLineError(
-                .usage, code: "no_terminal",
+                .usage, code: Self.missing,
                 "The terminal can't be set up (\(String(cString: strerror(errno)))); use --passcode-fd.")
         }
         isHeld = true

@@ -1,0 +1,163 @@
+import ArgumentParser
+import Foundation
+import LocalControl
+import WireProtocol
+
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Take everything to a sealed file, and bring it back.",
+        subcommands: [Export.self, Import.self])
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a sealed backup.",
+            discussion: """
+                The passcode is asked for. The backup opens with it too, on any computer, unless you give it a \
+                passphrase of its own (--passphrase asks; with --passcode-fd it is the second line).
+
+                  applocker backup export ~/monday.aplockerbackup
+                  applocker backup export --settings-only list.aplockerbackup
+                """)
+
+        @Argument(help: "The file to write; it must not exist yet.", completion: .file()) var file: String
+        @Flag(help: "Only the list of apps, its rules and the settings.") var settingsOnly = false
+        @Flag(help: "Seal it with a passphrase of its own instead of the passcode.") var passphrase = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let client = connection.client
+            let target = try NewFile(file)
+            do {
+                let own = try await passcode.source.existing()
+                let passphrase = passphrase ? try await passcode.source.chosen("Passphrase of the backup") : nil
+                // What is fetched is fetched from the open vault.
+                let _: VaultStatus = try await client.call(.openVault, body: PasscodeRequest(passcode: own.text))
+                let reply: ExportReply = try await client.call(
+                    .exportBackup,
+                    body: ExportRequest(passcode: own.text, passphrase: passphrase?.text, settingsOnly: settingsOnly))
+                var progress = ProgressBar("Writing", total: reply.size, isShown: !output.json)
+                for offset in stride(from: 0, to: reply.size, by: ControlRoute.maximumBlobPiece) {
+                    let piece = try await client.readBlob(
+                        reply.blob, offset: offset, length: ControlRoute.maximumBlobPiece)
+                    try await OwnThread.run { try target.write(piece) }
+                    progress.show(offset + UInt64(piece.count))
+                }
+                try await OwnThread.run { try target.finish() }
+                progress.end()
+                let _: DoneReport = try await client.call(.removeBlob, parameter: reply.blob)
+                if output.json { return try Output.standard.json(reply) }
+                Output.standard.line(
+                    "Wrote \(file.terminalSafe): \(reply.apps) apps, \(reply.records) sealed items, "
+                        + "\(reply.size) bytes. It opens with "
+                        + (self.passphrase ? "its passphrase." : "today's passcode, also after you change it."))
+            } catch {
+                target.discard()
+                throw error
+            }
+        }
+    }
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read a backup, of this AppLocker or the earlier one.",
+            discussion: """
+                First it says what would change; then it asks. It is taken over as a whole or not at all. Backups of \
+                the earlier AppLocker, sealed or plain JSON, are read too.
+
+                  applocker backup import monday.aplockerbackup             add what is missing
+                  applocker backup import monday.aplockerbackup --replace   exactly what it holds
+                  applocker backup import monday.aplockerbackup --dry-run   only say what would change
+                """)
+
+        @Argument(help: "The backup.", completion: .file()) var file: String
+        @Flag(help: "Add what is missing; of what differs, keep both (the default).") var merge = false
+        @Flag(help: "Afterwards there is what the backup holds, and nothing else.") var replace = false
+        @Flag(help: "Ask for the backup's own passphrase (with --passcode-fd: the second line).") var passphrase = false
+        @Flag(help: "Only say what would change.") var dryRun = false
+        @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            if merge, replace { throw ValidationError("Choose one of --merge and --replace.") }
+        }
+
+        func run() async throws {
+            let client = connection.client
+            let source = try ReadableFile(file)
+            let own = try await passcode.source.existing()
+            let passphrase = passphrase ? try await passcode.source.existing("Passphrase of the backup") : nil
+            let _: VaultStatus = try await client.call(.openVault, body: PasscodeRequest(passcode: own.text))
+            let blob = try await upload(source, client)
+            do {
+                func request(isTrial: Bool) throws -> ImportRequest {
+                    ImportRequest(
+                        passcode: try own.text, passphrase: try passphrase?.text, blob: blob,
+                        mode: replace ? .replace : .merge, isTrial: isTrial)
+                }
+                if !yes || dryRun {
+                    let trial: ImportReport = try await client.call(.importBackup, body: request(isTrial: true))
+                    if dryRun, output.json { try Output.standard.json(trial) }
+                    if !output.json { Output.standard.lines(trial.lines(isTrial: true)) }
+                }
+                if !dryRun {
+                    try await Confirmation.require("Import this backup?", isGiven: yes)
+                    let report: ImportReport = try await client.call(.importBackup, body: request(isTrial: false))
+                    if output.json { try Output.standard.json(report) }
+                    if !output.json { Output.standard.lines(report.lines(isTrial: false)) }
+                }
+                let _: DoneReport = try await client.call(.removeBlob, parameter: blob)
+            } catch {
+                _ = try? await client.call(.removeBlob, parameter: blob, reply: DoneReport.self)
+                throw error
+            }
+        }
+
+        private func upload(_ source: ReadableFile, _ client: ControlClient) async throws -> String {
+            let blob = (0..<4).map { _ in
+                String(UInt32.random(in: .min ... .max), radix: 16).leftPadded(to: 8)
+            }.joined()
+            var progress = ProgressBar("Reading", total: source.size, isShown: !output.json)
+            var offset: UInt64 = 0
+            repeat {
+                let piece = try await OwnThread.run { [offset] in
+                    try source.read(at: offset, count: ControlRoute.maximumBlobPiece)
+                }
+                try await client.putBlob(blob, offset: offset, bytes: piece)
+                offset += UInt64(piece.count)
+                progress.show(offset)
+                if piece.isEmpty { break }
+            } while offset < source.size
+            progress.end()
+            return blob
+        }
+    }
+}
+
+extension String {
+    fileprivate func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(0, width - count)) + self }
+}
+
+extension ImportReport {
+    func lines(isTrial: Bool) -> [String] {
+        let kind = ["plain JSON of the earlier AppLocker", "backup of the earlier AppLocker", "backup"]
+        var lines = [
+            "\(isTrial ? "This" : "Imported a") \(kind[min(version, 2)]) of \(created.terminalSafe)\(isTrial ? " would:" : ":")"
+        ]
+        func add(_ verb: String, _ names: [String]) {
+            if !names.isEmpty { lines.append("  \(verb) \(names.joined(separator: ", ").terminalSafe)") }
+        }
+        add("put on the list:", appsAdded)
+        add("change the rules of:", appsChanged)
+        add("take off the list:", appsRemoved)
+        if recordsAdded > 0 { lines.append("  add \(recordsAdded) notes, files and photos") }
+        if recordsInConflict > 0 { lines.append("  keep both of \(recordsInConflict) notes that differ") }
+        if recordsRemoved > 0 { lines.append("  remove \(recordsRemoved) notes, files and photos") }
+        if lines.count == 1 { lines.append("  change nothing") }
+        return lines + notes.map { "  note: \($0.terminalSafe)" }
+    }
+}

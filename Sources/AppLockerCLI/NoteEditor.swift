@@ -1,0 +1,95 @@
+import CLinux
+import Foundation
+import Glibc
+
+/// The owner's editor on a note. The text is in a file of a memory file system, in a folder for this user alone, and
+/// gone afterwards; swap is the one way by which it could reach a disk.
+enum NoteEditor {
+    /// The first line is the title, the text begins after an empty line.
+    static func edit(title: String, body: String) async throws -> (title: String, body: String) {
+        let command = editor(ProcessInfo.processInfo.environment)
+        let text = try await OwnThread.run {
+            let folder = try folder()
+            defer { remove(folder) }
+            let path = folder + "/note.txt"
+            try write("\(title)\n\n\(body)\n", to: path)
+            try run(command, on: path)
+            return try String(contentsOfFile: path, encoding: .utf8)
+        }
+        let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let newTitle = lines.first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
+        guard !newTitle.isEmpty else {
+            throw CommandLineError(
+                .refused, code: "no_title", "The first line, the title, is empty; nothing was saved.")
+        }
+        var rest = lines.count > 1 ? String(lines[1]) : ""
+        if rest.hasPrefix("\n") { rest.removeFirst() }
+        // The line end that editors leave at the end of a file is not part of the text.
+        if rest.hasSuffix("\n") { rest.removeLast() }
+        return (newTitle, rest)
+    }
+
+    /// Editors that are known to keep copies of what they edit are told not to.
+    static func editor(_ environment: [String: String]) -> String {
+        let command =
+            [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
+        let name =
+            command.split(separator: " ").first.map { $0.split(separator: "/").last.map(String.init) ?? "" } ?? ""
+        return switch name {
+        // No swap file, no history of what was yanked.
+        case "vi", "vim", "nvim", "vim.basic", "vim.tiny", "gvim": command + " -n -i NONE"
+        case "nano": command + " --ignorercfiles"
+        default: command
+        }
+    }
+
+    /// - Throws: `CommandLineError` where there is no file system in memory.
+    private static func folder() throws -> String {
+        let places = [ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], "/dev/shm", "/run/user/\(getuid())"]
+        for place in places.compactMap({ $0 }) {
+            guard clinux_is_in_memory(place) else { continue }
+            var template = Array("\(place)/applocker-XXXXXX".utf8CString)
+            if let made = mkdtemp(&template) { return String(cString: made) }
+        }
+        throw CommandLineError(
+            .refused, code: "no_memory_file",
+            "There is no memory file system to edit in (XDG_RUNTIME_DIR, /dev/shm); pipe the text in with \"-\" instead."
+        )
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
+            throw CommandLineError(
+                .refused, code: "failed", "\(path) can't be written (\(String(cString: strerror(errno)))).")
+        }
+        defer { close(file) }
+        Output(descriptor: file).write(text)
+    }
+
+    private static func run(_ command: String, on path: String) throws {
+        // The shell takes the editor's own arguments apart, as every program does that starts $EDITOR.
+        let words = ["sh", "-c", "exec \(command) \"$1\"", "sh", path]
+        let arguments = words.map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        let outcome = posix_spawn(&process, "/bin/sh", nil, nil, arguments + [nil], environ)
+        guard outcome == 0 else {
+            throw CommandLineError(
+                .refused, code: "no_editor", "The editor could not be started (\(String(cString: strerror(outcome)))).")
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        guard status == 0 else {
+            throw CommandLineError(
+                .refused, code: "editor_failed",
+                "The editor ended with an error; nothing was saved. Set EDITOR to another.")
+        }
+    }
+
+    /// With whatever copies the editor left.
+    private static func remove(_ folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import SealedFormats
+public import WireProtocol
+
+/// Files in the vault. Their content is sealed by whoever adds them and only passes through: the record holds its key.
+public actor FileService {
+    /// What is sealed.
+    struct Content: Codable {
+        var name: String
+        var size: UInt64
+        var modified: Double
+        var added: Double
+        var mode: UInt32
+        var sealedSize: UInt64
+        var contentKey: Data
+    }
+
+    private let records: any RecordStore
+    private let blobs: any BlobStore
+    private let vault: VaultService
+    private let time: any TimeSource
+
+    init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
+        self.records = records
+        self.blobs = blobs
+        self.vault = vault
+        self.time = time
+    }
+
+    /// Newest first.
+    public func list(peer: ControlPeer) async throws -> FileList {
+        let keys = try await vault.keys(for: peer)
+        let files = try await records.records(in: .files).map { try Self.report($0, Self.content(of: $0, keys)) }
+        return FileList(files: files.sorted { ($0.added, $0.id) > ($1.added, $1.id) })
+    }
+
+    public func add(_ request: AddFileRequest, peer: ControlPeer) async throws -> FileReport {
+        let keys = try await vault.keys(for: peer)
+        guard let id = ItemID(request.id), request.contentKey.count == ContentStream.keyLength,
+            1...4_096 ~= request.name.utf8.count, !request.name.contains("/"), !request.name.contains("\0")
+        else {
+            throw ControlError(.badRequest, "A file needs an id, a name without slashes and a content key of 32 bytes.")
+        }
+        guard try await records.record(.files, id) == nil else {
+            throw ControlError(.badRequest, "There is a file with this id already; choose a fresh one.")
+        }
+        guard let size = try await blobs.size(id), size == request.sealedSize else {
+            throw ControlError(.badRequest, "The file's content is not all there; put it as a blob first.")
+        }
+        let content = Content(
+            name: request.name, size: request.size, modified: request.modified, added: time.wallClock(),
+            mode: request.mode & 0o7777, sealedSize: request.sealedSize, contentKey: request.contentKey)
+        let record = try keys.seal(JSONEncoder().encode(content), .files, id, revision: 1)
+        // The content first: a record without it would be worse than content that nobody knows, which is swept.
+        try await blobs.keep(id)
+        try await records.write(StateChange(records: [record]))
+        return Self.report(record, content)
+    }
+
+    public func read(_ reference: String, peer: ControlPeer) async throws -> FileContent {
+        let keys = try await vault.keys(for: peer)
+        let record = try await find(reference, keys)
+        let content = try Self.content(of: record, keys)
+        return FileContent(
+            file: Self.report(record, content), vault: record.name.vault.description, mode: content.mode,
+            sealedSize: content.sealedSize, contentKey: content.contentKey)
+    }
+
+    public func remove(_ reference: String, peer: ControlPeer) async throws {
+        let keys = try await vault.keys(for: peer)
+        var record = try await find(reference, keys)
+        record.name.revision += 1
+        record.sealed = nil
+        record.author = keys.device
+        try await records.write(StateChange(records: [record]))
+        try await blobs.remove(record.name.id)
+    }
+
+    // MARK: Blobs
+
+    func readBlob(_ text: String, offset: UInt64, length: Int, peer: ControlPeer) async throws -> [UInt8] {
+        _ = try await vault.keys(for: peer)
+        return try await blobs.read(Self.id(text), offset: offset, length: length)
+    }
+
+    func putBlob(_ text: String, offset: UInt64, bytes: [UInt8], peer: ControlPeer) async throws {
+        _ = try await vault.keys(for: peer)
+        let id = try Self.id(text)
+        guard try await records.record(.files, id) == nil, try await records.record(.intruders, id) == nil else {
+            throw ControlError(.badRequest, "This content belongs to a record already; choose a fresh id.")
+        }
+        try await blobs.put(id, offset: offset, bytes: bytes)
+    }
+
+    /// Only a blob that no record needs.
+    func removeBlob(_ text: String, peer: ControlPeer) async throws {
+        _ = try await vault.keys(for: peer)
+        let id = try Self.id(text)
+        for collection in [RecordCollection.files, .intruders] {
+            if let record = try await records.record(collection, id), record.sealed != nil {
+                throw ControlError(.badRequest, "This content belongs to a record; remove the record instead.")
+            }
+        }
+        try await blobs.remove(id)
+    }
+
+    /// Removes what an interrupted addition or removal left behind.
+    func sweep() async throws {
+        let files = try await records.records(in: .files) + records.records(in: .intruders)
+        try await blobs.sweep(keeping: Set(files.map(\.name.id)))
+    }
+
+    // MARK: Pieces
+
+    private static func id(_ text: String) throws -> ItemID {
+        guard let id = ItemID(text) else { throw ControlError(.badRequest, "An id has 32 hexadecimal digits.") }
+        return id
+    }
+
+    /// By id, by the beginning of an id of at least 4 digits, or by a name that only one file has.
+    private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
+        let all = try await records.records(in: .files)
+        var found: [StoredRecord] = []
+        if reference.count >= 4 { found = all.filter { $0.name.id.description.hasPrefix(reference) } }
+        if found.isEmpty { found = try all.filter { try Self.content(of: $0, keys).name == reference } }
+        switch found.count {
+        case 1: return found[0]
+        case 0: throw ControlError(.noSuchItem, "There is no such file. `applocker file list` shows all.")
+        default:
+            throw ControlError(
+                .badRequest, "This fits \(found.count) files; name one by its id, as `applocker file list` shows it.")
+        }
+    }
+
+    private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
+        try JSONDecoder().decode(Content.self, from: keys.open(record))
+    }
+
+    private static func report(_ record: StoredRecord, _ content: Content) -> FileReport {
+        FileReport(
+            id: record.name.id.description, name: content.name, size: content.size, added: content.added,
+            modified: content.modified)
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Policy
+import SealedFormats
+public import WireProtocol
+
+/// Photographs who gives wrong passcodes. Each photo is sealed to the inbox key at once: while the vault is locked the
+/// computer itself can't open what it took.
+public actor IntruderService {
+    /// What is sealed to the inbox.
+    struct Content: Codable {
+        /// Seconds since 1970.
+        var time: Double
+        var app: String?
+        var user: UInt32?
+        var failures: Int
+        /// Of the picture, in bytes.
+        var size: Int
+        /// Opens the stream of the blob with the record's id.
+        var contentKey: Data
+    }
+
+    private let records: any RecordStore
+    private let blobs: any BlobStore
+    private let vault: VaultService
+    private let passcodes: PasscodeService
+    private let makeCamera: @Sendable (_ input: String) -> any PhotoSource
+    private let device: ItemID
+    private let time: any TimeSource
+    private let log: ActivityLog
+    /// At most one photo at a time: who hammers the keyboard is on the first one.
+    private var shot: Task<Void, Never>?
+
+    init(
+        records: any RecordStore, blobs: any BlobStore, vault: VaultService, passcodes: PasscodeService,
+        makeCamera: @escaping @Sendable (String) -> any PhotoSource, device: ItemID, time: any TimeSource,
+        log: ActivityLog
+    ) {
+        self.records = records
+        self.blobs = blobs
+        self.vault = vault
+        self.passcodes = passcodes
+        self.makeCamera = makeCamera
+        self.device = device
+        self.time = time
+        self.log = log
+    }
+
+    /// Returns at once; the photo is taken meanwhile.
+    func noticeWrongPasscode(failures: Int, app: AppID?, user: UInt32) async {
+        let settings = await vault.settings
+        guard settings.photographsFromFailure > 0, failures >= settings.photographsFromFailure, shot == nil else {
+            return
+        }
+        let moment = time.wallClock()
+        shot = Task {
+            await photograph(at: moment, failures: failures, app: app, user: user, camera: settings.camera)
+            shot = nil
+        }
+    }
+
+    /// Returns when no photo is being taken.
+    func finish() async { await shot?.value }
+
+    private func photograph(at moment: Double, failures: Int, app: AppID?, user: UInt32, camera: String) async {
+        do {
+            let photo = try await makeCamera(camera).photograph()
+            try await keep(
+                photo,
+                Content(
+                    time: moment, app: app?.rawValue, user: user, failures: failures, size: photo.count,
+                    contentKey: Data()))
+            await log.record(
+                .intruderPhotographed, app: app, user: user, "A photo was taken after \(failures) wrong passcodes.")
+        } catch {
+            await log.record(.intruderMissed, app: app, user: user, "No photo could be taken: \(error)")
+        }
+    }
+
+    private func keep(_ photo: [UInt8], _ content: Content) async throws {
+        guard let document = try await passcodes.vaultDocument() else { return }
+        let id = ItemID.random()
+        let contentKey = SecretBytes.random(count: ContentStream.keyLength)
+        let stream = ContentStream(
+            sealing: .init(vault: document.vault, collection: .intruders, id: id), key: contentKey,
+            chunkSize: .kibi64)
+        var sealed = stream.header
+        let layout = ContentStream.Layout(contentSize: UInt64(photo.count), chunkSize: stream.chunkSize)
+        for index in 0..<layout.chunkCount {
+            let start = Int(index) * stream.chunkSize.bytes
+            sealed += stream.seal(
+                photo[start..<min(start + stream.chunkSize.bytes, photo.count)], index: UInt32(index),
+                isLast: index == layout.chunkCount - 1)
+        }
+        var content = content
+        content.contentKey = contentKey.withUnsafeBytes { Data($0) }
+        let name = RecordName(vault: document.vault, collection: .intruders, id: id, revision: 1)
+        let box = try PublicKeyBox.seal(
+            JSONEncoder().encode(content), as: name, to: BoxPublicKey(bytes: Array(document.inboxPublicKey)))
+        for offset in stride(from: 0, to: sealed.count, by: ControlRoute.maximumBlobPiece) {
+            let piece = sealed[offset..<min(offset + ControlRoute.maximumBlobPiece, sealed.count)]
+            try await blobs.put(id, offset: UInt64(offset), bytes: Array(piece))
+        }
+        try await blobs.keep(id)
+        try await records.write(
+            StateChange(records: [StoredRecord(name: name, epoch: document.inboxEpoch, author: device, sealed: box)]))
+    }
+
+    // MARK: The owner
+
+    /// Newest first.
+    public func list(peer: ControlPeer) async throws -> IntruderList {
+        let keys = try await vault.keys(for: peer)
+        let reports = try await records.records(in: .intruders).map { try Self.report($0, Self.content(of: $0, keys)) }
+        return IntruderList(intruders: reports.sorted { ($0.time, $0.id) > ($1.time, $1.id) })
+    }
+
+    public func read(_ reference: String, peer: ControlPeer) async throws -> IntruderPhoto {
+        let keys = try await vault.keys(for: peer)
+        let record = try await find(reference)
+        let content = try Self.content(of: record, keys)
+        let id = record.name.id
+        guard let size = try await blobs.size(id) else {
+            throw ControlError(.noSuchItem, "The photo itself is missing; only its record is left.")
+        }
+        let header = try await blobs.read(id, offset: 0, length: ContentStream.headerLength)
+        let key = content.contentKey.withUnsafeBytes { SecretBytes(copying: $0) }
+        let stream = try ContentStream(
+            opening: header, name: .init(vault: record.name.vault, collection: .intruders, id: id), key: key)
+        let layout = try ContentStream.Layout(sealedSize: size, chunkSize: stream.chunkSize)
+        var photo = Data()
+        for index in 0..<layout.chunkCount {
+            let range = layout.range(ofChunk: index)
+            let chunk = try await blobs.read(id, offset: range.lowerBound, length: range.count)
+            photo += try stream.open(chunk, index: UInt32(index), isLast: index == layout.chunkCount - 1)
+        }
+        return IntruderPhoto(intruder: Self.report(record, content), photo: photo)
+    }
+
+    public func remove(_ reference: String, peer: ControlPeer) async throws {
+        let keys = try await vault.keys(for: peer)
+        var record = try await find(reference)
+        record.name.revision += 1
+        record.sealed = nil
+        record.author = keys.device
+        try await records.write(StateChange(records: [record]))
+        try await blobs.remove(record.name.id)
+    }
+
+    private func find(_ reference: String) async throws -> StoredRecord {
+        let found = try await records.records(in: .intruders).filter {
+            reference.count >= 4 && $0.name.id.description.hasPrefix(reference)
+        }
+        switch found.count {
+        case 1: return found[0]
+        case 0: throw ControlError(.noSuchItem, "There is no such photo. `applocker intruders list` shows all.")
+        default: throw ControlError(.badRequest, "This fits \(found.count) photos; give more digits of the id.")
+        }
+    }
+
+    private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
+        try JSONDecoder().decode(Content.self, from: keys.open(record))
+    }
+
+    private static func report(_ record: StoredRecord, _ content: Content) -> IntruderReport {
+        IntruderReport(
+            id: record.name.id.description, time: content.time, app: content.app, user: content.user,
+            failures: content.failures, size: content.size)
+    }
+}

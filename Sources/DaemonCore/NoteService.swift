@@ -1,0 +1,178 @@
+import Foundation
+import SealedFormats
+public import WireProtocol
+
+/// Notes: small texts, sealed with their titles.
+public actor NoteService {
+    /// In bytes of UTF-8.
+    static let maximumTitle = 1_000
+    static let maximumBody = 1 << 20
+
+    /// What is sealed.
+    struct Content: Codable {
+        var title: String
+        var body: String
+        /// Seconds since 1970.
+        var created: Double
+        var modified: Double
+    }
+
+    private let records: any RecordStore
+    private let vault: VaultService
+    private let time: any TimeSource
+    private let deviceName: String
+
+    init(records: any RecordStore, vault: VaultService, time: any TimeSource, deviceName: String) {
+        self.records = records
+        self.vault = vault
+        self.time = time
+        self.deviceName = deviceName
+    }
+
+    /// Newest first.
+    /// - Parameter search: words that all have to be in the title or the text; case and accents don't count.
+    public func list(search: String?, peer: ControlPeer) async throws -> NoteList {
+        let keys = try await vault.keys(for: peer)
+        let records = try await records.records(in: .notes)
+        let words = search?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+        let notes = try await Self.inParallel(records) { record -> NoteReport? in
+            let content = try Self.content(of: record, keys)
+            guard words.allSatisfy({ Self.contains(content, $0) }) else { return nil }
+            return Self.report(record, content)
+        }
+        return NoteList(notes: notes.sorted { ($0.modified, $0.id) > ($1.modified, $1.id) })
+    }
+
+    public func read(_ reference: String, peer: ControlPeer) async throws -> NoteContent {
+        let keys = try await vault.keys(for: peer)
+        let record = try await find(reference, keys)
+        let content = try Self.content(of: record, keys)
+        return NoteContent(note: Self.report(record, content), body: content.body)
+    }
+
+    public func add(_ request: NoteRequest, peer: ControlPeer) async throws -> NoteSaved {
+        try Self.check(request)
+        let keys = try await vault.keys(for: peer)
+        let now = time.wallClock()
+        return try await save(
+            Content(title: request.title, body: request.body, created: now, modified: now), as: .random(), revision: 1,
+            keys)
+    }
+
+    /// Replaces a note. Where it was changed since the revision that the change was made from, both are kept.
+    public func change(_ reference: String, _ request: NoteRequest, peer: ControlPeer) async throws -> NoteSaved {
+        try Self.check(request)
+        let keys = try await vault.keys(for: peer)
+        let record = try await find(reference, keys)
+        var content = try Self.content(of: record, keys)
+        let isCurrent = request.replaces == nil || request.replaces == record.name.revision
+        content.body = request.body
+        content.title = request.title
+        content.modified = time.wallClock()
+        if isCurrent {
+            do {
+                return try await save(
+                    content, as: record.name.id, revision: record.name.revision + 1, keys, in: record.name.vault)
+            } catch is RevisionConflict {
+                // Somebody was faster by a moment: the same as an outdated revision.
+            }
+        }
+        content.title += " (conflict, \(deviceName))"
+        var saved = try await save(content, as: .random(), revision: 1, keys)
+        saved.conflict =
+            "The note had been changed meanwhile. Both are kept: your change is \"\(content.title)\"."
+        return saved
+    }
+
+    /// Leaves a tombstone.
+    public func remove(_ reference: String, peer: ControlPeer) async throws {
+        let keys = try await vault.keys(for: peer)
+        var record = try await find(reference, keys)
+        record.name.revision += 1
+        record.sealed = nil
+        record.author = keys.device
+        try await write(record)
+    }
+
+    // MARK: Pieces
+
+    private func save(
+        _ content: Content, as id: ItemID, revision: UInt64, _ keys: VaultKeys, in vault: ItemID? = nil
+    ) async throws -> NoteSaved {
+        let record = try keys.seal(JSONEncoder().encode(content), .notes, id, revision: revision, in: vault)
+        try await write(record)
+        return NoteSaved(note: Self.report(record, content))
+    }
+
+    private func write(_ record: StoredRecord) async throws {
+        do {
+            try await records.write(StateChange(records: [record]))
+        } catch let error as RevisionConflict {
+            throw error
+        } catch {
+            throw ControlError(
+                .failed, "The note could not be written (\(error)). Free some disk space and try again.")
+        }
+    }
+
+    /// By id, by the beginning of an id of at least 4 digits, or by a title that only one note has.
+    private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
+        if let id = ItemID(reference), let record = try await records.record(.notes, id), record.sealed != nil {
+            return record
+        }
+        let all = try await records.records(in: .notes)
+        var found: [StoredRecord] = []
+        if reference.count >= 4 { found = all.filter { $0.name.id.description.hasPrefix(reference) } }
+        if found.isEmpty {
+            found = try await Self.inParallel(all) { record in
+                try Self.content(of: record, keys).title == reference ? record : nil
+            }
+        }
+        switch found.count {
+        case 1: return found[0]
+        case 0: throw ControlError(.noSuchItem, "There is no such note. `applocker note list` shows all.")
+        default:
+            throw ControlError(
+                .badRequest, "This fits \(found.count) notes; name one by its id, as `applocker note list` shows it.")
+        }
+    }
+
+    private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
+        try JSONDecoder().decode(Content.self, from: keys.open(record))
+    }
+
+    private static func report(_ record: StoredRecord, _ content: Content) -> NoteReport {
+        NoteReport(
+            id: record.name.id.description, title: content.title, created: content.created, modified: content.modified,
+            revision: record.name.revision, size: content.body.utf8.count)
+    }
+
+    private static func contains(_ content: Content, _ word: String) -> Bool {
+        let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
+        return content.title.range(of: word, options: options) != nil
+            || content.body.range(of: word, options: options) != nil
+    }
+
+    private static func check(_ request: NoteRequest) throws {
+        guard !request.title.isEmpty, request.title.utf8.count <= maximumTitle else {
+            throw ControlError(.badRequest, "A note's title has 1 to \(maximumTitle) bytes.")
+        }
+        guard request.body.utf8.count <= maximumBody else {
+            throw ControlError(.tooLarge, "A note holds at most 1 MiB; add it as a file with `applocker file add`.")
+        }
+    }
+
+    /// Opens many records on all cores.
+    private static func inParallel<Value: Sendable>(
+        _ records: [StoredRecord], _ body: @escaping @Sendable (StoredRecord) throws -> Value?
+    ) async throws -> [Value] {
+        let share = max(256, (records.count + 1) / 2)
+        return try await withThrowingTaskGroup(of: [Value].self) { group in
+            for start in stride(from: 0, to: records.count, by: share) {
+                let part = records[start..<min(start + share, records.count)]
+                group.addTask { try part.compactMap(body) }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Policy
+import SealedFormats
+import WireProtocol
+
+// The root key of the vault, and the slots that it lies behind.
+extension PasscodeService {
+    /// The ring of keys behind the owner's passcode. The attempt counts like any other.
+    ///
+    /// - Throws: as `verify`, or `ControlError` with `failed` where the vault can't be read.
+    func openRing(_ passcode: SecretBytes, user: UInt32) async throws -> (ring: KeyRing, rootKey: SecretBytes) {
+        try await inTurn {
+            let rootKey = try await verifiedRootKey(passcode, user: user).key
+            return (try await ring(rootKey: rootKey), rootKey)
+        }
+    }
+
+    /// Compares the passcode and opens its slot. In turn only.
+    func verifiedRootKey(_ passcode: SecretBytes, user: UInt32) async throws -> (key: SecretBytes, slots: KeySlots) {
+        try refuseDuringLockout()
+        // Both take about a second and a core each. Where the passcode is wrong the second result is nobody's.
+        async let opened = try? rootKey(behind: passcode)
+        try await compareCounted(passcode, app: nil, user: user)
+        if let opened = await opened { return opened }
+        // There was no vault yet: the comparison has just made it.
+        return try await rootKey(behind: passcode)
+    }
+
+    /// What is known of the vault while it is locked; nil before the first right passcode.
+    func vaultDocument() async throws -> VaultDocument? {
+        guard let bytes = try await documents.document(VaultDocuments.vault) else { return nil }
+        return try UnreadableState.decode(VaultDocument.self, from: bytes, named: VaultDocuments.vault)
+    }
+
+    // MARK: Recovery
+
+    /// Puts a fresh recovery code in the place of the one before.
+    func makeRecoveryCode(_ passcode: SecretBytes, user: UInt32) async throws -> RecoveryCode {
+        let code = RecoveryCode()
+        try await inTurn {
+            let (rootKey, oldSlots) = try await verifiedRootKey(passcode, user: user)
+            var slots = oldSlots
+            let stretched = try await stretch(code.passcode, for: slots)
+            slots.set(VaultDocuments.recoverySlot, to: rootKey, behind: stretched)
+            try await documents.write(StateChange(documents: [VaultDocuments.slots: slots.bytes]))
+        }
+        await log.record(
+            .recoveryMade, user: user, "A recovery sheet was printed; an earlier one opens nothing any more.")
+        return code
+    }
+
+    /// Whether the code opens the vault. A wrong one counts like a wrong passcode.
+    func testRecoveryCode(_ code: RecoveryCode, user: UInt32) async throws {
+        try await inTurn { _ = try await rootKey(behindRecovery: code, user: user) }
+    }
+
+    /// Sets a new passcode by way of the recovery code.
+    func useRecoveryCode(_ code: RecoveryCode, newPasscode: SecretBytes, user: UInt32) async throws -> [String] {
+        let notes = try Self.check(newPasscode)
+        try await inTurn {
+            let (rootKey, slots) = try await rootKey(behindRecovery: code, user: user)
+            async let changedSlots = newSlots(rootKey: rootKey, passcode: newPasscode, keeping: slots)
+            var changed = stored
+            changed.owner = try await make(newPasscode)
+            try await save(changed, with: [VaultDocuments.slots: try await changedSlots.bytes])
+        }
+        await log.record(.recoveryUsed, user: user, "The passcode was changed with the recovery sheet.")
+        return notes
+    }
+
+    private func rootKey(
+        behindRecovery code: RecoveryCode, user: UInt32
+    ) async throws -> (key: SecretBytes, slots: KeySlots) {
+        try refuseDuringLockout()
+        var counted = stored
+        counted.lockout.recordFailure(at: time.now())
+        try await save(counted)
+        guard let slots = try await slots() else {
+            throw ControlError(.notSetUp, "There is no vault yet, so nothing to recover. Run `applocker setup`.")
+        }
+        let stretched = try await stretch(code.passcode, for: slots)
+        guard let opened = slots.open(stretched), opened.slot == VaultDocuments.recoverySlot else {
+            throw await wrongPasscode(app: nil, user: user)
+        }
+        var changed = stored
+        changed.lockout.recordSuccess()
+        try await save(changed)
+        return (opened.rootKey, slots)
+    }
+
+    // MARK: Pieces
+
+    func newVault(_ passcode: SecretBytes) async throws -> NewVault {
+        let (cost, secret) = (try await currentCost(), machineSecret)
+        return try await Self.onOwnThread { try NewVault(passcode: passcode, cost: cost, machineSecret: secret) }
+    }
+
+    /// For a state that was set up before there were vaults. Where it can't be made now, the next right passcode tries
+    /// again.
+    func makeVaultIfMissing(_ passcode: SecretBytes) async {
+        guard let absent = try? await documents.document(VaultDocuments.slots) == nil, absent,
+            let vault = try? await newVault(passcode)
+        else { return }
+        try? await documents.write(StateChange(documents: vault.documents.mapValues { $0 }))
+    }
+
+    func rootKey(behind passcode: SecretBytes) async throws -> (key: SecretBytes, slots: KeySlots) {
+        guard let slots = try await slots() else {
+            throw ControlError(
+                .failed, "The vault could not be made. Free some memory and disk space, and try again.")
+        }
+        guard let opened = slots.open(try await stretch(passcode, for: slots)),
+            opened.slot == VaultDocuments.passcodeSlot
+        else {
+            throw ControlError(
+                .failed, "The passcode is right, but the vault does not open with it. Restore the state from a backup.")
+        }
+        return (opened.rootKey, slots)
+    }
+
+    /// The root key behind another passcode, in a block of the same salt and cost: the other slots stay.
+    func newSlots(rootKey: SecretBytes, passcode: SecretBytes, keeping slots: KeySlots) async throws -> KeySlots {
+        let stretched = try await stretch(passcode, for: slots)
+        var slots = slots
+        slots.set(VaultDocuments.passcodeSlot, to: rootKey, behind: stretched)
+        return slots
+    }
+
+    func ring(rootKey: SecretBytes) async throws -> KeyRing {
+        guard let bytes = try await documents.document(VaultDocuments.ring) else {
+            throw ControlError(.failed, "The vault's key ring is missing. Restore the state from a backup.")
+        }
+        return try KeyRing(sealed: bytes, rootKey: rootKey)
+    }
+
+    private func slots() async throws -> KeySlots? {
+        try await documents.document(VaultDocuments.slots).map { try KeySlots(bytes: $0) }
+    }
+
+    private func stretch(_ passcode: SecretBytes, for slots: KeySlots) async throws -> KeySlots.StretchedKey {
+        let secret = machineSecret
+        return try await Self.onOwnThread { try slots.stretch(passcode, mixedSecret: secret) }
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What the owner decided about the vault and the camera.
+struct PrivacySettings: Codable, Hashable, Sendable {
+    static let documentName = "privacy"
+    static let allowedIdleSeconds = 60...3_600
+    static let allowedFailures = 0...10
+
+    /// The vault locks itself after this long without a use.
+    var vaultIdleSeconds = 600
+    /// The wrong passcode, in a row, from which on a photo is taken; 0: never.
+    var photographsFromFailure = 2
+    /// "auto" for the first camera, or FORMAT:INPUT as ffmpeg names it.
+    var camera = "auto"
+
+    init() {}
+
+    /// A field that an earlier version did not write has its default.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        vaultIdleSeconds = try container.decodeIfPresent(Int.self, forKey: .vaultIdleSeconds) ?? vaultIdleSeconds
+        photographsFromFailure =
+            try container.decodeIfPresent(Int.self, forKey: .photographsFromFailure) ?? photographsFromFailure
+        camera = try container.decodeIfPresent(String.self, forKey: .camera) ?? camera
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SealedFormats
+import WireProtocol
+
+/// Which records change when a backup's are taken over.
+struct RecordMerge {
+    let records: any RecordStore
+    let keys: VaultKeys
+    let mode: ImportRequest.Mode
+
+    /// - Parameter holdsRecords: whether the backup is of everything; one of the settings alone removes nothing.
+    func changes(
+        to incoming: [StoredRecord], holdsRecords: Bool, report: inout ImportReport
+    ) async throws -> [StoredRecord] {
+        var changes: [StoredRecord] = []
+        for record in incoming where record.sealed != nil {
+            // Before anything is written: what can't be opened here is not taken over.
+            let body = try keys.open(record)
+            guard let stored = try await records.record(record.name.collection, record.name.id) else {
+                changes.append(record)
+                report.recordsAdded += 1
+                continue
+            }
+            if stored == record { continue }
+            if stored.sealed == nil || mode == .replace {
+                let revision = max(record.name.revision, stored.name.revision + 1)
+                changes.append(
+                    revision == record.name.revision ? record : try reseal(record, body, as: record.name.id, revision))
+                report.recordsAdded += 1
+            } else if record.name.revision > stored.name.revision {
+                changes.append(record)
+                report.recordsAdded += 1
+            } else if record.name.revision == stored.name.revision, record.name.collection == .notes {
+                // Changed on both sides: the backup's becomes a note of its own.
+                changes.append(try reseal(record, body, as: .random(), 1))
+                report.recordsInConflict += 1
+            }
+        }
+        if mode == .replace, holdsRecords { changes += try await removals(but: incoming, &report) }
+        return changes
+    }
+
+    private func removals(but incoming: [StoredRecord], _ report: inout ImportReport) async throws -> [StoredRecord] {
+        struct Key: Hashable {
+            let collection: RecordCollection
+            let id: ItemID
+        }
+        let kept = Set(incoming.map { Key(collection: $0.name.collection, id: $0.name.id) })
+        var removals: [StoredRecord] = []
+        for collection in BackupService.collections {
+            for var record in try await records.records(in: collection)
+            where !kept.contains(Key(collection: collection, id: record.name.id)) {
+                record.name.revision += 1
+                record.sealed = nil
+                record.author = keys.device
+                removals.append(record)
+                report.recordsRemoved += 1
+            }
+        }
+        return removals
+    }
+
+    private func reseal(
+        _ record: StoredRecord, _ body: Data, as id: ItemID, _ revision: UInt64
+    ) throws -> StoredRecord {
+        guard record.name.collection == .intruders else {
+            return try keys.seal(body, record.name.collection, id, revision: revision, in: record.name.vault)
+        }
+        guard let inbox = keys.ring.current(.inbox, vault: record.name.vault) else {
+            throw ControlError(.notReadable, "The backup lacks the key of its intruder photos; nothing was changed.")
+        }
+        var name = record.name
+        name.id = id
+        name.revision = revision
+        let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
+        return StoredRecord(name: name, epoch: inbox.epoch, author: keys.device, sealed: box)
+    }
+}

@@ -1,0 +1,98 @@
+public import SealedFormats
+
+/// A record as it is stored: its name in clear, its body sealed.
+public struct StoredRecord: Hashable, Sendable {
+    public var name: RecordName
+    /// Of the vault key that seals it; for a box, of the inbox key.
+    public var epoch: UInt32
+    /// The device that wrote it.
+    public var author: ItemID
+    /// A record envelope, or a box in a collection that is written while the vault is locked. Nil: a tombstone.
+    public var sealed: [UInt8]?
+
+    public init(name: RecordName, epoch: UInt32, author: ItemID, sealed: [UInt8]?) {
+        self.name = name
+        self.epoch = epoch
+        self.author = author
+        self.sealed = sealed
+    }
+}
+
+/// Several changes that are made together.
+public struct StateChange: Sendable {
+    /// Nil removes a document.
+    public var documents: [String: [UInt8]?]
+    public var records: [StoredRecord]
+    /// Revisions are taken as they come, as from a backup; otherwise each has to be the one after what is stored.
+    public var acceptsAnyRevision = false
+
+    public init(documents: [String: [UInt8]?] = [:], records: [StoredRecord] = []) {
+        self.documents = documents
+        self.records = records
+    }
+}
+
+/// A write named a revision that is not the current one. Nothing was written.
+public struct RevisionConflict: Error, Equatable, Sendable {
+    public let name: RecordName
+    /// What is stored; 0 where there is nothing.
+    public let current: UInt64
+
+    public init(name: RecordName, current: UInt64) {
+        self.name = name
+        self.current = current
+    }
+}
+
+/// The local replica of the sealed records.
+public protocol RecordStore: DocumentStore {
+    /// By id, tombstones left out.
+    func records(in collection: RecordCollection) async throws -> [StoredRecord]
+    /// A tombstone too.
+    func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord?
+    /// All of it or nothing; durable when it returns.
+    /// - Throws: `RevisionConflict`, or what the disk says.
+    func write(_ change: StateChange) async throws
+    /// Forgets every record, document and event, and gives their pages back overwritten.
+    func eraseAll() async throws
+}
+
+/// Sealed content beside the records: kept with a record, or passing through (an upload that is not finished, a backup
+/// that is being fetched).
+public protocol BlobStore: Sendable {
+    /// Appends to a passing blob; at offset 0 it begins anew.
+    /// - Throws: `BlobError`.
+    func put(_ id: ItemID, offset: UInt64, bytes: [UInt8]) async throws
+    /// In bytes; nil where there is none.
+    func size(_ id: ItemID) async throws -> UInt64?
+    /// Fewer bytes at the end, none after it.
+    /// - Throws: `BlobError`.
+    func read(_ id: ItemID, offset: UInt64, length: Int) async throws -> [UInt8]
+    /// Makes a passing blob a kept one; durable when it returns.
+    /// - Throws: `BlobError`.
+    func keep(_ id: ItemID) async throws
+    /// No error where there is none.
+    func remove(_ id: ItemID) async throws
+    /// Ids of the kept ones.
+    func kept() async throws -> [ItemID]
+    /// Removes the kept ones but these, and every passing one.
+    func sweep(keeping: Set<ItemID>) async throws
+}
+
+/// What a blob store refuses or can't do.
+public struct BlobError: Error, Sendable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        case noSuchBlob, wrongOffset, diskFull, failed
+    }
+
+    public let code: Code
+    /// What was wrong and what to do, as one sentence.
+    public let sentence: String
+
+    public init(_ code: Code, _ sentence: String) {
+        self.code = code
+        self.sentence = sentence
+    }
+
+    public var description: String { sentence }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import SealedFormats
+import WireProtocol
+
+/// What is stored of the vault besides its records.
+enum VaultDocuments {
+    /// A key-slot block.
+    static let slots = "key-slots"
+    /// A sealed key ring.
+    static let ring = "key-ring"
+    /// `VaultDocument`, in clear.
+    static let vault = "vault"
+
+    /// Which slot is whose. The others are random until somebody needs them.
+    static let passcodeSlot = 0
+    static let recoverySlot = 1
+}
+
+/// What may be known of the vault while it is locked: where new records go, and to whom intruder photos are sealed.
+struct VaultDocument: Codable {
+    var vault: ItemID
+    /// 65 bytes.
+    var inboxPublicKey: Data
+    var inboxEpoch: UInt32
+}
+
+/// A vault that does not exist yet, as the documents that make it.
+struct NewVault {
+    let documents: [String: [UInt8]]
+
+    /// Blocks for about a second.
+    init(passcode: SecretBytes, cost: ScryptCost, machineSecret: SecretBytes) throws {
+        let rootKey = SecretBytes.random(count: KeySlots.keyLength)
+        var slots = KeySlots(derivation: .scrypt(cost), usesMixedSecret: true)
+        slots.set(
+            VaultDocuments.passcodeSlot, to: rootKey, behind: try slots.stretch(passcode, mixedSecret: machineSecret))
+        let vault = ItemID.random()
+        let inbox = BoxKeyPair()
+        let ring = KeyRing([
+            .init(kind: .vault, vault: vault, epoch: 1, key: .random(count: 32)),
+            .init(kind: .inbox, vault: vault, epoch: 1, key: inbox.privateKey),
+        ])
+        documents = [
+            VaultDocuments.slots: slots.bytes, VaultDocuments.ring: ring.sealed(under: rootKey),
+            VaultDocuments.vault: try [UInt8](
+                JSONEncoder().encode(
+                    VaultDocument(vault: vault, inboxPublicKey: Data(inbox.publicKey.bytes), inboxEpoch: 1))),
+        ]
+    }
+}
+
+/// The keys of an open vault, for one piece of work: who holds this keeps them in memory.
+struct VaultKeys: Sendable {
+    /// New records go here.
+    let vault: ItemID
+    let ring: KeyRing
+    let device: ItemID
+
+    /// Seals a body as the revision of a record.
+    func seal(
+        _ body: some Collection<UInt8>, _ collection: RecordCollection, _ id: ItemID, revision: UInt64,
+        in vault: ItemID? = nil
+    ) throws -> StoredRecord {
+        let vault = vault ?? self.vault
+        guard let entry = ring.current(.vault, vault: vault) else { throw Self.keyMissing }
+        let name = RecordName(vault: vault, collection: collection, id: id, revision: revision)
+        let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
+        return StoredRecord(name: name, epoch: entry.epoch, author: device, sealed: envelope.bytes)
+    }
+
+    /// The body of a record: of an envelope, or of a box to this vault's inbox.
+    func open(_ record: StoredRecord) throws -> Data {
+        guard let sealed = record.sealed else {
+            throw ControlError(.noSuchItem, "It was removed.")
+        }
+        if record.name.collection == .intruders {
+            guard let key = ring.key(.inbox, vault: record.name.vault, epoch: record.epoch) else {
+                throw Self.keyMissing
+            }
+            return try PublicKeyBox.open(sealed, as: record.name, with: BoxKeyPair(privateKey: key))
+        }
+        return try open(RecordEnvelope(bytes: sealed), as: record.name)
+    }
+
+    func open(_ envelope: RecordEnvelope, as name: RecordName) throws -> Data {
+        guard let key = ring.key(.vault, vault: name.vault, epoch: envelope.wrapEpoch) else { throw Self.keyMissing }
+        return try envelope.open(as: name, vaultKey: key)
+    }
+
+    private static var keyMissing: ControlError {
+        ControlError(
+            .notReadable, "It was sealed under a key that this vault does not have; import the backup it belongs to.")
+    }
+}

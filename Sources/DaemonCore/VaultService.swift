@@ -1,0 +1,140 @@
+import Foundation
+import Policy
+public import SealedFormats
+public import WireProtocol
+
+/// Whether the vault is open, and for whom.
+///
+/// Its keys are in memory from the owner's passcode until it is locked, the computer sleeps, or nobody used it for a
+/// while; then their pages are overwritten.
+public actor VaultService {
+    private struct Opened {
+        let keys: VaultKeys
+        let user: UInt32
+        var lastUsed: Duration
+    }
+
+    private let passcodes: PasscodeService
+    private let documents: any DocumentStore
+    private let device: ItemID
+    private let time: any TimeSource
+    private let log: ActivityLog
+    private var opened: Opened?
+    private(set) var settings = PrivacySettings()
+    /// Locks the vault when it was not used; there while it is open.
+    private var idleWatch: Task<Void, Never>?
+
+    init(
+        passcodes: PasscodeService, documents: any DocumentStore, device: ItemID, time: any TimeSource, log: ActivityLog
+    ) {
+        self.passcodes = passcodes
+        self.documents = documents
+        self.device = device
+        self.time = time
+        self.log = log
+    }
+
+    func load() async throws {
+        if let bytes = try await documents.document(PrivacySettings.documentName) {
+            settings = try UnreadableState.decode(
+                PrivacySettings.self, from: bytes, named: PrivacySettings.documentName)
+        }
+    }
+
+    public func status() async throws -> VaultStatus {
+        let vault = try await passcodes.vaultDocument()?.vault.description
+        guard let opened else { return VaultStatus(vault: vault, isOpen: false) }
+        let left = opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.now().elapsed
+        return VaultStatus(
+            vault: vault, isOpen: true, user: opened.user, locksInSeconds: max(0, left.wholeSecondsRoundedUp))
+    }
+
+    /// Opens the vault for one user. Where it was open for another, it is theirs no more.
+    ///
+    /// - Throws: as `PasscodeService.verify`.
+    public func open(_ passcode: SecretBytes, for peer: ControlPeer) async throws -> VaultStatus {
+        let wasOpen = opened?.user == peer.user
+        let ring = try await passcodes.openRing(passcode, user: peer.user).ring
+        try await use(ring, user: peer.user)
+        if !wasOpen { await log.record(.vaultOpened, user: peer.user, "The vault was opened.") }
+        return try await status()
+    }
+
+    /// Takes over a ring: after opening, and after an import has added keys to it.
+    func use(_ ring: KeyRing, user: UInt32) async throws {
+        guard let document = try await passcodes.vaultDocument() else {
+            throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
+        }
+        opened = Opened(
+            keys: VaultKeys(vault: document.vault, ring: ring, device: device), user: user, lastUsed: time.now().elapsed
+        )
+        watch()
+    }
+
+    /// Forgets the keys. Work that has begun with them ends with them.
+    public func lock(user: UInt32?, _ why: String) async {
+        guard opened != nil else { return }
+        opened = nil
+        idleWatch?.cancel()
+        idleWatch = nil
+        await log.record(.vaultLocked, user: user, "The vault is locked (\(why)).")
+    }
+
+    /// The keys, for one piece of work of the user it is open for.
+    ///
+    /// - Throws: `ControlError` with `vaultLocked`.
+    func keys(for peer: ControlPeer) throws -> VaultKeys {
+        let now = time.now().elapsed
+        guard var opened, opened.user == peer.user,
+            now - opened.lastUsed < .seconds(settings.vaultIdleSeconds)
+        else {
+            throw ControlError(.vaultLocked, "The vault is locked. Open it with `applocker vault unlock`.")
+        }
+        opened.lastUsed = now
+        self.opened = opened
+        return opened.keys
+    }
+
+    // MARK: Settings
+
+    /// - Throws: `ControlError` with `badRequest` or `failed`.
+    func changeSettings(_ body: (inout PrivacySettings) -> Void) async throws {
+        var changed = settings
+        body(&changed)
+        guard PrivacySettings.allowedIdleSeconds.contains(changed.vaultIdleSeconds) else {
+            throw ControlError(
+                .badRequest, "The vault can lock itself after 60 to 3600 seconds, not \(changed.vaultIdleSeconds).")
+        }
+        guard PrivacySettings.allowedFailures.contains(changed.photographsFromFailure) else {
+            throw ControlError(
+                .badRequest,
+                "Photos can begin with the 1st to the 10th wrong passcode, or 0 for never, not "
+                    + "\(changed.photographsFromFailure).")
+        }
+        do {
+            try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PrivacySettings.documentName)
+        } catch {
+            throw ControlError(
+                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+        }
+        settings = changed
+    }
+
+    // MARK: Idleness
+
+    /// Sleeps exactly until the vault is due, again where it was used meanwhile.
+    private func watch() {
+        idleWatch?.cancel()
+        idleWatch = Task { [time] in
+            while !Task.isCancelled, let wait = timeLeft() {
+                if wait <= .zero { return await lock(user: nil, "nobody used it") }
+                do { try await time.sleep(for: wait) } catch { return }
+            }
+        }
+    }
+
+    private func timeLeft() -> Duration? {
+        guard let opened else { return nil }
+        return opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.now().elapsed
+    }
+}

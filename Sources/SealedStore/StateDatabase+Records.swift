@@ -1,0 +1,117 @@
+public import DaemonCore
+import Foundation
+import GRDB
+public import SealedFormats
+
+// Sealed records. In clear are collection, id, vault, revision, epoch, author, and the padded size.
+extension StateDatabase: RecordStore {
+    static func createRecords(_ database: Database) throws {
+        try database.create(table: "record") { table in
+            table.column("collection", .text).notNull()
+            table.column("id", .blob).notNull()
+            table.column("vault", .blob).notNull()
+            table.column("revision", .integer).notNull()
+            table.column("epoch", .integer).notNull()
+            table.column("author", .blob).notNull()
+            // Absent in a tombstone.
+            table.column("sealed", .blob)
+            table.primaryKey(["collection", "id"])
+        }
+        // What other devices have not been told yet, in the order it was written; one line a record.
+        try database.create(table: "outbox") { table in
+            table.autoIncrementedPrimaryKey("number")
+            table.column("collection", .text).notNull()
+            table.column("id", .blob).notNull()
+            table.uniqueKey(["collection", "id"], onConflict: .replace)
+        }
+    }
+
+    public func records(in collection: RecordCollection) async throws -> [StoredRecord] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM record WHERE collection = ? AND sealed IS NOT NULL ORDER BY id",
+                arguments: [collection.rawValue]
+            ).map(Self.record)
+        }
+    }
+
+    public func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database, sql: "SELECT * FROM record WHERE collection = ? AND id = ?",
+                arguments: [collection.rawValue, Data(id.bytes)]
+            ).map(Self.record)
+        }
+    }
+
+    public func write(_ change: StateChange) async throws {
+        try await pool.write { database in
+            for record in change.records {
+                try Self.write(record, anyRevision: change.acceptsAnyRevision, to: database)
+            }
+            for (name, bytes) in change.documents {
+                if let bytes {
+                    try database.execute(
+                        sql: """
+                            INSERT INTO document (name, body) VALUES (?, ?)
+                            ON CONFLICT (name) DO UPDATE SET body = excluded.body
+                            """, arguments: [name, Data(bytes)])
+                } else {
+                    try database.execute(sql: "DELETE FROM document WHERE name = ?", arguments: [name])
+                }
+            }
+        }
+    }
+
+    /// Overwrites what it frees, the write-ahead log included.
+    public func eraseAll() async throws {
+        try await pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            try database.inTransaction {
+                for table in ["document", "record", "outbox", "activity"] {
+                    try database.execute(sql: "DELETE FROM \(table)")
+                }
+                try database.execute(sql: "DELETE FROM sqlite_sequence")
+                return .commit
+            }
+            try database.checkpoint(.truncate)
+            try database.execute(sql: "VACUUM")
+            try database.checkpoint(.truncate)
+        }
+    }
+
+    private static func write(_ record: StoredRecord, anyRevision: Bool, to database: Database) throws {
+        let (collection, id) = (record.name.collection.rawValue, Data(record.name.id.bytes))
+        let current = try Int64.fetchOne(
+            database, sql: "SELECT revision FROM record WHERE collection = ? AND id = ?", arguments: [collection, id])
+        guard anyRevision || record.name.revision == UInt64(current ?? 0) + 1 else {
+            throw RevisionConflict(name: record.name, current: UInt64(current ?? 0))
+        }
+        try database.execute(
+            sql: """
+                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed
+                """,
+            arguments: [
+                collection, id, Data(record.name.vault.bytes), Int64(record.name.revision), record.epoch,
+                Data(record.author.bytes), record.sealed.map { Data($0) },
+            ])
+        try database.execute(sql: "INSERT INTO outbox (collection, id) VALUES (?, ?)", arguments: [collection, id])
+    }
+
+    private static func record(_ row: Row) throws -> StoredRecord {
+        let (collection, id, vault, author): (String, Data, Data, Data) = (
+            row["collection"], row["id"], row["vault"], row["author"]
+        )
+        guard let collection = RecordCollection(rawValue: collection), let id = ItemID(bytes: id),
+            let vault = ItemID(bytes: vault), let author = ItemID(bytes: author),
+            let revision = UInt64(exactly: row["revision"] as Int64), let epoch = UInt32(exactly: row["epoch"] as Int64)
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name") }
+        let sealed: Data? = row["sealed"]
+        return StoredRecord(
+            name: RecordName(vault: vault, collection: collection, id: id, revision: revision), epoch: epoch,
+            author: author, sealed: sealed.map { [UInt8]($0) })
+    }
+}

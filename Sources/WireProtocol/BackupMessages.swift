@@ -1,0 +1,136 @@
+/// `POST /v1/backups`: writes a sealed backup, which is then fetched as a blob and deleted.
+public struct ExportRequest: Codable, Sendable {
+    /// The owner's passcode: a backup takes everything away with it.
+    public var passcode: String
+    /// What opens the backup; the passcode where there is none.
+    public var passphrase: String?
+    public var settingsOnly: Bool
+    public init(passcode: String, passphrase: String?, settingsOnly: Bool) {
+        self.passcode = passcode
+        self.passphrase = passphrase
+        self.settingsOnly = settingsOnly
+    }
+}
+
+public struct ExportReply: Codable, Sendable {
+    /// Of the blob that holds the backup until it is deleted.
+    public var blob: String
+    /// In bytes.
+    public var size: UInt64
+    public var apps: Int
+    public var records: Int
+    public var blobs: Int
+    public init(blob: String, size: UInt64, apps: Int, records: Int, blobs: Int) {
+        self.blob = blob
+        self.size = size
+        self.apps = apps
+        self.records = records
+        self.blobs = blobs
+    }
+}
+
+/// `POST /v1/backups/import`: reads a backup that was put as a blob before.
+public struct ImportRequest: Codable, Sendable {
+    public enum Mode: String, Codable, Sendable {
+        /// Adds what is missing; of what differs, both are kept.
+        case merge
+        /// Afterwards there is what the backup holds and nothing else.
+        case replace
+    }
+
+    public var passcode: String
+    /// What opens the backup; the passcode where there is none.
+    public var passphrase: String?
+    public var blob: String
+    public var mode: Mode
+    /// Only says what would change.
+    public var isTrial: Bool
+    public init(passcode: String, passphrase: String?, blob: String, mode: Mode, isTrial: Bool) {
+        self.passcode = passcode
+        self.passphrase = passphrase
+        self.blob = blob
+        self.mode = mode
+        self.isTrial = isTrial
+    }
+}
+
+/// What an import changed, or would.
+public struct ImportReport: Codable, Equatable, Sendable {
+    /// 2, 1 for the earlier sealed format, 0 for its plain JSON.
+    public var version: Int
+    /// When the backup was made, as it says.
+    public var created: String
+    public var appsAdded: [String]
+    public var appsChanged: [String]
+    public var appsRemoved: [String]
+    public var recordsAdded: Int
+    /// Both were kept.
+    public var recordsInConflict: Int
+    public var recordsRemoved: Int
+    /// What could not be taken over, a sentence each.
+    public var notes: [String]
+    public init(
+        version: Int, created: String, appsAdded: [String] = [], appsChanged: [String] = [], appsRemoved: [String] = [],
+        recordsAdded: Int = 0, recordsInConflict: Int = 0, recordsRemoved: Int = 0, notes: [String] = []
+    ) {
+        self.version = version
+        self.created = created
+        self.appsAdded = appsAdded
+        self.appsChanged = appsChanged
+        self.appsRemoved = appsRemoved
+        self.recordsAdded = recordsAdded
+        self.recordsInConflict = recordsInConflict
+        self.recordsRemoved = recordsRemoved
+        self.notes = notes
+    }
+}
+
+/// `POST /v1/recovery`: a fresh recovery code; the one before opens nothing any more.
+public struct RecoveryReply: Codable, Sendable {
+    /// As printed. It is shown this once.
+    public var code: String
+    public init(code: String) { self.code = code }
+}
+
+/// `POST /v1/recovery/test` and `/v1/recovery/use`.
+public struct RecoveryRequest: Codable, Sendable {
+    public var code: String
+    /// Only to use it: the passcode from now on.
+    public var newPasscode: String?
+    public init(code: String, newPasscode: String? = nil) {
+        self.code = code
+        self.newPasscode = newPasscode
+    }
+}
+
+/// `POST /v1/reset`: forgets everything.
+public struct ResetRequest: Codable, Sendable {
+    public var passcode: String
+    /// Has to be "erase everything".
+    public var confirmation: String
+    public static let confirmationText = "erase everything"
+    public init(passcode: String, confirmation: String) {
+        self.passcode = passcode
+        self.confirmation = confirmation
+    }
+}
+
+/// `GET /v1/log/verify?head=NUMBER:HASH`.
+public struct LogVerification: Codable, Equatable, Sendable {
+    public var isWhole: Bool
+    /// Links that were followed.
+    public var links: UInt64
+    /// The newest link, as "number:hash"; to be kept elsewhere.
+    public var head: String
+    /// The number of the first event that does not fit.
+    public var firstBroken: UInt64?
+    /// What is wrong, or that nothing is.
+    public var sentence: String
+    public init(isWhole: Bool, links: UInt64, head: String, firstBroken: UInt64? = nil, sentence: String) {
+        self.isWhole = isWhole
+        self.links = links
+        self.head = head
+        self.firstBroken = firstBroken
+        self.sentence = sentence
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Policy
+import SealedFormats
+import SealedStore
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+private let right = SecretBytes(utf8: "right")
+private let wrong = SecretBytes(utf8: "wrong")
+
+@Suite struct VaultTests {
+    private func opened(_ world: World) async throws { _ = try await world.sealed.vault.open(right, for: alice) }
+
+    // MARK: Opening and locking
+
+    @Test func onlyWhoOpenedTheVaultMayUseItAndOnlyWhileItIsOpen() async throws {
+        let world = try await World(hasVault: true)
+        let notes = world.sealed.notes
+        #expect(await refusal { _ = try await notes.list(search: nil, peer: alice) } == .vaultLocked)
+        #expect(await refusal { _ = try await world.sealed.vault.open(wrong, for: alice) } == .wrongPasscode)
+        #expect(try await world.sealed.vault.status().isOpen == false)
+
+        try await opened(world)
+        #expect(try await world.sealed.vault.status().user == alice.user)
+        #expect(try await notes.list(search: nil, peer: alice).notes.isEmpty)
+        #expect(await refusal { _ = try await notes.list(search: nil, peer: bob) } == .vaultLocked)
+
+        await world.sealed.vault.lock(user: bob.user, "tested")
+        #expect(await refusal { _ = try await notes.list(search: nil, peer: alice) } == .vaultLocked)
+        #expect(try await world.events(.vaultOpened).count == 1)
+        #expect(try await world.events(.vaultLocked).count == 1)
+    }
+
+    @Test func theVaultLocksItselfWhenNobodyUsesIt() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        world.time.advance(by: .seconds(599))
+        _ = try await world.sealed.notes.list(search: nil, peer: alice)
+        world.time.advance(by: .seconds(599))
+        #expect(try await world.sealed.vault.status().isOpen)
+        world.time.advance(by: .seconds(1))
+        await eventually { try await world.sealed.vault.status().isOpen == false }
+    }
+
+    /// Debug builds only: a release build forbids reading its memory.
+    @Test func noKeyIsLeftInMemoryOnceTheVaultIsLocked() async throws {
+        let world = try await World(hasVault: true)
+        // Kept with each bit turned round, so that this copy is not what is found.
+        let keys = try await disguisedKeys(world)
+        #expect(keys.count == 2)
+        try await opened(world)
+        _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: "b"), peer: alice)
+        for key in keys { #expect(MemoryScan.holds(key), "while it is open the scan has to find it") }
+        await world.sealed.vault.lock(user: nil, "tested")
+        for key in keys { #expect(!MemoryScan.holds(key)) }
+    }
+
+    private func disguisedKeys(_ world: World) async throws -> [[UInt8]] {
+        let ring = try await world.passcodes.openRing(right, user: alice.user).ring
+        return ring.entries.map { entry in entry.key.withUnsafeBytes { $0.map { ~$0 } } }
+    }
+
+    // MARK: Notes
+
+    @Test func notesAreFoundByEachOfTheirWords() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        let notes = world.sealed.notes
+        for (title, body) in [("Safe", "the code is 12-34"), ("Café", "Großer Braten"), ("Milk", "two litres")] {
+            _ = try await notes.add(NoteRequest(title: title, body: body), peer: alice)
+        }
+        func titles(_ search: String) async throws -> [String] {
+            try await notes.list(search: search, peer: alice).notes.map(\.title)
+        }
+        #expect(try await titles("CODE safe") == ["Safe"])
+        #expect(try await titles("cafe") == ["Café"])
+        #expect(try await titles("code litres").isEmpty)
+        // In clear there is no word of them.
+        let disk = try FileManager.default.contentsOfDirectory(atPath: world.directory.path)
+            .filter { $0.hasPrefix("state") }
+            .map { try Data(contentsOf: URL(fileURLWithPath: world.directory.path($0))) }
+        for word in ["Safe", "12-34", "Braten"] {
+            #expect(disk.allSatisfy { $0.range(of: Data(word.utf8)) == nil })
+        }
+    }
+
+    @Test func aChangeOfAnOutdatedNoteIsKeptBesideTheCurrentOne() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        let notes = world.sealed.notes
+        let first = try await notes.add(NoteRequest(title: "plan", body: "one"), peer: alice).note
+        let second = try await notes.change(
+            first.id, NoteRequest(title: "plan", body: "two", replaces: 1), peer: alice)
+        #expect(second.note.revision == 2 && second.conflict == nil)
+        let other = try await notes.change(
+            first.id, NoteRequest(title: "plan", body: "three", replaces: 1), peer: alice)
+        #expect(other.conflict != nil)
+        #expect(try await notes.read(first.id, peer: alice).body == "two")
+        #expect(try await notes.read(other.note.id, peer: alice).body == "three")
+
+        try await notes.remove(first.id, peer: alice)
+        #expect(await refusal { _ = try await notes.read(first.id, peer: alice) } == .noSuchItem)
+        #expect(try await notes.list(search: nil, peer: alice).notes.count == 1)
+    }
+
+    // MARK: Passcodes
+
+    @Test func aChangedPasscodeWrapsTheRootKeyAnewAndNothingElse() async throws {
+        let world = try await World(hasVault: true, cost: { .minimum })
+        try await opened(world)
+        _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: "kept"), peer: alice)
+        let before = try await world.database.records(in: .notes)
+        let ring = try await world.database.document(VaultDocuments.ring)
+        _ = try await world.passcodes.change(from: right, to: SecretBytes(utf8: "quite new"), user: alice.user)
+        #expect(try await world.database.records(in: .notes) == before)
+        #expect(try await world.database.document(VaultDocuments.ring) == ring)
+
+        await world.sealed.vault.lock(user: nil, "tested")
+        #expect(await refusal { try await opened(world) } == .wrongPasscode)
+        _ = try await world.sealed.vault.open(SecretBytes(utf8: "quite new"), for: alice)
+        #expect(try await world.sealed.notes.list(search: "kept", peer: alice).notes.count == 1)
+    }
+
+    @Test func theRecoverySheetOpensTheVaultWhenThePasscodeIsForgotten() async throws {
+        let world = try await World(hasVault: true, cost: { .minimum })
+        let outdated = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        let code = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        try await world.passcodes.testRecoveryCode(code, user: alice.user)
+        #expect(
+            await refusal { try await world.passcodes.testRecoveryCode(outdated, user: alice.user) } == .wrongPasscode)
+        #expect(await world.passcodes.lockoutState().failures == 1)
+        let new = SecretBytes(utf8: "quite new")
+        _ = try await world.passcodes.useRecoveryCode(code, newPasscode: new, user: alice.user)
+        #expect(await world.passcodes.lockoutState().failures == 0)
+        #expect(await refusal { try await opened(world) } == .wrongPasscode)
+        _ = try await world.sealed.vault.open(new, for: alice)
+        try await world.passcodes.testRecoveryCode(code, user: alice.user)
+    }
+
+    @Test func aStateFromBeforeThereWereVaultsGetsOneWithTheNextRightPasscode() async throws {
+        let world = try await World(cost: { .minimum })
+        #expect(try await world.sealed.vault.status().vault == nil)
+        try await opened(world)
+        #expect(try await world.sealed.vault.status().vault != nil)
+        _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: ""), peer: alice)
+    }
+
+    @Test func aResetErasesTheKeysFirstAndThenEverything() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        _ = try await world.sealed.notes.add(NoteRequest(title: "gone", body: ""), peer: alice)
+        func reset(_ passcode: String, _ confirmation: String) async throws {
+            _ = try await world.control.respond(
+                to: ControlRequest(
+                    route: .reset, peer: alice,
+                    body: [UInt8](
+                        JSONEncoder().encode(ResetRequest(passcode: passcode, confirmation: confirmation)))))
+        }
+        #expect(await refusal { try await reset("right", "yes") } == .badRequest)
+        #expect(await refusal { try await reset("wrong", ResetRequest.confirmationText) } == .wrongPasscode)
+        #expect(!world.erasure.happened.withLock { $0 })
+        try await reset("right", ResetRequest.confirmationText)
+        #expect(world.erasure.happened.withLock { $0 })
+        #expect(try await world.database.records(in: .notes).isEmpty)
+        #expect(try await world.database.document(VaultDocuments.slots) == nil)
+        #expect(try await world.database.document(PasscodeService.documentName) == nil)
+    }
+}
+
+/// Whether some bytes are anywhere in this process' writable memory.
+enum MemoryScan {
+    /// - Parameter disguised: the bytes with each bit turned round.
+    static func holds(_ disguised: [UInt8]) -> Bool {
+        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
+            let memory = FileHandle(forReadingAtPath: "/proc/self/mem")
+        else { return true }
+        let first = ~disguised[0]
+        for line in maps.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields[1].hasPrefix("rw"), !line.hasSuffix("[vvar]") else { continue }
+            let bounds = fields[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            guard bounds.count == 2, (try? memory.seek(toOffset: bounds[0])) != nil,
+                let bytes = try? memory.read(upToCount: Int(bounds[1] - bounds[0]))
+            else { continue }
+            let isFound = bytes.withUnsafeBytes { bytes in
+                var from = 0
+                while let start = memchr(bytes.baseAddress! + from, Int32(first), bytes.count - from) {
+                    let offset = start - UnsafeMutableRawPointer(mutating: bytes.baseAddress!)
+                    if offset + disguised.count <= bytes.count,
+                        disguised.indices.allSatisfy({ bytes[offset + $0] == ~disguised[$0] })
+                    {
+                        return true
+                    }
+                    from = offset + 1
+                    if from >= bytes.count { break }
+                }
+                return false
+            }
+            if isFound { return true }
+        }
+        return false
+    }
+}

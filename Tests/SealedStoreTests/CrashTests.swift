@@ -1,0 +1,73 @@
+import DaemonCore
+import Foundation
+import SealedFormats
+import SealedStore
+import TestSupport
+import Testing
+
+@Suite struct CrashTests {
+    /// 500 times with APPLOCKER_LONG=1.
+    private var rounds: Int { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 500 : 20 }
+
+    @Test func whatWasAcknowledgedIsThereAfterAKillAndNoHalfBlobIs() async throws {
+        let directory = try TemporaryDirectory()
+        var acknowledged = Acknowledged()
+        for round in 0..<rounds {
+            let writer = try ChildProcess(try BuiltProducts.path("store-writer"), [directory.path])
+            await eventually(timeout: .seconds(10)) { writer.output.contains("started\n") }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))
+            writer.kill(SIGKILL)
+            _ = try await writer.wait()
+            acknowledged.read(writer.output)
+            try await acknowledged.check(directory, round: round)
+        }
+        #expect(acknowledged.records.count > rounds, "it was killed at work")
+        #expect(acknowledged.blobs.count > rounds / 4)
+    }
+}
+
+/// What a writer said that it had written.
+private struct Acknowledged {
+    var records: [String: UInt64] = [:]
+    var blobs: [String: Int] = [:]
+    var removed: Set<String> = []
+
+    mutating func read(_ output: String) {
+        // The last line may be half of one.
+        for line in output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            let words = line.split(separator: " ").map(String.init)
+            switch words.first {
+            case "r": records[words[1]] = UInt64(words[2])
+            case "b": blobs[words[1]] = Int(words[2])
+            case "d":
+                removed.insert(words[1])
+                blobs[words[1]] = nil
+            default: break
+            }
+        }
+    }
+
+    func check(_ directory: TemporaryDirectory, round: Int) async throws {
+        let database = try StateDatabase(path: directory.path("state.sqlite"))
+        let store = try BlobDirectory(path: directory.path("blobs"))
+        let notes = Dictionary(
+            uniqueKeysWithValues: try await database.records(in: .notes).map { ($0.name.id.description, $0) })
+        for (id, revision) in records {
+            let record = try #require(notes[id], "round \(round): record \(id) is gone")
+            #expect(record.name.revision >= revision)
+            #expect(record.sealed == [UInt8](repeating: UInt8(record.name.revision), count: 900))
+        }
+        let files = try await database.records(in: .files)
+        let known = Set(files.map(\.name.id.description))
+        for id in blobs.keys { #expect(known.contains(id), "round \(round): blob \(id) is gone") }
+        for id in removed { #expect(!known.contains(id), "round \(round): \(id) is back") }
+        for file in files {
+            let (id, size) = (file.name.id, Int(String(decoding: file.sealed ?? [], as: UTF8.self)) ?? -1)
+            let bytes = try await store.read(id, offset: 0, length: size + 1)
+            #expect(bytes == (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }, "half a blob")
+        }
+        try await store.sweep(keeping: Set(files.map(\.name.id)))
+        #expect(Set(try await store.kept()) == Set(files.map(\.name.id)), "orphans")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("blobs/passing")).isEmpty)
+    }
+}
