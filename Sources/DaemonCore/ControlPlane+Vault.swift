@@ -29,7 +29,14 @@ extension ControlPlane {
             peer: request.peer)
     }
 
+    /// Refused while the vault is locked or open for somebody else, before anything of the request is read.
+    static let vaultRoutes: Set<ControlRoute> = [
+        .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote, .listFiles, .addFile, .readFile,
+        .removeFile, .readBlob, .putBlob, .removeBlob, .listIntruders, .readIntruder, .removeIntruder,
+    ]
+
     func sealedReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
+        if Self.vaultRoutes.contains(request.route) { _ = try await sealed.vault.keys(for: request.peer) }
         switch request.route {
         case .vault: return try await sealed.vault.status()
         case .openVault:

@@ -145,6 +145,8 @@ public final class GateClient: LaunchGatePort {
             let isSent =
                 !isSettled || question.deniedAtOnce
                 || connection.send(.answer(question.launch, allow: decision.verdict == .allow))
+            // The gate may have made way for this thread on this very processor: the kernel gets its answer first.
+            if isSettled { sched_yield() }
             continuation.yield(.launch(launch, decision))
             return isSent
         case .recipe(let launch, let isLast, let part): return collect(launch, part, isLast: isLast)

@@ -56,11 +56,9 @@ extension Gate {
             launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: false, path: event.path)
         guard daemon?.send(.launch(question)) == true else { return deny(event, file) }
-        // The daemon works on its answer while the rest is looked up. A process that is gone by now is noticed next.
-        let start = ProcessFacts.status(event.process)?.start ?? 0
         hold(
             HeldLaunch(
-                app: app, process: event.process, start: start, user: users.real, file: file,
+                app: app, process: event.process, user: users.real, file: file,
                 deadline: Timetable.now + answerWithin, hold: .event(event)),
             watching: event.handle, as: launch)
     }

@@ -15,10 +15,10 @@ extension Gate {
     func answer(_ token: LaunchToken, allow: Bool) {
         guard let launch = held.remove(token) else { return }
         launch.finish(allow: allow)
-        if allow {
-            if launch.isAlive { admitted.admit(launch.process, start: launch.start, app: launch.app.key) }
-        } else {
+        if !allow {
             noteDenied(launch)
+        } else if let handle = launch.handle {
+            admit(handle, to: launch.app)
         }
         leaveStopped(launch)
     }
@@ -46,7 +46,8 @@ extension Gate {
     }
 
     private func noteDenied(_ launch: HeldLaunch) {
-        _ = denied.note(.init(process: launch.process, start: launch.start, file: launch.file))
+        guard let start = ProcessFacts.status(launch.process)?.start else { return }
+        _ = denied.note(.init(process: launch.process, start: start, file: launch.file))
     }
 
     /// In the weak mode everything that was stopped with the process goes on with it.

@@ -69,8 +69,8 @@ extension Gate {
         }
         hold(
             HeldLaunch(
-                app: app, process: process, start: status.start, user: users.real, file: file,
-                deadline: Timetable.now + answerWithin, hold: .stopped([handle])),
+                app: app, process: process, user: users.real, file: file, deadline: Timetable.now + answerWithin,
+                hold: .stopped([handle])),
             watching: handle, as: launch)
     }
 

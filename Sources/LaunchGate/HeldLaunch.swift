@@ -13,8 +13,6 @@ struct HeldLaunch {
 
     let app: GuardedApp
     let process: Int32
-    /// Start time of the process, see `ProcessFacts.Status`.
-    let start: UInt64
     /// Real user id.
     let user: UInt32
     let file: FileIdentity
@@ -39,11 +37,11 @@ struct HeldLaunch {
         }
     }
 
-    /// The process is still there.
-    var isAlive: Bool {
+    /// The process that was asked about.
+    var handle: ProcessHandle? {
         switch hold {
-        case .event(let event): event.handle.isAlive
-        case .stopped(let processes): processes.contains(where: \.isAlive)
+        case .event(let event): event.handle
+        case .stopped(let processes): processes.first
         }
     }
 }

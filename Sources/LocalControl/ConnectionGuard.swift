@@ -98,10 +98,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             // Said before the client has sent it all: one that sends first and reads afterwards is heard out.
-            if let text = head.headerFields[.contentLength],
-                Int(text).map({ $0 > ControlServer.maximumBodyBytes }) ?? true
-            {
-                return refuseAfterAnswers(ControlServer.bodyTooLong(ControlServer.maximumBodyBytes), context)
+            let limit = ControlRoute.maximumBodyBytes(method: head.method.rawValue, path: head.path ?? "")
+            if let text = head.headerFields[.contentLength], Int(text).map({ $0 > limit }) ?? true {
+                return refuseAfterAnswers(ControlServer.bodyTooLong(limit), context)
             }
             requests += 1
             isReading = true

@@ -11,10 +11,8 @@ public import WireProtocol
 /// The control socket: HTTP/1.1 and JSON over a Unix socket that every local user may connect to. Who may do what is
 /// decided behind `ControlService`, by the peer's user id and by management sessions.
 public struct ControlServer: Sendable {
-    /// The longest body that any request has; most are held to far less (`ControlRoute.maximumBodyBytes`).
-    static let maximumBodyBytes = ControlRoute.allCases.map(\.maximumBodyBytes).max() ?? 0
     /// What anybody may send. More is read only of whom the service admits first.
-    public static let smallBodyBytes = 64 << 10
+    public static let smallBodyBytes = ControlRoute.smallBodyBytes
     /// A longer header is refused with `too_large`.
     public static let maximumHeaderBytes = 16 << 10
     static let headerTooLong = ControlError(

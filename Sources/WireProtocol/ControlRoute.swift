@@ -63,8 +63,19 @@ public enum ControlRoute: String, CaseIterable, Sendable {
         // A note of 1 MiB, each byte of it escaped in JSON.
         case .addNote, .changeNote: 7 << 20
         case .putBlob: Self.maximumBlobPiece
-        default: 64 << 10
+        default: Self.smallBodyBytes
         }
+    }
+
+    /// What most requests are held to, in bytes.
+    public static let smallBodyBytes = 64 << 10
+
+    /// The longest body of a request that has not been routed yet, in bytes.
+    public static func maximumBodyBytes(method: String, path: String) -> Int {
+        let fitting = allCases.filter { route in
+            route.method == method && path.hasPrefix(route.template.prefix { $0 != "{" })
+        }
+        return fitting.map(\.maximumBodyBytes).max() ?? smallBodyBytes
     }
 
     /// Of a blob, the most that one request carries, in bytes.

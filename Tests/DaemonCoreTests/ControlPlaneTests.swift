@@ -57,11 +57,23 @@ extension World {
     static let open: [ControlRoute] = [
         .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
+        .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
+        .verifyLog, .reset,
     ]
 
-    @Test func everyRouteIsEitherOpenOrManaging() {
-        #expect(Set(Self.managing + Self.open + [.prompts]) == Set(ControlRoute.allCases))
+    @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
+        let all = Self.managing + Self.open + ControlPlane.vaultRoutes + [.prompts]
+        #expect(Set(all) == Set(ControlRoute.allCases))
+        #expect(all.count == Set(all).count)
         #expect(Set(Self.bodies.keys) == Set(Self.managing))
+    }
+
+    @Test func whatIsSealedIsNotEvenReadWhileTheVaultIsLocked() async throws {
+        let world = try await World()
+        for route in ControlPlane.vaultRoutes {
+            let request = ControlRequest(route: route, peer: alice, parameter: "x", body: Array("{".utf8))
+            #expect(await refusal { _ = try await world.control.respond(to: request) } == .vaultLocked, "\(route)")
+        }
     }
 
     @Test(arguments: managing) func managingNeedsASessionOfTheSameUser(_ route: ControlRoute) async throws {

@@ -74,7 +74,9 @@ import WireProtocol
         try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 4 }
         try await guess(world)
         #expect(try await world.database.records(in: .intruders).count == 1)
-        #expect(await refusal { try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 11 } } == .badRequest)
+        #expect(
+            await refusal { try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 11 } }
+                == .badRequest)
         let again = try await World(after: world)
         #expect(await again.sealed.vault.settings.photographsFromFailure == 4)
     }

@@ -225,7 +225,9 @@ actor TestResolver: AppResolver {
     func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
         if isHeld { await withCheckedContinuation { waiting.append($0) } }
         if reference == "bash" { throw ControlError(.essential, "bash is needed by the system.") }
-        guard let app = apps[reference] else { throw ControlError(.noSuchApp, "There is no \(reference).") }
+        guard let app = apps[reference] ?? apps.values.first(where: { $0.name == reference }) else {
+            throw ControlError(.noSuchApp, "There is no \(reference).")
+        }
         return app
     }
 

@@ -58,7 +58,9 @@ final class World: Sendable {
     ///   - after: the world whose state on disk, clocks and resolver this one takes over: the daemon was started again.
     init(
         listed: [AppID] = [firefox, calculator], passcodes: PasscodeService.Stored? = World.passcodes(),
-        isGatePresent: Bool = true, hasVault: Bool = false, cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
+        isGatePresent: Bool = true, hasVault: Bool = false,
+        vault: Result<[String: [UInt8]], any Error> = World.vault,
+        cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
         after: World? = nil
     ) async throws {
         directory = try after?.directory ?? TemporaryDirectory()
@@ -80,7 +82,7 @@ final class World: Sendable {
             if let passcodes {
                 try await database.save([UInt8](JSONEncoder().encode(passcodes)), as: PasscodeService.documentName)
             }
-            if hasVault { try await database.write(StateChange(documents: Self.vault.get().mapValues { $0 })) }
+            if hasVault { try await database.write(StateChange(documents: vault.get().mapValues { $0 })) }
         }
         let (camera, erasure) = (camera, erasure)
         let daemon = Daemon(
@@ -88,7 +90,8 @@ final class World: Sendable {
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
                 directory: TestDirectory(), makeCamera: { _ in camera },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }),
-            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost, version: "test", ownUser: 500,
+            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,
+            version: "test", ownUser: 500,
             ownProcess: 42)
         self.daemon = daemon
         try await daemon.load()
@@ -103,8 +106,12 @@ final class World: Sendable {
     deinit { running.cancel() }
 
     /// A vault behind "right", made once: its key derivation is the real one.
-    static let vault = Result {
-        try NewVault(passcode: SecretBytes(utf8: "right"), cost: .minimum, machineSecret: machineSecret).documents
+    static let vault = newVault()
+
+    static func newVault() -> Result<[String: [UInt8]], any Error> {
+        Result {
+            try NewVault(passcode: SecretBytes(utf8: "right"), cost: .minimum, machineSecret: machineSecret).documents
+        }
     }
 
     static let machineSecret = SecretBytes.random(count: PasscodeVerifier.machineSecretLength)
@@ -177,7 +184,7 @@ struct PromptReader {
     }
 }
 
-/// The code of the refusal that `body` throws; nil where it throws none.
+/// The code of the refusal that `body` throws; nil where it throws none, or one that was not foreseen.
 func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async -> ControlError.Code?
 {
     do {
@@ -186,6 +193,6 @@ func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async thr
     } catch let error as ControlError {
         return error.code
     } catch {
-        return nil
+        return ControlError(lower: error)?.code
     }
 }

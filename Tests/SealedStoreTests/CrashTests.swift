@@ -15,7 +15,7 @@ import Testing
         for round in 0..<rounds {
             let writer = try ChildProcess(try BuiltProducts.path("store-writer"), [directory.path])
             await eventually(timeout: .seconds(10)) { writer.output.contains("started\n") }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...100)))
             writer.kill(SIGKILL)
             _ = try await writer.wait()
             acknowledged.read(writer.output)

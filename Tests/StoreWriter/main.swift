@@ -21,7 +21,9 @@ func record(_ collection: RecordCollection, _ id: ItemID, _ revision: UInt64, se
 }
 
 /// What a blob of this id holds, so that a reader can tell half of one from all of it.
-func content(_ id: ItemID, size: Int) -> [UInt8] { (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) } }
+func content(_ id: ItemID, size: Int) -> [UInt8] {
+    (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }
+}
 
 let directory = CommandLine.arguments[1]
 let key = SecretBytes(capacity: 32) { buffer in
@@ -50,7 +52,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
     }
     group.addTask {
         for number in 0..<100_000 {
-            let (id, size) = (ItemID.random(), Int.random(in: 1...300_000))
+            let (id, size) = (ItemID.random(), Int.random(in: 1...20_000))
             let bytes = content(id, size: size)
             try await blobs.put(id, offset: 0, bytes: Array(bytes.prefix(size / 2)))
             try await blobs.put(id, offset: UInt64(size / 2), bytes: Array(bytes.dropFirst(size / 2)))

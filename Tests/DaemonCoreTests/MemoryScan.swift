@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+
+/// Whether some bytes are anywhere in this process' writable memory.
+enum MemoryScan {
+    /// - Parameter disguised: the bytes with each bit turned round, so that they are not what is found.
+    static func holds(_ disguised: [UInt8]) -> Bool {
+        // Foundation reads a file of /proc, whose size is given as 0, only once: about 4 kB of it.
+        guard let file = FileHandle(forReadingAtPath: "/proc/self/maps"), let bytes = try? file.readToEnd() else {
+            return true
+        }
+        let maps = String(decoding: bytes, as: UTF8.self)
+        let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+        guard memory >= 0 else { return true }
+        defer { close(memory) }
+        return maps.split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            let bounds = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+            guard bounds.count == 2, fields[1].hasPrefix("rw") else { return false }
+            return holds(disguised, in: bounds[0]..<bounds[1], of: memory)
+        }
+    }
+
+    private static func holds(_ disguised: [UInt8], in range: Range<Int>, of memory: Int32) -> Bool {
+        let piece = 1 << 20
+        var buffer = [UInt8](repeating: 0, count: piece + disguised.count - 1)
+        // Pieces overlap, so that nothing is cut in two.
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: piece) {
+            let wanted = min(buffer.count, range.upperBound - start)
+            let count = buffer.withUnsafeMutableBytes { pread(memory, $0.baseAddress, wanted, off_t(start)) }
+            guard count > 0 else { continue }
+            if buffer.withUnsafeBytes({ holds(disguised, in: UnsafeRawBufferPointer(rebasing: $0[..<count])) }) {
+                // What was found may be this buffer, which is looked at too when its turn comes.
+                wipeCopy(&buffer)
+                return true
+            }
+            wipeCopy(&buffer)
+        }
+        return false
+    }
+
+    private static func wipeCopy(_ buffer: inout [UInt8]) {
+        for index in buffer.indices { buffer[index] = 0 }
+    }
+
+    private static func holds(_ disguised: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
+        var from = 0
+        while from + disguised.count <= bytes.count,
+            let found = memchr(bytes.baseAddress! + from, Int32(~disguised[0]), bytes.count - from)
+        {
+            let offset = UnsafeRawPointer(found) - bytes.baseAddress!
+            guard offset + disguised.count <= bytes.count else { return false }
+            if disguised.indices.allSatisfy({ bytes[offset + $0] == ~disguised[$0] }) { return true }
+            from = offset + 1
+        }
+        return false
+    }
+}
