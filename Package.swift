@@ -88,7 +88,7 @@ targets += module(
         "Policy", "WireProtocol", "LocalControl", "SealedFormats", "FileLocking", "QRCode", "Supervisor",
         "HostIntegrity", "CLinux", argumentParser,
     ],
-    tests: ["Policy", "WireProtocol", argumentParser])
+    tests: ["Policy", "WireProtocol", "LocalControl", argumentParser])
 targets += [
     .executableTarget(name: "applocker", dependencies: ["AppLockerCLI"], swiftSettings: strict),
     // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
@@ -137,6 +137,10 @@ if hasGtk {
             swiftSettings: strict),
     ]
 }
+
+// The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
+targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
+targets += module("MessageBus", ["CSystemd"], tests: [])
 
 let package = Package(
     name: "AppLocker",

@@ -1,0 +1,16 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A dbus-daemon of the tests' own.
+final class PrivateBus: Sendable {
+    let address: String
+    let daemon: ChildProcess
+
+    init() async throws {
+        daemon = try ChildProcess("dbus-daemon", ["--session", "--print-address", "--nofork"])
+        let daemon = daemon
+        await eventually { daemon.output.contains("\n") }
+        address = daemon.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
