@@ -2,9 +2,11 @@
 import Foundation
 import PackageDescription
 
-/// GTK is needed by the prompter alone. A machine without its headers (a server, a rescue system) still builds
-/// everything else; the prompter is then left out and `applocker prompt --tty` asks in the terminal instead.
-let hasGtk = FileManager.default.fileExists(atPath: "/usr/include/gtk-4.0/gtk/gtk.h")
+/// GTK and X11's screen-saver extension are needed by the programs of a desktop session alone. A machine without their
+/// headers (a server, a rescue system) still builds everything else; `applocker prompt --tty` asks in the terminal then.
+let hasDesktop = ["gtk-4.0/gtk/gtk.h", "X11/extensions/scrnsaver.h"].allSatisfy {
+    FileManager.default.fileExists(atPath: "/usr/include/" + $0)
+}
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -123,12 +125,21 @@ targets += [
             "applocker", "applockerd", "applocker-gate",
         ], swiftSettings: strict),
 ]
-if hasGtk {
+// The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
+targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
+targets += module("MessageBus", ["CSystemd"], tests: [])
+if hasDesktop {
+    targets += [.systemLibrary(name: "CXss", pkgConfig: "xscrnsaver", providers: [.apt(["libxss-dev"])])]
+    targets += module(
+        "DesktopSession", ["WireProtocol", "LocalControl", "MessageBus", "CXss", "CLinux"],
+        tests: ["WireProtocol", "LocalControl", "MessageBus", "applocker-agent"])
     targets += [
+        .executableTarget(
+            name: "applocker-agent", dependencies: ["DesktopSession", "WireProtocol"], swiftSettings: strict),
         .systemLibrary(
             name: "CGtk4", pkgConfig: "gtk4 gio-unix-2.0 x11", providers: [.apt(["libgtk-4-dev"])]),
         .target(
-            name: "UnlockPrompt", dependencies: ["WireProtocol", "LocalControl", "CGtk4", "CLinux"],
+            name: "UnlockPrompt", dependencies: ["WireProtocol", "LocalControl", "DesktopSession", "CGtk4", "CLinux"],
             swiftSettings: strict),
         .executableTarget(name: "applocker-prompt", dependencies: ["UnlockPrompt"], swiftSettings: strict),
         .testTarget(
@@ -137,10 +148,6 @@ if hasGtk {
             swiftSettings: strict),
     ]
 }
-
-// The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
-targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
-targets += module("MessageBus", ["CSystemd"], tests: [])
 
 let package = Package(
     name: "AppLocker",

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import WireProtocol
 
 /// The whole command line.
 public struct AppLockerCommand: AsyncParsableCommand {
@@ -22,7 +23,7 @@ public struct AppLockerCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 refused (wrong passcode, locked out), 2 wrong usage, 3 AppLocker is not running,
             4 no such app.
             """,
-        version: Version.text,
+        version: Release.version,
         groupedSubcommands: [
             CommandGroup(name: "Start and look:", subcommands: startingCommands),
             CommandGroup(
@@ -54,10 +55,6 @@ public struct AppLockerCommand: AsyncParsableCommand {
     ]
 
     public init() {}
-}
-
-enum Version {
-    static let text = "0.1.0"
 }
 
 extension AppLockerCommand {

@@ -14,7 +14,7 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var socket: String?
 
-    var socketPath: String { ControlSocket.path(option: socket) }
+    var socketPath: String { ControlSocketPath.find(option: socket, environment: ProcessInfo.processInfo.environment) }
     var client: ControlClient { ControlClient(socketPath: socketPath) }
 }
 

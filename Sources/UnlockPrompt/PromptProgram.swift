@@ -7,13 +7,13 @@ import WireProtocol
 public enum PromptProgram {
     /// Runs the program; returns only with an exit code: 0 done, 1 refused, 2 usage.
     @MainActor
-    public static func main(_ arguments: [String], version: String) -> Int32 {
+    public static func main(_ arguments: [String]) -> Int32 {
         switch PromptOptions(arguments) {
         case .help:
             print(PromptOptions.usage, terminator: "")
             return 0
         case .version:
-            print("applocker-prompt \(version)")
+            print("applocker-prompt \(Release.version)")
             return 0
         case .wrong(let sentence):
             StandardError.write("applocker-prompt: \(sentence)\n")
@@ -61,24 +61,5 @@ public enum PromptProgram {
             StandardError.write("applocker-prompt: \(path) can't be used (\(String(cString: strerror(code)))).\n")
             return 1
         }
-    }
-}
-
-/// Which socket to use, in the order that the command line has too.
-enum ControlSocketPath {
-    static let system = "/var/lib/applocker/control.sock"
-
-    static func find(
-        option: String?, environment: [String: String],
-        exists: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
-    ) -> String {
-        if let option { return option }
-        if let named = environment["APPLOCKER_SOCKET"], !named.isEmpty { return named }
-        if exists(system) { return system }
-        if let home = environment["HOME"], home.hasPrefix("/") {
-            let own = home + "/.local/state/applocker/control.sock"
-            if exists(own) { return own }
-        }
-        return system
     }
 }

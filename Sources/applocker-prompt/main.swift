@@ -1,4 +1,4 @@
 import Foundation
 import UnlockPrompt
 
-exit(PromptProgram.main(Array(CommandLine.arguments.dropFirst()), version: "0.1.0"))
+exit(PromptProgram.main(Array(CommandLine.arguments.dropFirst())))

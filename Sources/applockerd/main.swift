@@ -9,6 +9,7 @@ import SealedFormats
 import SealedStore
 import ServiceLifecycle
 import UnixSignals
+import WireProtocol
 
 /// Assembles the daemon: state on disk, gate, control socket.
 func run() async throws {
@@ -52,7 +53,7 @@ func run() async throws {
             mayCreate: try await !Daemon.isSetUp(in: database),
             orMake: { .random(count: PasscodeVerifier.machineSecretLength) }),
         device: database.device, deviceName: ProcessInfo.processInfo.hostName,
-        cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: "0.1.0", ownUser: getuid(),
+        cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: Release.version, ownUser: getuid(),
         ownProcess: getpid())
     try await daemon.load()
     // Refused where another daemon serves this state: the gate stays with that one.

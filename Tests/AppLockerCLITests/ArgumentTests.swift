@@ -1,4 +1,5 @@
 import Policy
+import LocalControl
 import Testing
 import WireProtocol
 
@@ -50,9 +51,9 @@ struct ArgumentTests {
 
     @Test("The control socket is looked for where the documentation says, in that order")
     func controlSocket() {
-        let system = ControlSocket.systemPath
+        let system = ControlSocketPath.system
         func path(_ option: String? = nil, _ environment: [String: String] = [:], there: [String] = []) -> String {
-            ControlSocket.path(option: option, environment: environment) { there.contains($0) }
+            ControlSocketPath.find(option: option, environment: environment) { there.contains($0) }
         }
         let own = "/home/eve/.local/state/applocker/control.sock"
         #expect(path("/a", ["APPLOCKER_SOCKET": "/b"], there: [system]) == "/a")

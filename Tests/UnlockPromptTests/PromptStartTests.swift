@@ -1,4 +1,5 @@
 import Foundation
+import LocalControl
 import TestSupport
 import Testing
 
