@@ -17,6 +17,7 @@ extension Demo {
             try await killTheGate(prompts)
             group.cancelAll()
         }
+        try await sealANote()
         try await showTheLog()
     }
 
@@ -148,7 +149,7 @@ extension Demo {
     }
 
     private func showTheLog() async throws {
-        narrator.step("6. What the log says")
+        narrator.step("7. What the log says")
         let list: EventList = try await client.call(.log, query: [("limit", "50")])
         for event in list.events { narrator.say(event.line(Paint(isColoured: false))) }
         let kinds = Set(list.events.map(\.kind))
@@ -156,6 +157,7 @@ extension Demo {
         narrator.check(
             expected.isSubset(of: kinds), "The refusals, the wrong passcode and the start are all in it.",
             otherwise: "Missing in the log: \(expected.subtracting(kinds).sorted().joined(separator: ", ")).")
+        try await verifyTheLog()
     }
 }
 

@@ -64,7 +64,7 @@ struct Demo: Sendable {
 
     /// Ends it as Ctrl-C would.
     func stop() async {
-        narrator.step("7. Stop AppLocker, which gives everything back")
+        narrator.step("8. Stop AppLocker, which gives everything back")
         supervisor.send(SIGINT)
         var end = await supervisor.end(within: Self.patience)
         narrator.check(
