@@ -104,8 +104,15 @@ public struct ControlClient: Sendable {
     /// Opens the stream that makes this process the prompter of its user. It ends when the daemon goes away.
     ///
     /// - Throws: as `call`.
-    public func prompts() async throws -> PromptEvents {
-        let request = request(.prompts, parameter: nil, query: [], token: nil, body: nil)
+    public func prompts() async throws -> PromptEvents { try await events(.prompts) }
+
+    /// Opens the stream that makes this process a desktop agent of its user. It ends when the daemon goes away.
+    ///
+    /// - Throws: as `call`.
+    public func session() async throws -> SessionEvents { try await events(.session) }
+
+    private func events<Event>(_ route: ControlRoute) async throws -> ControlEvents<Event> {
+        let request = request(route, parameter: nil, query: [], token: nil, body: nil)
         let response: HTTPClientResponse
         do {
             response = try await Self.http.execute(request, deadline: .distantFuture)
@@ -117,7 +124,7 @@ public struct ControlClient: Sendable {
         if response.status != .ok {
             try Self.check(response, try await response.body.collect(upTo: Self.maximumAnswerBytes))
         }
-        return PromptEvents(body: response.body)
+        return ControlEvents(body: response.body)
     }
 
     private func notRunning(_ error: any Error) -> ControlClientError {

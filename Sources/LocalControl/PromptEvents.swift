@@ -3,11 +3,15 @@ import Foundation
 import NIOCore
 public import WireProtocol
 
-/// The events of `GET /v1/prompts`, decoded from server-sent events (WHATWG HTML, section 9.2.6). Comments and
-/// unknown fields are passed over.
-public struct PromptEvents: AsyncSequence, Sendable {
-    public typealias Element = PromptEvent
+/// Of `GET /v1/prompts`.
+public typealias PromptEvents = ControlEvents<PromptEvent>
 
+/// Of `GET /v1/session`.
+public typealias SessionEvents = ControlEvents<SessionEvent>
+
+/// The events of one of the daemon's streams, decoded from server-sent events (WHATWG HTML, section 9.2.6). Comments
+/// and unknown fields are passed over.
+public struct ControlEvents<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let body: HTTPClientResponse.Body
 
     public func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator()) }
@@ -16,10 +20,10 @@ public struct PromptEvents: AsyncSequence, Sendable {
         var chunks: HTTPClientResponse.Body.AsyncIterator
         var pending: [UInt8] = []
         /// The longest line that is kept, in bytes: a daemon that sends more is not this daemon.
-        static let maximumLineBytes = 1 << 20
+        static var maximumLineBytes: Int { 1 << 20 }
 
         /// - Throws: `ControlClientError.notUnderstood` for a line that is no event of this version.
-        public mutating func next() async throws -> PromptEvent? {
+        public mutating func next() async throws -> Element? {
             while true {
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = pending[..<end]
@@ -35,10 +39,10 @@ public struct PromptEvents: AsyncSequence, Sendable {
             }
         }
 
-        private static func decode(_ line: ArraySlice<UInt8>) throws -> PromptEvent? {
+        private static func decode(_ line: ArraySlice<UInt8>) throws -> Element? {
             guard line.starts(with: Array("data: ".utf8)) else { return nil }
             do {
-                return try JSONDecoder().decode(PromptEvent.self, from: Data(line.dropFirst(6)))
+                return try JSONDecoder().decode(Element.self, from: Data(line.dropFirst(6)))
             } catch {
                 throw ControlClientError.notUnderstood(cause: "\(error)")
             }

@@ -1,0 +1,116 @@
+import Foundation
+import MessageBus
+
+/// Notices that the screen is being recorded. It looks when it is asked to and knows nothing in between.
+///
+/// Recorders are found by their processes, and by the streams of GNOME's compositor. A recorder that hides its name, one
+/// of another user, a camera in front of the screen: none of them is found.
+public actor CaptureWatch {
+    /// Between two looks while something is shown that is not meant for others.
+    public static let period: Duration = .seconds(2)
+
+    static let casts = "org.gnome.Mutter.ScreenCast"
+
+    private let user: uid_t
+    private let address: MessageBus.Address
+    private var bus: MessageBus?
+    /// Where there is no session bus, it is not looked for again.
+    private var hasBus = true
+
+    /// Looks at the processes of this process' user and at its session bus.
+    public init() { self.init(user: getuid(), address: .session) }
+
+    init(user: uid_t, address: MessageBus.Address) {
+        self.user = user
+        self.address = address
+    }
+
+    /// All that records now, what is certain first.
+    public func look() async -> [ScreenCapture] {
+        let user = user
+        let processes = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Self.recorders(of: user)) }
+        }
+        let streams = await streamCount()
+        let shared = ScreenCapture(recorder: "a program that shares the screen", isCertain: true)
+        return processes.filter(\.isCertain) + (streams > 0 ? [shared] : []) + processes.filter { !$0.isCertain }
+    }
+
+    /// What records now and whenever that changes, as long as somebody reads.
+    public nonisolated func captures(every period: Duration = CaptureWatch.period) -> AsyncStream<[ScreenCapture]> {
+        AsyncStream { continuation in
+            let task = Task {
+                var last: [ScreenCapture]?
+                while !Task.isCancelled {
+                    let now = await self.look()
+                    if now != last { continuation.yield(now) }
+                    last = now
+                    try? await Task.sleep(for: period)
+                }
+                await self.disconnect()
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func disconnect() {
+        bus?.close()
+        bus = nil
+    }
+
+    /// Sessions of the compositor's screen cast, as its own introspection names them: portal, remote desktop and GNOME's
+    /// recorder all go through it.
+    private func streamCount() async -> Int {
+        guard hasBus else { return 0 }
+        do {
+            let bus = try bus ?? MessageBus(address)
+            self.bus = bus
+            guard try await bus.owner(of: Self.casts) != nil else { return 0 }
+            let answer = try await bus.call(
+                Self.casts, "/org/gnome/Mutter/ScreenCast/Session", "org.freedesktop.DBus.Introspectable", "Introspect",
+                timeout: .seconds(2))
+            return (answer.first?.text ?? "").components(separatedBy: "<node name=").count - 1
+        } catch let error as BusError where error.code == .unreachable {
+            hasBus = false
+            return 0
+        } catch let error as BusError where error.code == .closed {
+            bus = nil
+            return 0
+        } catch {
+            // No session has been opened yet: the object is missing.
+            return 0
+        }
+    }
+
+    /// Reads /proc. Blocks for some milliseconds: on a thread of its own.
+    static func recorders(of user: uid_t) -> [ScreenCapture] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        var found: [ScreenCapture] = []
+        for process in entries.lazy.compactMap(Int32.init) {
+            var status = stat()
+            guard stat("/proc/\(process)", &status) == 0, status.st_uid == user,
+                let executable = executable(of: process)
+            else { continue }
+            let arguments = (contents("/proc/\(process)/cmdline") ?? "").split(separator: "\0").dropFirst()
+            if let capture = RecorderList.capture(executable: executable, arguments: arguments.map(String.init)),
+                !found.contains(capture)
+            {
+                found.append(capture)
+            }
+        }
+        return found
+    }
+
+    /// The last part of the executable's path, or the command name where the path can't be read.
+    private static func executable(of process: Int32) -> String? {
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe") {
+            return path.split(separator: "/").last.map(String.init)
+        }
+        return contents("/proc/\(process)/comm")?.trimmingCharacters(in: .newlines)
+    }
+
+    private static func contents(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

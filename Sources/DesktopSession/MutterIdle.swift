@@ -1,0 +1,67 @@
+import MessageBus
+import WireProtocol
+
+/// GNOME's compositor: `org.gnome.Mutter.IdleMonitor` on the session bus. It tells by itself when the time is reached
+/// and when somebody comes back; nothing is asked in between.
+struct MutterIdle: IdleSource {
+    static let name = "org.gnome.Mutter.IdleMonitor"
+    private static let path = "/org/gnome/Mutter/IdleMonitor/Core"
+
+    let kind = IdleReport.Source.mutter
+    private let bus: MessageBus
+
+    /// - Throws: `BusError` where there is no such monitor on this bus.
+    init(_ bus: MessageBus) async throws {
+        self.bus = bus
+        // Not started for this: a monitor that is not there watches nobody.
+        guard try await bus.owner(of: Self.name) != nil else {
+            throw IdleSourceGone(description: "There is no \(Self.name) on the session bus.")
+        }
+        _ = try await idleTime()
+    }
+
+    func idleTime() async throws -> Duration {
+        guard let answer = try await call("GetIdletime").first?.integer, answer >= 0 else {
+            throw IdleSourceGone(description: "\(Self.name) gave no idle time.")
+        }
+        return .milliseconds(answer)
+    }
+
+    func untilIdle(for time: Duration) async throws {
+        let milliseconds = UInt64(max(1, time / .milliseconds(1)))
+        try await untilFired("AddIdleWatch", [.uint64(milliseconds)]) {
+            // A watch that was set too late waits for the next time that nobody is there.
+            try await idleTime() >= time
+        }
+    }
+
+    func untilTouched() async throws { try await untilFired("AddUserActiveWatch", []) { false } }
+
+    /// Sets a watch, waits until it fires and takes it away.
+    ///
+    /// - Parameter isDone: asked once the watch is set.
+    private func untilFired(_ method: String, _ arguments: [BusValue], isDone: () async throws -> Bool) async throws {
+        let fired = try await bus.signals(
+            from: Self.name, path: Self.path, interface: Self.name, member: "WatchFired")
+        guard let watch = try await call(method, arguments).first?.integer else {
+            throw IdleSourceGone(description: "\(Self.name) set no watch.")
+        }
+        var hasFired = try await isDone()
+        if !hasFired {
+            for await signal in fired where signal.arguments.first?.integer == watch {
+                hasFired = true
+                break
+            }
+        }
+        // Also where this task was cancelled: nobody else takes it away.
+        let bus = bus
+        Task { try? await bus.call(Self.name, Self.path, Self.name, "RemoveWatch", [.uint32(UInt32(watch))]) }
+        if !hasFired, !Task.isCancelled {
+            throw IdleSourceGone(description: "\(Self.name) left the session bus.")
+        }
+    }
+
+    private func call(_ member: String, _ arguments: [BusValue] = []) async throws -> [BusValue] {
+        try await bus.call(Self.name, Self.path, Self.name, member, arguments)
+    }
+}

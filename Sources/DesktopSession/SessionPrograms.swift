@@ -1,0 +1,83 @@
+import Foundation
+import LocalControl
+import WireProtocol
+
+/// The programs that the agent starts for the person at the desktop: AppLocker's own windows, and a terminal where there
+/// is no window for something.
+struct SessionPrograms: Sendable {
+    let environment: [String: String]
+    /// Handed on, so that all parts speak to the same AppLocker.
+    let socket: String?
+    private let directory: String
+
+    /// - Parameter directory: of AppLocker's other programs; this program's own by default.
+    init(environment: [String: String], socket: String?, directory: String? = nil) {
+        self.environment = environment
+        self.socket = socket
+        self.directory = directory ?? Self.ownDirectory
+    }
+
+    private static var ownDirectory: String {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/usr/bin/x"
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
+    /// Icons of a theme's size, for a desktop that does not have AppLocker's in its own theme: beside the installed
+    /// program, or in the tree that it was built in. Empty where there are none.
+    var iconDirectory: String {
+        ["/../share/icons/hicolor/symbolic/apps", "/../../../Packaging/icons"].lazy
+            .map { URL(fileURLWithPath: directory + $0).standardizedFileURL.path }
+            .first { access($0 + "/applocker-locked-symbolic.svg", R_OK) == 0 } ?? ""
+    }
+
+    private var terminal: String? { program("x-terminal-emulator") }
+    private var prompt: String? { own("applocker-prompt") }
+    private var commandLine: String? { own("applocker") }
+
+    var offeredActions: Set<Bubble.Action> {
+        terminal != nil && commandLine != nil ? [.lockNow, .showLog] : [.lockNow]
+    }
+
+    var means: TrayState.Means {
+        TrayState.Means(canUnlock: prompt != nil || (terminal != nil && commandLine != nil), canStop: false)
+    }
+
+    /// Asks for the passcode in a window, or in a terminal where there is none.
+    func unlockAll() throws {
+        if let prompt { return try start(prompt, ["--unlock-all"] + (socket.map { ["--socket", $0] } ?? [])) }
+        try inTerminal(["unlock", "--all"])
+    }
+
+    func showLog() throws { try inTerminal(["log"]) }
+
+    /// Runs a command of AppLocker's in a terminal that stays until Enter is pressed.
+    private func inTerminal(_ arguments: [String]) throws {
+        guard let terminal, let commandLine else { return }
+        let script = "\"$@\"; printf '\\nPress Enter to close. '; read -r _"
+        try start(terminal, ["-e", "/bin/sh", "-c", script, "sh", commandLine] + arguments)
+    }
+
+    private func start(_ path: String, _ arguments: [String]) throws {
+        var environment = environment
+        if let socket { environment["APPLOCKER_SOCKET"] = socket }
+        func encoded(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+        let recipe = LaunchRecipe(
+            path: encoded(path), directory: encoded(environment["HOME"] ?? "/"),
+            arguments: ([path] + arguments).map(encoded),
+            environment: environment.sorted { $0.key < $1.key }.map { encoded("\($0.key)=\($0.value)") })
+        try recipe.start { StandardError.write("applocker-agent: \($0)\n") }
+    }
+
+    private func own(_ name: String) -> String? { Self.executable("\(directory)/\(name)") ?? program(name) }
+
+    private func program(_ name: String) -> String? {
+        (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").lazy
+            .compactMap { Self.executable("\($0)/\(name)") }.first
+    }
+
+    private static func executable(_ path: String) -> String? { access(path, X_OK) == 0 ? path : nil }
+}
+
+enum StandardError {
+    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}

@@ -1,0 +1,4 @@
+import DesktopSession
+import Foundation
+
+exit(await AgentProgram.main(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,71 @@
+import Foundation
+import MessageBus
+import TestSupport
+import Testing
+
+@testable import DesktopSession
+
+struct CaptureWatchTests {
+    @Test(.requires(.display, .program("ffmpeg"))) func aScreenThatIsFilmedIsNoticed() async throws {
+        let server = try ChildProcess(
+            "Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-ac", "-noreset"])
+        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
+        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let watch = CaptureWatch(user: getuid(), address: .address("unix:path=/nowhere"))
+        let film = ScreenCapture(recorder: "ffmpeg", isCertain: true)
+        #expect(await !watch.look().contains(film))
+        let ffmpeg = try ChildProcess(
+            "ffmpeg",
+            ["-loglevel", "error", "-f", "x11grab", "-framerate", "2", "-i", display, "-f", "null", "-"])
+        await eventually("it is noticed") { await watch.look().contains(film) }
+        #expect(ffmpeg.isRunning, "\(ffmpeg.errorOutput)")
+        let another = CaptureWatch(user: 12_345, address: .address("unix:path=/nowhere"))
+        #expect(await another.look().isEmpty, "of another user's processes nothing is said")
+        ffmpeg.kill()
+        await eventually("its end is noticed") { await !watch.look().contains(film) }
+    }
+
+    /// dbusmock answers introspection as GNOME's compositor does: with the names of the objects below.
+    @Test(.requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock")))
+    func aStreamOfTheCompositorIsNoticed() async throws {
+        let session = try await PrivateSessionBus()
+        let watch = CaptureWatch(user: 12_345, address: .address(session.address))
+        #expect(await watch.look().isEmpty, "there is no GNOME")
+        let bus = try session.connect()
+        let name = CaptureWatch.casts
+        let path = "/org/gnome/Mutter/ScreenCast"
+        let mutter = try ChildProcess(
+            "/usr/bin/python3", ["-m", "dbusmock", "--session", name, path, name],
+            environment: ["DBUS_SESSION_BUS_ADDRESS": session.address, "PATH": "/usr/bin:/bin"])
+        await eventually("the mock is there: \(mutter.errorOutput)") { try await bus.owner(of: name) != nil }
+        #expect(await watch.look().isEmpty, "nothing is cast")
+        func add(_ path: String) async throws {
+            try await bus.call(
+                name, "/org/gnome/Mutter/ScreenCast", "org.freedesktop.DBus.Mock", "AddObject",
+                [
+                    .string(path), .string(name + ".Session"), .options([:]),
+                    .array(of: "(ssss)", []),
+                ])
+        }
+        try await add(path + "/Session/u1")
+        #expect(await watch.look() == [ScreenCapture(recorder: "a program that shares the screen", isCertain: true)])
+        try await bus.call(
+            name, path, "org.freedesktop.DBus.Mock", "RemoveObject", [.string(path + "/Session/u1")])
+        #expect(await watch.look().isEmpty)
+    }
+
+    @Test func whoeverReadsIsToldOfChangesAlone() async throws {
+        let watch = CaptureWatch(user: 12_345, address: .address("unix:path=/nowhere"))
+        var changes = 0
+        let ended = Task {
+            try await Task.sleep(for: .milliseconds(300))
+        }
+        for await captures in watch.captures(every: .milliseconds(20)) {
+            #expect(captures.isEmpty)
+            changes += 1
+            try await ended.value
+            break
+        }
+        #expect(changes == 1)
+    }
+}
