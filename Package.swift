@@ -102,7 +102,8 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "AppCatalog", "IntruderCamera", "CLinux", logging, lifecycle, unixSignals,
+            "GateProtocol", "AppCatalog", "IntruderCamera", "SessionSignals", "CLinux", logging, lifecycle,
+            unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
@@ -128,6 +129,8 @@ targets += [
 // The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
 targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
 targets += module("MessageBus", ["CSystemd"], tests: [])
+targets += module(
+    "SessionSignals", ["DaemonCore", "MessageBus"], tests: ["DaemonCore", "MessageBus", "Policy", "WireProtocol"])
 if hasDesktop {
     targets += [.systemLibrary(name: "CXss", pkgConfig: "xscrnsaver", providers: [.apt(["libxss-dev"])])]
     targets += module(

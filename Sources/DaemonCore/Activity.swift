@@ -1,4 +1,5 @@
 public import Policy
+import WireProtocol
 
 /// Something that happened and that the owner may want to know.
 public struct ActivityEvent: Sendable {
@@ -32,6 +33,7 @@ public struct ActivityEvent: Sendable {
         case backupImported = "backup_imported"
         case intruderPhotographed = "intruder_photographed"
         case intruderMissed = "intruder_missed"
+        case relocked
     }
 
     public var time: Double
@@ -72,6 +74,8 @@ public actor ActivityLog {
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// Writes until nothing is pending.
     private var writer: Task<Void, Never>?
+    private var follower: AsyncStream<[EventReport]>.Continuation?
+    private var isFollowed = false
 
     public init(store: any ActivityStore, time: any TimeSource) {
         self.store = store
@@ -109,6 +113,15 @@ public actor ActivityLog {
         startWriter()
     }
 
+    /// What is written from now on, in order, while `setFollowed` says that somebody wants to know. For one reader.
+    func follow() -> AsyncStream<[EventReport]> {
+        let (stream, continuation) = AsyncStream<[EventReport]>.makeStream(bufferingPolicy: .bufferingNewest(64))
+        follower = continuation
+        return stream
+    }
+
+    func setFollowed(_ isFollowed: Bool) { self.isFollowed = isFollowed }
+
     private func startWriter() {
         if writer == nil { writer = Task { await write() } }
     }
@@ -136,6 +149,11 @@ public actor ActivityLog {
                 lost += batch.count - (counted > 0 ? 1 : 0)
             }
             for waiter in waitersOfBatch { waiter.resume() }
+            if isFollowed, let follower, !batch.isEmpty,
+                let written = try? await store.events(after: 0, limit: batch.count, app: nil)
+            {
+                follower.yield(written)
+            }
         }
         writer = nil
     }

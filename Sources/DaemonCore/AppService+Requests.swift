@@ -1,4 +1,4 @@
-public import Policy
+import Policy
 public import WireProtocol
 
 // What people ask of the list.
@@ -72,9 +72,17 @@ extension AppService {
     }
 
     /// Opens apps. The caller has checked the passcode.
-    public func unlock(_ ids: Set<AppID>, scope: GrantScope, user: UInt32) async throws -> AppsChanged {
+    ///
+    /// - Parameter ticket: from before the passcode was checked.
+    /// - Throws: `ControlError` with `busy` where everything was locked since.
+    func unlock(_ ids: Set<AppID>, scope: GrantScope, user: UInt32, since ticket: Relocks.Ticket? = nil) async throws
+        -> AppsChanged
+    {
         let now = time.now()
-        try await change { try $0.policy.unlock(ids, scope: scope, at: now) }
+        try await change { stored in
+            if let ticket { try relocks.check(ticket) }
+            try stored.policy.unlock(ids, scope: scope, at: now, user: user)
+        }
         for id in ids.sorted() {
             gate.order(.thaw, app: id)
             await log.record(.unlocked, app: id, user: user, "\(name(of: id)) was unlocked (\(scope)).")

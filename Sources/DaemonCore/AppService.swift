@@ -19,6 +19,8 @@ public actor AppService {
     let log: ActivityLog
     private let documents: any RecordStore
     private let judge: LaunchJudge
+    let relocks: Relocks
+    private let changes: StateChanges
     private(set) var stored = Stored()
     /// What the gate was told last.
     private var guarded: [AppID: Bool] = [:]
@@ -34,10 +36,12 @@ public actor AppService {
     /// The wait for the next change that time brings; cut short when something else changes.
     private var nap: Task<Void, Never>?
 
-    public init(
+    init(
         documents: any RecordStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
-        judge: LaunchJudge, log: ActivityLog
+        judge: LaunchJudge, log: ActivityLog, relocks: Relocks, changes: StateChanges
     ) {
+        self.relocks = relocks
+        self.changes = changes
         self.documents = documents
         self.resolver = resolver
         self.gate = gate
@@ -116,6 +120,35 @@ public actor AppService {
         }
     }
 
+    /// Ends the grants that need this user's presence, or all. Returns when the gate has its marks back; the disk
+    /// follows, because the computer waits to sleep.
+    func relock(_ user: UInt32?, _ reason: GrantEndReason) async {
+        await withCheckedContinuation { inForce in
+            Task {
+                try? await turns.perform {
+                    let ended = user.map { stored.policy.endGrants(of: $0, reason) } ?? stored.policy.endGrants(reason)
+                    if !ended.isEmpty { publish() }
+                    await bringGateInStep()
+                    for grant in ended { act(on: grant) }
+                    inForce.resume()
+                    guard !ended.isEmpty else { return }
+                    for grant in ended {
+                        await log.note(
+                            .grantEnded, app: grant.grant.app, user: grant.grant.user,
+                            Self.sentence(grant, name(of: grant.grant.app)))
+                    }
+                    try await write(stored)
+                }
+            }
+        }
+    }
+
+    /// When the newest grant that needs this user's presence was given, since boot; nil where there is none.
+    func lastGrant(of user: UInt32) -> Duration? {
+        let now = time.now()
+        return stored.policy.grants.values.filter { $0.concerns(user) && $0.isValid(at: now) }.map(\.startedAt).max()
+    }
+
     private func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
         do {
             var change = other
@@ -130,6 +163,7 @@ public actor AppService {
     private func publish() {
         judge.update { [policy = stored.policy] in $0.policy = policy }
         nap?.cancel()
+        changes.mark()
     }
 
     // MARK: The gate
@@ -168,6 +202,7 @@ public actor AppService {
         if case .weak = gateState { wasWeak = true } else if case .held = gateState { wasWeak = false }
         gateState = state
         gateProcess = process
+        changes.mark()
         guarded = [:]
         missingMarks = [:]
         guard state != .away else {
@@ -206,6 +241,7 @@ public actor AppService {
 
     func marksAreMissing(_ id: AppID, count: Int) async {
         missingMarks[id] = count == 0 ? nil : count
+        changes.mark()
         guard count > 0 else { return }
         await log.record(
             .marksMissing, app: id, "\(count) files of \(id) could not be guarded; they may have been removed.")
@@ -264,6 +300,8 @@ public actor AppService {
             stored = copy
             judge.update { [policy = stored.policy] in $0.policy = policy }
         }
+        // A schedule may have begun or ended.
+        changes.mark()
         await bringGateInStep()
         for grant in ended { await applyEnd(of: grant) }
         if monitoringIsBack { await log.record(.monitoringOn, "Monitoring is on again.") }
@@ -271,6 +309,17 @@ public actor AppService {
     }
 
     private func applyEnd(of ended: EndedGrant) async {
+        act(on: ended)
+        await log.record(
+            .grantEnded, app: ended.grant.app, user: ended.grant.user, Self.sentence(ended, name(of: ended.grant.app)))
+    }
+
+    private static func sentence(_ ended: EndedGrant, _ name: String) -> String {
+        "\(name) is locked again (\(ended.reason.rawValue))."
+    }
+
+    /// What its owner wants done with the running instances.
+    private func act(on ended: EndedGrant) {
         // A grant for one launch that nobody used let nothing in.
         let action = ended.grant.scope == .thisLaunch ? .keep : ended.action
         if gateState == .away {
@@ -278,9 +327,6 @@ public actor AppService {
         } else {
             order(action, ended.grant.app)
         }
-        await log.record(
-            .grantEnded, app: ended.grant.app,
-            "\(name(of: ended.grant.app)) is locked again (\(ended.reason.rawValue)).")
     }
 
     private func order(_ action: InstanceAction, _ id: AppID) {

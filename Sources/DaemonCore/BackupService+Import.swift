@@ -21,12 +21,14 @@ extension BackupService {
         guard let blob = ItemID(request.blob), let size = try await blobs.size(blob) else {
             throw ControlError(.badRequest, "The backup is not there; put it as a blob first.")
         }
+        let ticket = await vault.ticket(for: peer.user)
         let passcode = SecretBytes(utf8: request.passcode)
         let (ring, rootKey) = try await passcodes.openRing(passcode, user: peer.user)
         let passphrase = request.passphrase.map { SecretBytes(utf8: $0) } ?? passcode
         var contents = try await read(blob, size: size, passphrase: passphrase)
         do {
-            let report = try await apply(&contents, request, ring: ring, rootKey: rootKey, peer: peer)
+            let report = try await apply(
+                &contents, request, ring: ring, rootKey: rootKey, peer: peer, since: ticket)
             return report
         } catch {
             for content in contents.blobs { try? await discard(content) }
@@ -140,7 +142,8 @@ extension BackupService {
     // MARK: Applying
 
     private func apply(
-        _ contents: inout Contents, _ request: ImportRequest, ring: KeyRing, rootKey: SecretBytes, peer: ControlPeer
+        _ contents: inout Contents, _ request: ImportRequest, ring: KeyRing, rootKey: SecretBytes, peer: ControlPeer,
+        since ticket: Relocks.Ticket
     ) async throws -> ImportReport {
         var merged = ring
         for entry in contents.ring?.entries ?? []
@@ -169,7 +172,8 @@ extension BackupService {
             contents.settings, request.mode, user: peer.user, with: change, report: &report)
         contents.blobs = []
         try await vault.load()
-        try await vault.use(merged, user: peer.user)
+        // What was locked meanwhile stays locked; the import itself is done.
+        try? await vault.use(merged, user: peer.user, since: ticket)
         for removed in change.records where removed.sealed == nil { try? await blobs.remove(removed.name.id) }
         await log.record(
             .backupImported, user: peer.user,

@@ -12,6 +12,8 @@ public struct ControlPlane: ControlService {
     let passcodes: PasscodeService
     let launches: LaunchService
     let sessions: SessionService
+    let presence: PresenceService
+    let relocks: Relocks
     let sealed: SealedServices
     let judge: LaunchJudge
     let activity: any ActivityStore
@@ -21,9 +23,10 @@ public struct ControlPlane: ControlService {
     let ownUser: UInt32
     let ownProcess: Int32
 
-    public init(
+    init(
         apps: AppService, passcodes: PasscodeService, launches: LaunchService, sessions: SessionService,
-        sealed: SealedServices, judge: LaunchJudge, activity: any ActivityStore, time: any TimeSource, version: String,
+        presence: PresenceService, relocks: Relocks, sealed: SealedServices, judge: LaunchJudge,
+        activity: any ActivityStore, time: any TimeSource, version: String,
         ownUser: UInt32,
         ownProcess: Int32
     ) {
@@ -31,6 +34,8 @@ public struct ControlPlane: ControlService {
         self.passcodes = passcodes
         self.launches = launches
         self.sessions = sessions
+        self.presence = presence
+        self.relocks = relocks
         self.sealed = sealed
         self.judge = judge
         self.activity = activity
@@ -45,6 +50,12 @@ public struct ControlPlane: ControlService {
     }
 
     public func prompterLeft(connection: UInt64) async { await launches.leave(connection: connection) }
+
+    public func agentJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<SessionEvent> {
+        await presence.join(peer, connection: connection)
+    }
+
+    public func agentLeft(connection: UInt64) async { await presence.leave(connection: connection) }
 
     public func respond(to request: ControlRequest) async throws -> [UInt8] {
         do {
@@ -66,14 +77,18 @@ public struct ControlPlane: ControlService {
         case .listInstalled: return await apps.installed(user: request.peer.user)
         case .listCategories: return CategoryList(categories: await apps.categories())
         case .settings: return await settings()
+        case .reportIdle:
+            try await presence.report(try decode(request), by: request.peer)
+            return DoneReport()
         case .lock: return try await lock(request)
         case .unlock: return try await unlock(request)
         case .answerPrompt, .cancelPrompt, .registerDesktop: return try await promptReply(to: request)
         case .setUp: return try await setUp(request)
         case .openSession:
             let body: PasscodeRequest = try decode(request)
+            let ticket = relocks.ticket(for: request.peer.user)
             try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.peer.user)
-            return await sessions.open(for: request.peer)
+            return try await sessions.open(for: request.peer, since: ticket)
         case .endSession:
             await sessions.end(request.token)
             return DoneReport()
@@ -93,45 +108,11 @@ public struct ControlPlane: ControlService {
             .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob, .listIntruders, .readIntruder,
             .removeIntruder, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery, .verifyLog:
             return try await sealedReply(to: request)
-        case .prompts, .readBlob: throw ControlError(.badRequest, "This address does not answer JSON.")
+        case .prompts, .session, .readBlob: throw ControlError(.badRequest, "This address does not answer JSON.")
         }
     }
 
     // MARK: Anyone
-
-    private func status(of peer: ControlPeer) async -> StatusReport {
-        let reports = await apps.reports()
-        let open = reports.filter { $0.state != .locked }.count
-        let gate = await apps.gateState
-        let monitoring = await apps.monitoring()
-        var degraded: [String] = []
-        let protection: StatusReport.Protection
-        switch gate {
-        case .held: protection = .held
-        case .weak(let reason):
-            protection = .weak
-            degraded.append("Weak mode: \(reason)")
-        case .away:
-            protection = .gateAway
-            degraded.append(await apps.gateAwaySentence)
-        }
-        if !monitoring.isOn { degraded.append("Monitoring is off: nothing is locked.") }
-        for id in await apps.appsWithMissingMarks {
-            degraded.append("Some files of \(id) are not guarded; look at `applocker log`.")
-        }
-        if !reports.isEmpty, !judge.hasPrompter(peer.user) {
-            degraded.append("No prompt is open for you: your locked apps are denied without a question.")
-        }
-        var processes = [ProcessReport(name: "applockerd", pid: ownProcess)]
-        if let process = await apps.gateProcess {
-            processes.append(ProcessReport(name: "applocker-gate", pid: process))
-        }
-        return StatusReport(
-            version: version, isSetUp: await passcodes.isSetUp, protection: protection, degraded: degraded,
-            monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
-            waitingLaunches: await launches.waitingCount, prompterConnected: judge.hasPrompter(peer.user),
-            lockout: await passcodes.lockoutState(), processes: processes)
-    }
 
     private func setUp(_ request: ControlRequest) async throws -> DoneReport {
         let body: PasscodeRequest = try decode(request)
@@ -165,10 +146,11 @@ public struct ControlPlane: ControlService {
                 body.all
                     ? "Nothing is on the list, so nothing can be unlocked." : "Name the apps to unlock, or say all.")
         }
+        let ticket = relocks.ticket(for: request.peer.user)
         // An app's own passcode opens that app and nothing else.
         let only = ids.count == 1 ? ids.first : nil
         try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.peer.user)
-        let changed = try await apps.unlock(ids, scope: scope, user: request.peer.user)
+        let changed = try await apps.unlock(ids, scope: scope, user: request.peer.user, since: ticket)
         if scope != .thisLaunch { await launches.letIn(ids, by: request.peer) }
         return changed
     }
@@ -241,6 +223,13 @@ public struct ControlPlane: ControlService {
                 if let camera = request.camera { settings.camera = camera }
             }
         }
+        if request.inactivitySeconds != nil || request.clipboardSeconds != nil || request.locksOnCapture != nil {
+            try await presence.changeSettings { settings in
+                if let seconds = request.inactivitySeconds { settings.inactivitySeconds = seconds }
+                if let seconds = request.clipboardSeconds { settings.clipboardSeconds = seconds }
+                if let locks = request.locksOnCapture { settings.locksOnCapture = locks }
+            }
+        }
         _ = try await apps.changeSettings(request, user: user)
         return await settings()
     }
@@ -251,6 +240,10 @@ public struct ControlPlane: ControlService {
         report.vaultIdleSeconds = privacy.vaultIdleSeconds
         report.photographsFromFailure = privacy.photographsFromFailure
         report.camera = privacy.camera
+        let presence = await presence.settings
+        report.inactivitySeconds = presence.inactivitySeconds
+        report.clipboardSeconds = presence.clipboardSeconds
+        report.locksOnCapture = presence.locksOnCapture
         return report
     }
 

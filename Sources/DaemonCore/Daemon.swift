@@ -8,6 +8,7 @@ public struct Daemon: Sendable {
     private let apps: AppService
     private let passcodes: PasscodeService
     private let launches: LaunchService
+    private let presence: PresenceService
     private let log: ActivityLog
     private let sealed: SealedServices
 
@@ -20,6 +21,7 @@ public struct Daemon: Sendable {
         var gate: any LaunchGatePort
         var time: any TimeSource
         var directory: any ProcessDirectory
+        var sessionSignals: any SessionSignalsPort
         /// The camera of this input; "auto" for the first one there is. Which are understood is the camera's affair.
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
         /// Overwrites and removes the keys that lie beside the database, and has the daemon start anew soon after.
@@ -28,10 +30,11 @@ public struct Daemon: Sendable {
         public init(
             records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
-            makeCamera: @escaping @Sendable (String) -> any PhotoSource,
+            sessionSignals: any SessionSignalsPort, makeCamera: @escaping @Sendable (String) -> any PhotoSource,
             eraseKeys: @escaping @Sendable () throws -> Void
         ) {
             self.makeCamera = makeCamera
+            self.sessionSignals = sessionSignals
             self.eraseKeys = eraseKeys
             self.records = records
             self.blobs = blobs
@@ -55,17 +58,24 @@ public struct Daemon: Sendable {
     ) {
         let log = ActivityLog(store: ports.activity, time: ports.time)
         self.log = log
+        let (relocks, changes) = (Relocks(), StateChanges())
         apps = AppService(
             documents: ports.records, resolver: ports.resolver, gate: ports.gate, time: ports.time, judge: judge,
-            log: log)
+            log: log, relocks: relocks, changes: changes)
         passcodes = PasscodeService(
             documents: ports.records, machineSecret: machineSecret, cost: cost, time: ports.time, judge: judge,
             log: log)
         launches = LaunchService(
             apps: apps, passcodes: passcodes, gate: ports.gate, judge: judge, time: ports.time,
-            directory: ports.directory, log: log)
+            directory: ports.directory, log: log, relocks: relocks, changes: changes)
         let vault = VaultService(
-            passcodes: passcodes, documents: ports.records, device: device.id, time: ports.time, log: log)
+            passcodes: passcodes, documents: ports.records, device: device.id, time: ports.time, log: log,
+            relocks: relocks, changes: changes)
+        let sessions = SessionService(time: ports.time, relocks: relocks, changes: changes)
+        presence = PresenceService(
+            apps: apps, launches: launches, vault: vault, sessions: sessions, passcodes: passcodes,
+            documents: ports.records, judge: judge, relocks: relocks, changes: changes, port: ports.sessionSignals,
+            time: ports.time, log: log)
         sealed = SealedServices(
             vault: vault,
             notes: NoteService(records: ports.records, vault: vault, time: ports.time, deviceName: deviceName),
@@ -84,7 +94,8 @@ public struct Daemon: Sendable {
             },
             verifyLog: { try await ports.activity.verifyLog(known: $0) })
         control = ControlPlane(
-            apps: apps, passcodes: passcodes, launches: launches, sessions: SessionService(time: ports.time),
+            apps: apps, passcodes: passcodes, launches: launches, sessions: sessions, presence: presence,
+            relocks: relocks,
             sealed: sealed, judge: judge, activity: ports.activity, time: ports.time, version: version,
             ownUser: ownUser,
             ownProcess: ownProcess)
@@ -97,6 +108,7 @@ public struct Daemon: Sendable {
         try await passcodes.load()
         try await apps.load()
         try await sealed.vault.load()
+        try await presence.load { [control] user in await control.sessionState(of: user) }
         try await sealed.files.sweep()
         await passcodes.tellWrongPasscodes { [intruders = sealed.intruders] failures, app, user in
             await intruders.noticeWrongPasscode(failures: failures, app: app, user: user)
@@ -119,6 +131,9 @@ public struct Daemon: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await launches.followGate() }
                 group.addTask { try await apps.followTime() }
+                group.addTask { await presence.followSignals() }
+                group.addTask { await presence.followChanges() }
+                group.addTask { await presence.followLog() }
                 try await group.next()
                 group.cancelAll()
             }

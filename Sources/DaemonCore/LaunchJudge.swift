@@ -14,6 +14,8 @@ public final class LaunchJudge: Sendable {
         /// Launches that wait for an answer, by user.
         var waiting: [UInt32: Int] = [:]
         var restarts: [Restart] = []
+        /// The computer is about to sleep, or does: nobody is asked.
+        var isAsleep = false
     }
 
     /// A launch that was denied at once and that its prompter may start again.
@@ -53,6 +55,7 @@ public final class LaunchJudge: Sendable {
                 _ = try? policy.lock([launch.app])
                 decision = policy.decide(facts, at: now)
             }
+            if decision.verdict == .ask, view.isAsleep { return Decision(verdict: .deny, reason: .relocked) }
             if decision.verdict == .ask { view.waiting[launch.user, default: 0] += 1 }
             return decision
         }
@@ -83,6 +86,17 @@ public final class LaunchJudge: Sendable {
             view.restarts.append(
                 Restart(app: app, prompter: prompter, user: user, expiresAt: now + Self.restartWindow))
         }
+    }
+
+    /// Ends what prompters may start again.
+    /// - Parameter user: nil for everybody's.
+    func endRestarts(of user: UInt32?) {
+        view.withLock { view in view.restarts.removeAll { user == nil || $0.user == user } }
+    }
+
+    var isAsleep: Bool {
+        get { view.withLock { $0.isAsleep } }
+        set { view.withLock { $0.isAsleep = newValue } }
     }
 
     func hasPrompter(_ user: UInt32) -> Bool { view.withLock { $0.prompters[user, default: 0] > 0 } }

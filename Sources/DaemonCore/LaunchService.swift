@@ -28,6 +28,8 @@ public actor LaunchService {
     private let time: any TimeSource
     private let directory: any ProcessDirectory
     private let log: ActivityLog
+    private let relocks: Relocks
+    private let changes: StateChanges
     private var waiting: [UInt64: Waiting] = [:]
     private var prompters: [UInt64: Prompter] = [:]
     /// Processes that draw a user's desktop; told to the gate again when it comes back.
@@ -36,10 +38,13 @@ public actor LaunchService {
     /// that was typed for one must not let in another.
     private var gateConnection = UInt32.random(in: 0 ... .max)
 
-    public init(
+    init(
         apps: AppService, passcodes: PasscodeService, gate: any LaunchGatePort, judge: LaunchJudge,
-        time: any TimeSource, directory: any ProcessDirectory, log: ActivityLog
+        time: any TimeSource, directory: any ProcessDirectory, log: ActivityLog, relocks: Relocks,
+        changes: StateChanges
     ) {
+        self.changes = changes
+        self.relocks = relocks
         self.apps = apps
         self.passcodes = passcodes
         self.gate = gate
@@ -131,6 +136,7 @@ public actor LaunchService {
         let recipe = earlyRecipes.removeValue(forKey: number)
         // The prompter may have left meanwhile.
         guard judge.hasPrompter(askee) else { return await denyUnasked(launch) }
+        guard !judge.isAsleep else { return await denyUnasked(launch, .relocked) }
         waiting[number] = Waiting(
             launch: launch, askee: askee, report: report, deadline: time.now().elapsed + timeout, recipe: recipe,
             timeout: Task { [time] in
@@ -141,10 +147,10 @@ public actor LaunchService {
         await record(launch, .launchAsked, .locked)
     }
 
-    private func denyUnasked(_ launch: HeldLaunch) async {
+    private func denyUnasked(_ launch: HeldLaunch, _ reason: Reason = .nobodyToAsk) async {
         judge.waitingEnded(of: launch.user)
         if !launch.deniedAtOnce { gate.answer(launch.number, allow: false) }
-        await record(launch, .launchDenied, .nobodyToAsk)
+        await record(launch, .launchDenied, reason)
     }
 
     /// A recipe that came before its launch was known here.
@@ -180,6 +186,18 @@ public actor LaunchService {
         await record(launch, .launchDenied, reason)
     }
 
+    /// Denies what waits for an answer of this user, or of anybody, and closes the prompts. Answers that are still
+    /// being compared come too late.
+    func relock(_ user: UInt32?) async {
+        judge.endRestarts(of: user)
+        let ended = waiting.values.filter { user == nil || $0.askee == user || $0.launch.user == user }
+        for entry in ended {
+            if !entry.launch.deniedAtOnce { gate.answer(entry.launch.number, allow: false) }
+            settle(entry.launch.number, .denied)
+        }
+        for entry in ended { await record(entry.launch, .launchDenied, .relocked) }
+    }
+
     /// Takes the launch off the waiting list and tells its prompters.
     private func settle(_ number: UInt64, _ outcome: PromptOutcome) {
         guard let entry = waiting.removeValue(forKey: number) else { return }
@@ -206,6 +224,7 @@ public actor LaunchService {
         let (stream, events) = AsyncStream<PromptEvent>.makeStream(bufferingPolicy: .bufferingOldest(256))
         prompters[connection] = Prompter(peer: peer, events: events)
         judge.update { $0.prompters[peer.user, default: 0] += 1 }
+        changes.mark()
         events.yield(.ready)
         let now = time.now().elapsed
         for entry in waiting.values where entry.askee == peer.user {
@@ -225,6 +244,7 @@ public actor LaunchService {
             view.prompters[user] = left > 0 ? left : nil
             return left
         }
+        changes.mark()
         guard left <= 0 else { return }
         for (number, entry) in waiting where entry.askee == user && entry.answers == 0 {
             await deny(number, .prompterGone, .denied)
@@ -259,11 +279,14 @@ public actor LaunchService {
         let number = try find(prompt, of: peer)
         guard let launch = waiting[number]?.launch else { throw Self.notWaiting }
         waiting[number]?.answers += 1
+        let ticket = relocks.ticket(for: peer.user)
         do {
             try await passcodes.verify(passcode, app: launch.app, user: peer.user)
             // Meanwhile the gate may have begun its numbers anew.
             guard waiting[number]?.launch == launch else { throw Self.notWaiting }
-            if scope != .thisLaunch { _ = try await apps.unlock([launch.app], scope: scope, user: peer.user) }
+            if scope != .thisLaunch {
+                _ = try await apps.unlock([launch.app], scope: scope, user: peer.user, since: ticket)
+            }
         } catch {
             await answerFailed(launch)
             throw error

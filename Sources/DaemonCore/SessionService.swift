@@ -17,9 +17,20 @@ public actor SessionService {
     private let time: any TimeSource
     private var sessions: [String: Session] = [:]
 
-    public init(time: any TimeSource) { self.time = time }
+    private let relocks: Relocks
+    private let changes: StateChanges
 
-    public func open(for peer: ControlPeer) -> SessionReport {
+    init(time: any TimeSource, relocks: Relocks, changes: StateChanges) {
+        self.time = time
+        self.relocks = relocks
+        self.changes = changes
+    }
+
+    /// - Parameter ticket: from before the passcode was checked.
+    /// - Throws: `ControlError` with `busy` where everything was locked since.
+    func open(for peer: ControlPeer, since ticket: Relocks.Ticket? = nil) throws -> SessionReport {
+        if let ticket { try relocks.check(ticket) }
+        defer { changes.mark() }
         let now = time.now().elapsed
         sessions = sessions.filter { Self.isOpen($0.value, at: now) }
         if sessions.count >= Self.maximumOpen, let oldest = sessions.min(by: { $0.value.opened < $1.value.opened }) {
@@ -49,9 +60,23 @@ public actor SessionService {
 
     public func end(_ token: String?) {
         if let token { sessions[token] = nil }
+        changes.mark()
     }
 
-    public func endAll() { sessions = [:] }
+    public func endAll() { end(of: nil) }
+
+    /// - Parameter user: nil for everybody. The superuser's end with anybody's.
+    func end(of user: UInt32?) {
+        sessions = sessions.filter { user != nil && $0.value.user != user && $0.value.user != 0 }
+        changes.mark()
+    }
+
+    /// When this user last used an open session, since boot; nil where there is none.
+    func lastUse(by user: UInt32) -> Duration? {
+        let now = time.now().elapsed
+        return sessions.values.filter { ($0.user == user || $0.user == 0) && Self.isOpen($0, at: now) }
+            .map(\.used).max()
+    }
 
     private static func isOpen(_ session: Session, at now: Duration) -> Bool {
         now - session.opened < lifetime && now - session.used < idleLimit && now >= session.used

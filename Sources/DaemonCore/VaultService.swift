@@ -19,14 +19,20 @@ public actor VaultService {
     private let device: ItemID
     private let time: any TimeSource
     private let log: ActivityLog
+    private let relocks: Relocks
+    private let changes: StateChanges
     private var opened: Opened?
     private(set) var settings = PrivacySettings()
     /// Locks the vault when it was not used; there while it is open.
     private var idleWatch: Task<Void, Never>?
 
     init(
-        passcodes: PasscodeService, documents: any DocumentStore, device: ItemID, time: any TimeSource, log: ActivityLog
+        passcodes: PasscodeService, documents: any DocumentStore, device: ItemID, time: any TimeSource,
+        log: ActivityLog,
+        relocks: Relocks, changes: StateChanges
     ) {
+        self.relocks = relocks
+        self.changes = changes
         self.passcodes = passcodes
         self.documents = documents
         self.device = device
@@ -53,32 +59,59 @@ public actor VaultService {
     ///
     /// - Throws: as `PasscodeService.verify`.
     public func open(_ passcode: SecretBytes, for peer: ControlPeer) async throws -> VaultStatus {
+        let ticket = relocks.ticket(for: peer.user)
         let wasOpen = opened?.user == peer.user
         let ring = try await passcodes.openRing(passcode, user: peer.user).ring
-        try await use(ring, user: peer.user)
+        try await use(ring, user: peer.user, since: ticket)
         if !wasOpen { await log.record(.vaultOpened, user: peer.user, "The vault was opened.") }
         return try await status()
     }
 
+    func ticket(for user: UInt32) -> Relocks.Ticket { relocks.ticket(for: user) }
+
     /// Takes over a ring: after opening, and after an import has added keys to it.
-    func use(_ ring: KeyRing, user: UInt32) async throws {
+    ///
+    /// - Parameter ticket: from before the passcode was checked.
+    /// - Throws: `ControlError` with `busy` where everything was locked since.
+    func use(_ ring: KeyRing, user: UInt32, since ticket: Relocks.Ticket) async throws {
         guard let document = try await passcodes.vaultDocument() else {
             throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
         }
+        try relocks.check(ticket)
         opened = Opened(
             keys: VaultKeys(vault: document.vault, ring: ring, device: device), user: user, lastUsed: time.now().elapsed
         )
         watch()
+        changes.mark()
     }
 
     /// Forgets the keys. Work that has begun with them ends with them.
     public func lock(user: UInt32?, _ why: String) async {
-        guard opened != nil else { return }
+        guard forget() else { return }
+        await log.record(.vaultLocked, user: user, "The vault is locked (\(why)).")
+    }
+
+    /// As `lock`, without waiting for the disk, where it is open for this user.
+    /// - Parameter user: nil for anybody.
+    func relock(_ user: UInt32?, _ why: String) async {
+        guard let owner = opened?.user, user == nil || isOpen(for: user), forget() else { return }
+        await log.note(.vaultLocked, user: owner, "The vault is locked (\(why)).")
+    }
+
+    private func forget() -> Bool {
+        guard opened != nil else { return false }
         opened = nil
         idleWatch?.cancel()
         idleWatch = nil
-        await log.record(.vaultLocked, user: user, "The vault is locked (\(why)).")
+        changes.mark()
+        return true
     }
+
+    /// The superuser is no session's, so what is open for the superuser counts for everybody.
+    private func isOpen(for user: UInt32?) -> Bool { opened.map { $0.user == user || $0.user == 0 } ?? false }
+
+    /// When it was last used, since boot, where it is open for this user.
+    func lastUse(by user: UInt32) -> Duration? { isOpen(for: user) ? opened?.lastUsed : nil }
 
     /// The keys, for one piece of work of the user it is open for.
     ///

@@ -29,7 +29,7 @@ public struct ControlServer: Sendable {
     public struct Limits: Sendable {
         /// A connection that says nothing for so long, half a request included, is closed.
         public var idleTimeout: Duration = .seconds(30)
-        /// How often a prompter's stream shows that it is alive.
+        /// How often a stream of events shows that it is alive.
         public var heartbeat: Duration = .seconds(15)
         /// More are refused as `busy`, so that one user can't keep the others out.
         public var connectionsPerUser = 1_024
@@ -59,11 +59,14 @@ public struct ControlServer: Sendable {
         try removeStaleSocket()
         let router = Router(context: ControlContext.self)
         router.addMiddleware { RefusalMiddleware() }
-        for route in ControlRoute.allCases where route != .prompts {
+        for route in ControlRoute.allCases where !route.answersEvents {
             register(route, on: router)
         }
-        router.get(RouterPath(ControlRoute.prompts.template)) { request, context in
-            try await prompts(request, context)
+        router.get(RouterPath(ControlRoute.prompts.template)) { [service] request, context in
+            try await stream(request, context, joined: service.prompterJoined, left: service.prompterLeft)
+        }
+        router.get(RouterPath(ControlRoute.session.template)) { [service] request, context in
+            try await stream(request, context, joined: service.agentJoined, left: service.agentLeft)
         }
         var logger = Logger(label: "control")
         logger.logLevel = .warning
@@ -127,7 +130,12 @@ public struct ControlServer: Sendable {
         }
     }
 
-    private func prompts(_ request: Request, _ context: ControlContext) async throws -> Response {
+    /// Server-sent events to one client, from `joined` to `left`.
+    private func stream<Event: Encodable & Sendable>(
+        _ request: Request, _ context: ControlContext,
+        joined: @escaping @Sendable (ControlPeer, UInt64) async throws -> AsyncStream<Event>,
+        left: @escaping @Sendable (UInt64) async -> Void
+    ) async throws -> Response {
         let connection = ControlContext.nextConnection.add(1, ordering: .relaxed).newValue
         let peer = try await context.peer()
         let heartbeat = limits.heartbeat
@@ -135,7 +143,7 @@ public struct ControlServer: Sendable {
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: .init { writer in
                 // Only here is it certain that the departure will be noticed too.
-                let events = try await service.prompterJoined(peer, connection: connection)
+                let events = try await joined(peer, connection)
                 // The peer closing its end finishes the merged stream, which ends the loop below.
                 let (lines, ended) = AsyncStream<ByteBuffer>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
                 await withTaskGroup(of: Void.self) { group in
@@ -155,13 +163,13 @@ public struct ControlServer: Sendable {
                         ended.finish()
                     }
                     group.cancelAll()
-                    await service.prompterLeft(connection: connection)
+                    await left(connection)
                 }
                 try? await writer.finish(nil)
             })
     }
 
-    private static func line(_ event: PromptEvent) -> ByteBuffer {
+    private static func line(_ event: some Encodable) -> ByteBuffer {
         var buffer = ByteBuffer(string: "data: ")
         // The wire types hold nothing that JSON can't carry, so encoding them can't fail.
         if let json = try? JSONEncoder().encode(event) { buffer.writeBytes(json) }

@@ -43,6 +43,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
     case locked
     // Denied without asking.
     case lockedOut, tooManyWaiting, nobodyToAsk
+    // Sleep, a locked screen or inactivity came before an answer.
+    case relocked
     // How asking ended.
     case passcodeGiven, approvedRemotely, deniedRemotely, cancelled, noAnswer, prompterGone, launcherGone
 
@@ -59,6 +61,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
         case .lockedOut: "Too many wrong passcodes were given, so nothing can be unlocked for a while."
         case .tooManyWaiting: "Too many launches of this user are waiting for an answer already."
         case .nobodyToAsk: "The app is locked and nobody is there to ask for the passcode."
+        case .relocked: "Everything was locked before an answer came."
         case .passcodeGiven: "The right passcode was given."
         case .approvedRemotely: "The owner approved the launch from another device."
         case .deniedRemotely: "The owner denied the launch from another device."

@@ -60,8 +60,14 @@ public struct Grant: Hashable, Sendable, Codable {
     public let startedAt: Duration
     /// Time since boot; nil when only an event ends the grant. A `.thisLaunch` grant that nobody uses lapses too.
     public let expiresAt: Duration?
+    /// Who unlocked it. Nil (an earlier version did not write it) and the superuser stand for everybody: such a grant
+    /// ends when anybody's session is locked.
+    public let user: UInt32?
 
-    public init(app: AppID, scope: GrantScope, boot: BootID, startedAt: Duration, expiresAt: Duration?) {
+    public init(
+        app: AppID, scope: GrantScope, boot: BootID, startedAt: Duration, expiresAt: Duration?, user: UInt32? = nil
+    ) {
+        self.user = user
         self.app = app
         self.scope = scope
         self.boot = boot
@@ -74,6 +80,9 @@ public struct Grant: Hashable, Sendable, Codable {
         moment.boot == boot && moment.elapsed >= startedAt && (expiresAt.map { moment.elapsed < $0 } ?? true)
     }
 
+    /// Whether the grant ends with this user's presence.
+    public func concerns(_ user: UInt32) -> Bool { self.user == user || self.user == nil || self.user == 0 }
+
     /// Time left; nil without an expiry, zero when the grant is void.
     public func remaining(at moment: Moment) -> Duration? {
         guard isValid(at: moment) else { return .zero }
@@ -84,6 +93,7 @@ public struct Grant: Hashable, Sendable, Codable {
 /// Why a grant ended.
 public enum GrantEndReason: String, Sendable, Codable, CaseIterable {
     case expired, launchUsed, locked, screenLocked, sleep, inactivity, appRemoved, replaced
+    case userSwitched, loggedOut, lidClosed, shutdown
 }
 
 /// A grant that is over, and what is to happen to the app's running instances.

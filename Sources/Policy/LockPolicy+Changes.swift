@@ -58,11 +58,12 @@ extension LockPolicy {
 // Grants.
 extension LockPolicy {
     /// Gives every named app a grant from now on, in place of one it may have.
+    /// - Parameter user: whose presence it needs; nil for nobody's in particular.
     /// - Throws: `PolicyError` with code `noSuchApp` or `invalidDuration`.
     @discardableResult
-    public mutating func unlock(_ ids: some Sequence<AppID>, scope: GrantScope, at moment: Moment) throws(PolicyError)
-        -> [Grant]
-    {
+    public mutating func unlock(
+        _ ids: some Sequence<AppID>, scope: GrantScope, at moment: Moment, user: UInt32? = nil
+    ) throws(PolicyError) -> [Grant] {
         try scope.validate()
         var given: [Grant] = []
         for id in Set(ids).sorted() {
@@ -76,7 +77,7 @@ extension LockPolicy {
             given.append(
                 Grant(
                     app: id, scope: scope, boot: moment.boot, startedAt: moment.elapsed,
-                    expiresAt: lifetime.map { moment.elapsed + $0 }))
+                    expiresAt: lifetime.map { moment.elapsed + $0 }, user: user))
         }
         for grant in given { grants[grant.app] = grant }
         return given
@@ -104,6 +105,12 @@ extension LockPolicy {
     @discardableResult
     public mutating func endGrants(_ reason: GrantEndReason) -> [EndedGrant] {
         grants.keys.sorted().compactMap { endGrant(of: $0, reason) }
+    }
+
+    /// Ends the grants that need this user's presence.
+    @discardableResult
+    public mutating func endGrants(of user: UInt32, _ reason: GrantEndReason) -> [EndedGrant] {
+        grants.values.filter { $0.concerns(user) }.map(\.app).sorted().compactMap { endGrant(of: $0, reason) }
     }
 
     /// Drops the grants that hold no longer: run out, or of another boot.

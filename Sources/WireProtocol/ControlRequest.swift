@@ -49,4 +49,9 @@ public protocol ControlService: Sendable {
     func prompterJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<PromptEvent>
 
     func prompterLeft(connection: UInt64) async
+
+    /// The events of a desktop agent from now on, as with a prompter.
+    func agentJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<SessionEvent>
+
+    func agentLeft(connection: UInt64) async
 }

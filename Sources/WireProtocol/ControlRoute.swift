@@ -27,6 +27,8 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case registerDesktop = "POST /v1/prompts/desktop"
     case answerPrompt = "POST /v1/prompts/{prompt}/answer"
     case cancelPrompt = "POST /v1/prompts/{prompt}/cancel"
+    case session = "GET /v1/session"
+    case reportIdle = "POST /v1/session/idle"
     case vault = "GET /v1/vault"
     case openVault = "POST /v1/vault/unlock"
     case closeVault = "POST /v1/vault/lock"
@@ -80,6 +82,9 @@ public enum ControlRoute: String, CaseIterable, Sendable {
 
     /// Of a blob, the most that one request carries, in bytes.
     public static let maximumBlobPiece = 1 << 20
+
+    /// Whether the answer is a stream of server-sent events that lasts as long as both ends.
+    public var answersEvents: Bool { self == .prompts || self == .session }
 
     /// Whether the answer is bytes instead of JSON.
     public var answersBytes: Bool { self == .readBlob }

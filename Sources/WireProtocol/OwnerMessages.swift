@@ -57,10 +57,20 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public var photographsFromFailure: Int
     /// "auto", or FORMAT:INPUT as ffmpeg names it, for example "v4l2:/dev/video2".
     public var camera: String
+    /// 60 to 3,600: everything of a user is locked when nobody touched that user's sessions for so long.
+    public var inactivitySeconds: Int
+    /// 5 to 300: how long what was copied from AppLocker stays on the clipboard.
+    public var clipboardSeconds: Int
+    /// Whether content is hidden and the vault locked while the screen is recorded.
+    public var locksOnCapture: Bool
     public init(
         promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool, vaultIdleSeconds: Int = 600,
-        photographsFromFailure: Int = 2, camera: String = "auto"
+        photographsFromFailure: Int = 2, camera: String = "auto", inactivitySeconds: Int = 600,
+        clipboardSeconds: Int = 30, locksOnCapture: Bool = false
     ) {
+        self.inactivitySeconds = inactivitySeconds
+        self.clipboardSeconds = clipboardSeconds
+        self.locksOnCapture = locksOnCapture
         self.promptTimeoutSeconds = promptTimeoutSeconds
         self.defaultGrantSeconds = defaultGrantSeconds
         self.holdsRoot = holdsRoot
@@ -78,10 +88,17 @@ public struct ChangeSettingsRequest: Codable, Sendable {
     public var vaultIdleSeconds: Int?
     public var photographsFromFailure: Int?
     public var camera: String?
+    public var inactivitySeconds: Int?
+    public var clipboardSeconds: Int?
+    public var locksOnCapture: Bool?
     public init(
         promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil,
-        vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil
+        vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil,
+        inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil, locksOnCapture: Bool? = nil
     ) {
+        self.inactivitySeconds = inactivitySeconds
+        self.clipboardSeconds = clipboardSeconds
+        self.locksOnCapture = locksOnCapture
         self.promptTimeoutSeconds = promptTimeoutSeconds
         self.defaultGrantSeconds = defaultGrantSeconds
         self.holdsRoot = holdsRoot

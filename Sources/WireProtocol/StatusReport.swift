@@ -22,11 +22,14 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// True while a prompter of the caller's own user is connected: a launch of theirs can be asked about.
     public var prompterConnected: Bool
     public var lockout: LockoutState
+    /// Of the caller's own sessions.
+    public var inactivity: InactivityReport
     public var processes: [ProcessReport]
 
     public init(
         version: String, isSetUp: Bool, protection: Protection, degraded: [String], monitoring: MonitoringState,
         lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, prompterConnected: Bool, lockout: LockoutState,
+        inactivity: InactivityReport = InactivityReport(limitSeconds: 600, source: .none, isArmed: false),
         processes: [ProcessReport]
     ) {
         self.version = version
@@ -39,7 +42,23 @@ public struct StatusReport: Codable, Equatable, Sendable {
         self.waitingLaunches = waitingLaunches
         self.prompterConnected = prompterConnected
         self.lockout = lockout
+        self.inactivity = inactivity
         self.processes = processes
+    }
+}
+
+/// What happens when nobody touches the computer.
+public struct InactivityReport: Codable, Equatable, Sendable {
+    /// After so long without input everything is locked.
+    public var limitSeconds: Int
+    /// What tells it; with `none` inactivity locks nothing.
+    public var source: IdleReport.Source
+    /// Whether something is open that inactivity would lock.
+    public var isArmed: Bool
+    public init(limitSeconds: Int, source: IdleReport.Source, isArmed: Bool) {
+        self.limitSeconds = limitSeconds
+        self.source = source
+        self.isArmed = isArmed
     }
 }
 

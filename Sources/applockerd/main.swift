@@ -8,6 +8,7 @@ import LocalControl
 import SealedFormats
 import SealedStore
 import ServiceLifecycle
+import SessionSignals
 import UnixSignals
 import WireProtocol
 
@@ -35,13 +36,14 @@ func run() async throws {
         signingKey: try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey }))
     let judge = LaunchJudge(time: time)
     let gate = GateClient(socketPath: arguments.state + "/gate.sock", judge: judge)
+    let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
     let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt"].map { "\(ownDirectory)/\($0)" }
     let daemon = Daemon(
         ports: Daemon.Ports(
             records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
             resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
-            directory: processes, makeCamera: { FFmpegCamera(input: $0) },
+            directory: processes, sessionSignals: sessionSignals, makeCamera: { FFmpegCamera(input: $0) },
             eraseKeys: {
                 try machineSecret.erase()
                 try deviceKey.erase()
@@ -60,6 +62,7 @@ func run() async throws {
     let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
         .application()
     gate.start()
+    sessionSignals.start()
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await daemon.run() }

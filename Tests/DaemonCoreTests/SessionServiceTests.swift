@@ -10,18 +10,18 @@ import WireProtocol
         await refusal { try await service.require(token, of: peer) } == nil
     }
 
-    @Test func aTokenIsThirtyTwoRandomBytes() async {
-        let service = SessionService(time: time)
-        let first = await service.open(for: alice)
-        let second = await service.open(for: alice)
+    @Test func aTokenIsThirtyTwoRandomBytes() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let first = try await service.open(for: alice)
+        let second = try await service.open(for: alice)
         #expect(first.token.count == 64 && first.token.allSatisfy(\.isHexDigit))
         #expect(first.token != second.token)
         #expect(first.expiresInSeconds == 900 && first.idleSeconds == 300)
     }
 
-    @Test func aSessionEndsFiveMinutesAfterItsLastRequest() async {
-        let service = SessionService(time: time)
-        let token = await service.open(for: alice).token
+    @Test func aSessionEndsFiveMinutesAfterItsLastRequest() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let token = try await service.open(for: alice).token
         time.advance(by: .milliseconds(299_999))
         #expect(await isOpen(service, token))
         time.advance(by: .milliseconds(299_999))
@@ -30,9 +30,9 @@ import WireProtocol
         #expect(await !isOpen(service, token))
     }
 
-    @Test func aSessionEndsFifteenMinutesAfterItBeganHoweverBusyItIs() async {
-        let service = SessionService(time: time)
-        let token = await service.open(for: alice).token
+    @Test func aSessionEndsFifteenMinutesAfterItBeganHoweverBusyItIs() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let token = try await service.open(for: alice).token
         for _ in 0..<8 {
             time.advance(by: .seconds(112))
             #expect(await isOpen(service, token))
@@ -41,9 +41,9 @@ import WireProtocol
         #expect(await !isOpen(service, token))
     }
 
-    @Test func aSessionIsOfTheUserWhoOpenedIt() async {
-        let service = SessionService(time: time)
-        let token = await service.open(for: alice).token
+    @Test func aSessionIsOfTheUserWhoOpenedIt() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let token = try await service.open(for: alice).token
         #expect(await !isOpen(service, token, bob))
         #expect(await isOpen(service, token, ControlPeer(user: alice.user, process: 9)), "any process of that user")
         #expect(await !isOpen(service, nil))
@@ -51,10 +51,10 @@ import WireProtocol
         #expect(await !isOpen(service, String(repeating: "0", count: 64)))
     }
 
-    @Test func anEndedSessionIsOver() async {
-        let service = SessionService(time: time)
-        let first = await service.open(for: alice).token
-        let second = await service.open(for: alice).token
+    @Test func anEndedSessionIsOver() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let first = try await service.open(for: alice).token
+        let second = try await service.open(for: alice).token
         await service.end(first)
         #expect(await !isOpen(service, first))
         #expect(await isOpen(service, second))
@@ -62,20 +62,20 @@ import WireProtocol
         #expect(await !isOpen(service, second))
     }
 
-    @Test func theSixtyFifthSessionEndsTheOldest() async {
-        let service = SessionService(time: time)
+    @Test func theSixtyFifthSessionEndsTheOldest() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
         var tokens: [String] = []
         for _ in 0..<65 {
-            tokens.append(await service.open(for: alice).token)
+            tokens.append(try await service.open(for: alice).token)
             time.advance(by: .milliseconds(1))
         }
         #expect(await !isOpen(service, tokens[0]))
         for token in tokens.dropFirst() { #expect(await isOpen(service, token)) }
     }
 
-    @Test func timeThatRunsBackwardsEndsASession() async {
-        let service = SessionService(time: time)
-        let token = await service.open(for: alice).token
+    @Test func timeThatRunsBackwardsEndsASession() async throws {
+        let service = SessionService(time: time, relocks: Relocks(), changes: StateChanges())
+        let token = try await service.open(for: alice).token
         time.set(elapsed: .seconds(1))
         #expect(await !isOpen(service, token))
     }

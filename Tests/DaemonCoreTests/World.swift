@@ -40,6 +40,7 @@ final class World: Sendable {
     let daemon: Daemon
     let camera = TestCamera()
     let blobs: BlobDirectory
+    let signals = TestSignals()
     /// Whether the keys beside the database were erased.
     let erasure = Erasure()
     private let running: Task<Void, any Error>
@@ -84,11 +85,11 @@ final class World: Sendable {
             }
             if hasVault { try await database.write(StateChange(documents: vault.get().mapValues { $0 })) }
         }
-        let (camera, erasure) = (camera, erasure)
+        let (camera, erasure, signals) = (camera, erasure, signals)
         let daemon = Daemon(
             ports: Daemon.Ports(
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
-                directory: TestDirectory(), makeCamera: { _ in camera },
+                directory: TestDirectory(), sessionSignals: signals, makeCamera: { _ in camera },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,
             version: "test", ownUser: 500,

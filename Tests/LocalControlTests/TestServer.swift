@@ -40,6 +40,17 @@ actor RecordingService: ControlService {
         prompters.removeValue(forKey: connection)?.finish()
     }
 
+    private(set) var agents: [UInt64: AsyncStream<SessionEvent>.Continuation] = [:]
+
+    func agentJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<SessionEvent> {
+        let (stream, continuation) = AsyncStream<SessionEvent>.makeStream(bufferingPolicy: .bufferingOldest(256))
+        agents[connection] = continuation
+        continuation.yield(.ready)
+        return stream
+    }
+
+    func agentLeft(connection: UInt64) async { agents.removeValue(forKey: connection)?.finish() }
+
     func tellAll(_ event: PromptEvent) { for prompter in prompters.values { prompter.yield(event) } }
 }
 

@@ -57,17 +57,29 @@ struct SettingsCommand: AsyncParsableCommand {
                 "The camera: auto, or FORMAT:INPUT as ffmpeg names it, for example v4l2:/dev/video2.",
                 valueName: "camera"))
         var camera: String?
+        @Option(
+            help: ArgumentHelp(
+                "Everything is locked when nobody touches the computer for so long, 1m to 1h.", valueName: "time"))
+        var inactivity: DurationArgument?
+        @Option(
+            help: ArgumentHelp(
+                "What was copied from AppLocker leaves the clipboard after so long, 5s to 5m.", valueName: "time"))
+        var clipboard: DurationArgument?
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Hide what AppLocker shows and lock the vault while the screen is recorded.")
+        var lockOnCapture: Bool?
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
             if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil, photoFrom == nil,
-                camera == nil
+                camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil
             {
                 throw ValidationError(
-                    "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from or "
-                        + "--camera.")
+                    "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from, "
+                        + "--camera, --inactivity, --clipboard or --[no-]lock-on-capture.")
             }
         }
 
@@ -76,7 +88,8 @@ struct SettingsCommand: AsyncParsableCommand {
             let request = ChangeSettingsRequest(
                 promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
                 holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
-                camera: camera)
+                camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
+                locksOnCapture: lockOnCapture)
             let settings: SettingsReport = try await owner.open { token in
                 try await owner.client.call(.changeSettings, token: token, body: request)
             }
@@ -95,6 +108,9 @@ extension SettingsReport {
             "vault-idle      \(TimeText.spoken(seconds: vaultIdleSeconds))",
             "photo-from      \(photographsFromFailure == 0 ? "never" : "wrong passcode \(photographsFromFailure) in a row")",
             "camera          \(camera.terminalSafe)",
+            "inactivity      \(TimeText.spoken(seconds: inactivitySeconds))",
+            "clipboard       \(TimeText.spoken(seconds: clipboardSeconds))",
+            "lock-on-capture \(locksOnCapture ? "yes: content is hidden and the vault locked" : "no")",
         ])
     }
 }

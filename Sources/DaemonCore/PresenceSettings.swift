@@ -1,0 +1,35 @@
+import Foundation
+import WireProtocol
+
+/// What the owner decided about people's presence and their desktops.
+struct PresenceSettings: Codable, Hashable, Sendable {
+    static let documentName = "presence"
+
+    /// 60 to 3,600.
+    var inactivitySeconds = 600
+    /// 5 to 300.
+    var clipboardSeconds = 30
+    var locksOnCapture = false
+
+    init() {}
+
+    /// A field that an earlier version did not write has its default.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        inactivitySeconds = try container.decodeIfPresent(Int.self, forKey: .inactivitySeconds) ?? inactivitySeconds
+        clipboardSeconds = try container.decodeIfPresent(Int.self, forKey: .clipboardSeconds) ?? clipboardSeconds
+        locksOnCapture = try container.decodeIfPresent(Bool.self, forKey: .locksOnCapture) ?? locksOnCapture
+    }
+
+    /// - Throws: `ControlError` with `badRequest`.
+    func validate() throws(ControlError) {
+        guard (60...3_600).contains(inactivitySeconds) else {
+            throw ControlError(
+                .badRequest, "Inactivity can lock everything after 60 to 3600 seconds, not \(inactivitySeconds).")
+        }
+        guard (5...300).contains(clipboardSeconds) else {
+            throw ControlError(
+                .badRequest, "The clipboard can be cleared after 5 to 300 seconds, not \(clipboardSeconds).")
+        }
+    }
+}
