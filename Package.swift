@@ -51,13 +51,14 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["CLinux", "MessageBus"], path: "Tests/TestSupport", swiftSettings: strict),
 ]
 targets += module("Policy", tests: [])
 targets += module("WireProtocol", ["Policy"], tests: ["Policy"])
 targets += module("GateProtocol", tests: [])
 targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
-targets += module("LaunchGate", ["GateProtocol", "CLinux"], tests: ["GateProtocol", "CLinux"])
+targets += module("ProcessHardening", ["CLinux"], tests: [])
+targets += module("LaunchGate", ["GateProtocol", "ProcessHardening", "CLinux"], tests: ["GateProtocol", "CLinux"])
 targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
 targets += module(
     "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"],
@@ -92,7 +93,7 @@ targets += module(
     ],
     tests: ["Policy", "WireProtocol", "LocalControl", argumentParser])
 targets += [
-    .executableTarget(name: "applocker", dependencies: ["AppLockerCLI"], swiftSettings: strict),
+    .executableTarget(name: "applocker", dependencies: ["AppLockerCLI", "ProcessHardening"], swiftSettings: strict),
     // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
     // no file to start again that anybody could replace or lock.
     .executableTarget(
@@ -102,8 +103,8 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "AppCatalog", "IntruderCamera", "SessionSignals", "CLinux", logging, lifecycle,
-            unixSignals,
+            "GateProtocol", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux", logging,
+            lifecycle, unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
@@ -142,7 +143,8 @@ if hasDesktop {
         .systemLibrary(
             name: "CGtk4", pkgConfig: "gtk4 gio-unix-2.0 x11", providers: [.apt(["libgtk-4-dev"])]),
         .target(
-            name: "UnlockPrompt", dependencies: ["WireProtocol", "LocalControl", "DesktopSession", "CGtk4", "CLinux"],
+            name: "UnlockPrompt",
+            dependencies: ["WireProtocol", "LocalControl", "DesktopSession", "ProcessHardening", "CGtk4", "CLinux"],
             swiftSettings: strict),
         .executableTarget(name: "applocker-prompt", dependencies: ["UnlockPrompt"], swiftSettings: strict),
         .testTarget(

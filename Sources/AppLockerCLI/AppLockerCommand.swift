@@ -50,7 +50,7 @@ public struct AppLockerCommand: AsyncParsableCommand {
         ])
 
     private static let startingCommands: [any ParsableCommand.Type] = [
-        UpCommand.self, SetupCommand.self, StatusCommand.self, DoctorCommand.self, DemoCommand.self,
+        UpCommand.self, StopCommand.self, SetupCommand.self, StatusCommand.self, DoctorCommand.self, DemoCommand.self,
         HoldGateSubcommand.self,
     ]
 

@@ -13,7 +13,6 @@ extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
 
 // prctl(2) is variadic. Returns 0, or -1 with errno.
-static inline int cgtk_forbid_core_dump_and_ptrace(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 // The accessible role is fixed when a widget is made, and g_object_new is variadic.
 static inline GtkWidget *cgtk_label_new_with_role(GtkAccessibleRole role) {

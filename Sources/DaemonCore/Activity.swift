@@ -34,6 +34,7 @@ public struct ActivityEvent: Sendable {
         case intruderPhotographed = "intruder_photographed"
         case intruderMissed = "intruder_missed"
         case relocked
+        case stopped
     }
 
     public var time: Double

@@ -12,6 +12,8 @@ public struct SealedServices: Sendable {
     /// Forgets every key on disk, then everything else.
     let erase: @Sendable () async throws -> Void
     let verifyLog: @Sendable (AuditChain.Head?) async throws -> LogVerification
+    /// Ends AppLocker soon after, once the log has it.
+    let stop: @Sendable (_ user: UInt32) async -> Void
 }
 
 // The requests that need the vault, or make and read what goes with it.
@@ -155,6 +157,16 @@ extension ControlPlane {
         await sessions.endAll()
         try await sealed.erase()
         return DoneReport(notes: ["Everything is erased. Set AppLocker up again with `applocker setup`."])
+    }
+
+    /// Ends AppLocker: locked apps are open from then on.
+    func stop(_ request: ControlRequest) async throws -> DoneReport {
+        let body: PasscodeRequest = try decode(request)
+        try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.peer.user)
+        await sealed.vault.lock(user: request.peer.user, "AppLocker is stopped")
+        await sessions.endAll()
+        await sealed.stop(request.peer.user)
+        return DoneReport(notes: ["Locked apps start without a question until AppLocker runs again."])
     }
 
     private static var noID: ControlError { ControlError(.badRequest, "An id has 32 hexadecimal digits.") }

@@ -104,6 +104,7 @@ public struct ControlPlane: ControlService {
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
             return try await managed(request)
         case .reset: return try await reset(request)
+        case .stop: return try await stop(request)
         case .vault, .openVault, .closeVault, .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote,
             .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob, .listIntruders, .readIntruder,
             .removeIntruder, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery, .verifyLog:

@@ -26,13 +26,16 @@ public struct Daemon: Sendable {
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
         /// Overwrites and removes the keys that lie beside the database, and has the daemon start anew soon after.
         var eraseKeys: @Sendable () throws -> Void
+        /// Has the daemon end for good soon after, and with it AppLocker.
+        var stop: @Sendable () -> Void
 
         public init(
             records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
             sessionSignals: any SessionSignalsPort, makeCamera: @escaping @Sendable (String) -> any PhotoSource,
-            eraseKeys: @escaping @Sendable () throws -> Void
+            eraseKeys: @escaping @Sendable () throws -> Void, stop: @escaping @Sendable () -> Void
         ) {
+            self.stop = stop
             self.makeCamera = makeCamera
             self.sessionSignals = sessionSignals
             self.eraseKeys = eraseKeys
@@ -92,7 +95,12 @@ public struct Daemon: Sendable {
                 try await ports.records.eraseAll()
                 try await ports.blobs.sweep(keeping: [])
             },
-            verifyLog: { try await ports.activity.verifyLog(known: $0) })
+            verifyLog: { try await ports.activity.verifyLog(known: $0) },
+            stop: { user in
+                await log.record(.stopped, user: user, "AppLocker was stopped with the passcode.")
+                await log.flush()
+                ports.stop()
+            })
         control = ControlPlane(
             apps: apps, passcodes: passcodes, launches: launches, sessions: sessions, presence: presence,
             relocks: relocks,

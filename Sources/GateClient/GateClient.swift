@@ -27,12 +27,19 @@ public final class GateClient: LaunchGatePort {
     private let socketPath: String
     private let judge: LaunchJudge
     private let silence: Duration
+    private let whenSynchronised: @Sendable () -> Void
     private let state = Mutex(State())
     private let continuation: AsyncStream<GateEvent>.Continuation
 
-    /// - Parameter silence: a gate that says nothing for so long is asked whether it is there, and given up after as
-    ///   long again: somebody may be waiting for it to confirm a change.
-    public init(socketPath: String, judge: LaunchJudge, silence: Duration = .seconds(15)) {
+    /// - Parameters:
+    ///   - silence: a gate that says nothing for so long is asked whether it is there, and given up after as long again:
+    ///     somebody may be waiting for it to confirm a change.
+    ///   - whenSynchronised: called each time a gate has every mark in place.
+    public init(
+        socketPath: String, judge: LaunchJudge, silence: Duration = .seconds(15),
+        whenSynchronised: @escaping @Sendable () -> Void = {}
+    ) {
+        self.whenSynchronised = whenSynchronised
         self.socketPath = socketPath
         self.silence = silence
         self.judge = judge
@@ -234,7 +241,7 @@ public final class GateClient: LaunchGatePort {
         state.withLock { $0.apps[token] = nil }
     }
 
-    public func synchronised() { send(.synchronised) }
+    public func synchronised() { if send(.synchronised) { whenSynchronised() } }
 
     public func answer(_ launch: UInt64, allow: Bool) { send(.answer(launch, allow: allow)) }
 

@@ -14,7 +14,8 @@ public struct GateConfiguration: Equatable, Sendable {
     public var withoutDescriptorStore = false
 
     public static let usage = """
-        usage: applocker-gate --socket PATH --daemon-uid UID [--daemon-executable PATH] [--weak] [--no-descriptor-store]
+        usage: applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH]
+                              [--weak] [--no-descriptor-store]
         """
 
     public init(socket: [UInt8], daemonUser: UInt32, daemonExecutable: [UInt8]? = nil) {
@@ -38,6 +39,9 @@ public struct GateConfiguration: Equatable, Sendable {
                     throw GateError(.usage, "--daemon-uid takes a user's number, not \"\(text)\"")
                 }
                 daemonUser = number
+            case "--daemon-user-of":
+                let path = try Self.value(of: option, &rest)
+                daemonUser = try Self.owner(of: path, option)
             case "--daemon-executable":
                 let path = try Self.value(of: option, &rest)
                 guard path.utf8.first == UInt8(ascii: "/") else {
@@ -50,10 +54,20 @@ public struct GateConfiguration: Equatable, Sendable {
             }
         }
         guard let socket, let daemonUser else {
-            throw GateError(.usage, "--socket and --daemon-uid are needed\n" + Self.usage)
+            throw GateError(.usage, "--socket and --daemon-uid or --daemon-user-of are needed\n" + Self.usage)
         }
         self.socket = Array(socket.utf8)
         self.daemonUser = daemonUser
+    }
+
+    /// Whom a directory belongs to: the service manager's files know users by name, and to look a name up would load
+    /// code into the gate.
+    private static func owner(of path: String, _ option: String) throws(GateError) -> UInt32 {
+        var status = stat()
+        guard path.utf8.first == UInt8(ascii: "/"), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw GateError(.usage, "\(option) takes the absolute path of a directory that is there, not \"\(path)\"")
+        }
+        return status.st_uid
     }
 
     private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(GateError) -> String {

@@ -11,6 +11,8 @@ public struct GateError: Error, Equatable, Sendable {
         case descriptorStore
         /// The kernel refused something that the gate can't do without.
         case kernel
+        /// A tracer could let everything go on.
+        case traced
     }
 
     public var code: Code

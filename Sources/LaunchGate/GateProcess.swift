@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ProcessHardening
 
 /// What the gate's own process gives up and sets up before anything else.
 enum GateProcess {
@@ -17,10 +18,11 @@ enum GateProcess {
             limit.rlim_cur = min(limit.rlim_max, rlim_t(descriptorLimit))
             _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         }
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        let failure = clinux_forbid_dumping()
-        guard failure == 0 else { throw GateError(.kernel, "prctl(PR_SET_DUMPABLE) failed", cause: failure) }
+        do {
+            try ProcessHardening.apply()
+        } catch {
+            throw GateError(.traced, error.sentence)
+        }
         _ = clinux_forbid_new_privileges()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)

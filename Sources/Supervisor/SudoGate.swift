@@ -52,7 +52,7 @@ final class SudoGate: Sendable {
                 },
                 isReady: { link.state.withLock { $0.isHolding } },
                 ended: { link.state.withLock { $0.isDecided = true } },
-                startsAgain: { link.state.withLock { $0.isHolding } }),
+                startsAgain: { _ in link.state.withLock { $0.isHolding } }),
             report: report)
     }
 

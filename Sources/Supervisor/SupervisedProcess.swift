@@ -18,8 +18,9 @@ final class SupervisedProcess: Sendable {
         var isReady: @Sendable () -> Bool = { false }
         /// Called after the child has ended and before its process number can be given to another.
         var ended: @Sendable () -> Void = {}
-        /// Asked after each death; false leaves it dead.
-        var startsAgain: @Sendable () -> Bool = { true }
+        /// Asked after each death; false leaves it dead. The exit code is nil where a signal ended it, or it could not be
+        /// started.
+        var startsAgain: @Sendable (_ exitCode: Int32?) -> Bool = { _ in true }
     }
 
     private struct State {
@@ -87,14 +88,16 @@ final class SupervisedProcess: Sendable {
             let start = ContinuousClock.now
             var life = RestartPolicy.Life(lasted: .zero, wasReady: false, wasKilled: false)
             let news: String
+            var exitCode: Int32?
             do throws(SupervisorError) {
                 let (pid, exit) = try liveOnce(&life)
+                exitCode = exit.signalled ? nil : exit.code
                 life.lasted = start.duration(to: .now)
                 news = "The \(behaviour.name) (process \(pid)) \(Self.words(for: exit))"
             } catch {
                 news = "The \(behaviour.name) could not be started: \(error)"
             }
-            guard !isStopping, behaviour.startsAgain() else { break }
+            guard !isStopping, behaviour.startsAgain(exitCode) else { break }
             let delay = policy.delay(after: life)
             report(news + (delay == .zero ? "; starting it again." : "; starting it again in \(delay)."))
             if delay > .zero { _ = stopSignal.wait(timeout: .now() + delay.inSeconds) }

@@ -3,7 +3,10 @@ import Foundation
 
 /// What `applocker up` runs: the gate first, then the daemon, each started again whenever it dies.
 public enum Supervisor {
-    /// Runs until SIGINT or SIGTERM, or until the task is cancelled; then ends the daemon first and the gate last.
+    /// The daemon ends with this code where the owner asked for it with the passcode: then everything ends.
+    public static let stoppedByOwner: Int32 = 3
+
+    /// Runs until SIGINT or SIGTERM, until the owner stops it with the passcode, or until the task is cancelled; then ends the daemon first and the gate last.
     ///
     /// - Parameter ready: called once, when the daemon answers on the control socket, with the way launches are
     ///   noticed. It may go on for as long as it likes; it is cancelled when the run ends.
@@ -22,7 +25,7 @@ public enum Supervisor {
 
         let (gate, enforcement) = try await RunningGate.start(configuration)
         configuration.report(words(for: enforcement))
-        let daemon = startDaemon(configuration)
+        let daemon = startDaemon(configuration) { sender.finish() }
         let greeting = Task {
             guard await isAnswering(configuration.stateDirectory.controlSocket) else { return }
             await ready(enforcement)
@@ -44,7 +47,9 @@ public enum Supervisor {
         }
     }
 
-    private static func startDaemon(_ configuration: SupervisorConfiguration) -> SupervisedProcess {
+    private static func startDaemon(
+        _ configuration: SupervisorConfiguration, whenStopped: @escaping @Sendable () -> Void
+    ) -> SupervisedProcess {
         let directory = configuration.stateDirectory
         // A library that the caller's environment names must not come into the process that holds the keys.
         let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LD_") }
@@ -56,7 +61,13 @@ public enum Supervisor {
             // Without its supervisor the gate denies; a daemon left over would only stand in the next one's way.
             parentDeathSignal: SIGTERM)
         return SupervisedProcess(
-            .init(name: "daemon", policy: .daemon, launch: { () throws(SupervisorError) in try launch.start() }),
+            .init(
+                name: "daemon", policy: .daemon, launch: { () throws(SupervisorError) in try launch.start() },
+                startsAgain: { exitCode in
+                    guard exitCode == stoppedByOwner else { return true }
+                    whenStopped()
+                    return false
+                }),
             report: configuration.report)
     }
 

@@ -7,8 +7,6 @@ import Foundation
 enum PhotoViewer {
     /// Returns only where nothing can be shown, after one sentence on standard error.
     static func run(photo: Int32, caption: Int32?) -> Int32 {
-        // The picture is not to be had from the memory of this process.
-        _ = ProcessHygiene.apply()
         g_set_prgname("applocker-photo")
         do throws(PhotoFailure) {
             let picture = try PhotoFile(bytes: DescriptorContent.read(photo, limit: PhotoFile.maximumBytes))

@@ -1,5 +1,6 @@
 import CGtk4
 import Foundation
+import ProcessHardening
 
 /// Keeps the passcode out of core files and out of the reach of the user's other programs.
 enum ProcessHygiene {
@@ -9,38 +10,13 @@ enum ProcessHygiene {
         "G_DEBUG", "G_MESSAGES_DEBUG", "WAYLAND_DEBUG",
     ]
 
-    /// To be called before anything else is done. Not dumpable: no core file, no ptrace and no /proc/PID/mem for
-    /// processes without privileges.
-    static func apply() -> CoreLimit {
-        _ = cgtk_forbid_core_dump_and_ptrace()
+    /// To be called before anything else is done.
+    /// - Throws: as `ProcessHardening.apply`.
+    static func apply() throws(ProcessHardening.Refusal) -> CoreLimit {
+        let coreLimit = try ProcessHardening.apply()
         for name in unwanted { unsetenv(name) }
         // A small window is drawn sooner, and in a third of the memory, without a graphics driver.
         setenv("GSK_RENDERER", "cairo", 0)
-        return CoreLimit()
-    }
-}
-
-/// The limit on core files: none for this process, the session's own for what it starts.
-struct CoreLimit: Sendable {
-    private let session: rlimit
-
-    init() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-        session = limit
-        set(0)
-    }
-
-    /// Runs `start` under the session's limit. A core file of this process is still ruled out meanwhile: it is not
-    /// dumpable.
-    func lifted<Result>(_ start: () throws -> Result) rethrows -> Result {
-        set(session.rlim_cur)
-        defer { set(0) }
-        return try start()
-    }
-
-    private func set(_ soft: rlim_t) {
-        var limit = rlimit(rlim_cur: soft, rlim_max: session.rlim_max)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        return coreLimit
     }
 }

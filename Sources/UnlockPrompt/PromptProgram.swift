@@ -1,6 +1,7 @@
 import CGtk4
 import Foundation
 import LocalControl
+import ProcessHardening
 import WireProtocol
 
 /// `applocker-prompt` as a whole.
@@ -8,6 +9,13 @@ public enum PromptProgram {
     /// Runs the program; returns only with an exit code: 0 done, 1 refused, 2 usage.
     @MainActor
     public static func main(_ arguments: [String]) -> Int32 {
+        let coreLimit: CoreLimit
+        do {
+            coreLimit = try ProcessHygiene.apply()
+        } catch {
+            StandardError.write("applocker-prompt: \(error.sentence)\n")
+            return 1
+        }
         switch PromptOptions(arguments) {
         case .help:
             print(PromptOptions.usage, terminator: "")
@@ -21,13 +29,12 @@ public enum PromptProgram {
         case .showPhoto(let photo, let caption):
             return PhotoViewer.run(photo: photo, caption: caption)
         case .run(let socket):
-            return run(socket: socket)
+            return run(socket: socket, coreLimit)
         }
     }
 
     @MainActor
-    private static func run(socket: String?) -> Int32 {
-        let coreLimit = ProcessHygiene.apply()
+    private static func run(socket: String?, _ coreLimit: CoreLimit) -> Int32 {
         g_set_prgname("applocker-prompt")
         guard gtk_init_check() != 0, let display = gdk_display_get_default() else {
             StandardError.write(

@@ -58,6 +58,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case useRecovery = "POST /v1/recovery/use"
     case verifyLog = "GET /v1/log/verify"
     case reset = "POST /v1/reset"
+    case stop = "POST /v1/stop"
 
     /// The longest body that is read, in bytes.
     public var maximumBodyBytes: Int {

@@ -1,10 +1,13 @@
-/// `applockerd --state DIR [--no-hub]`: started by `applocker up` or by the system, not by people.
+/// `applockerd --state DIR [--gate-socket PATH] [--no-hub]`: started by `applocker up` or by the system, not by people.
 struct Arguments {
     var state: String
+    /// Where the gate listens; in the state directory where nothing else was said.
+    var gateSocket: String
 
     /// - Throws: `StartError.usage`.
     init(_ words: [String]) throws {
         var state: String?
+        var gateSocket: String?
         var rest = words[...]
         while let word = rest.popFirst() {
             switch word {
@@ -13,6 +16,11 @@ struct Arguments {
                     throw StartError.usage("--state needs an absolute path.")
                 }
                 state = value
+            case "--gate-socket":
+                guard let value = rest.popFirst(), value.hasPrefix("/") else {
+                    throw StartError.usage("--gate-socket needs an absolute path.")
+                }
+                gateSocket = value
             // There is no hub yet to be connected to; the word is accepted so that scripts can rely on it.
             case "--no-hub": break
             default: throw StartError.usage("\(word) is not an option of the daemon.")
@@ -20,5 +28,6 @@ struct Arguments {
         }
         guard let state else { throw StartError.usage("--state is missing.") }
         self.state = state
+        self.gateSocket = gateSocket ?? state + "/gate.sock"
     }
 }

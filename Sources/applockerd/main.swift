@@ -5,6 +5,7 @@ import GateClient
 import Glibc
 import IntruderCamera
 import LocalControl
+import ProcessHardening
 import SealedFormats
 import SealedStore
 import ServiceLifecycle
@@ -17,9 +18,8 @@ func run() async throws {
     let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
     clinux_keep_heap_small()
     ControlServer.keepThreadsFew()
-    _ = clinux_forbid_dumping()
-    var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
-    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
+    try ProcessHardening.apply()
+    _ = clinux_keep_capabilities_from_children()
     // Each client is a descriptor.
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -35,10 +35,13 @@ func run() async throws {
         path: arguments.state + "/applocker.sqlite",
         signingKey: try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey }))
     let judge = LaunchJudge(time: time)
-    let gate = GateClient(socketPath: arguments.state + "/gate.sock", judge: judge)
+    let gate = GateClient(
+        socketPath: arguments.gateSocket, judge: judge, whenSynchronised: { ServiceManager.tellReady() })
     let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
-    let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt"].map { "\(ownDirectory)/\($0)" }
+    let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent"].map {
+        "\(ownDirectory)/\($0)"
+    }
     let daemon = Daemon(
         ports: Daemon.Ports(
             records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
@@ -49,6 +52,10 @@ func run() async throws {
                 try deviceKey.erase()
                 // The answer goes out first; whoever started the daemon starts it again, as new.
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) }
+            },
+            stop: {
+                // `Supervisor.stoppedByOwner`, and RestartPreventExitStatus= of the service.
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(3) }
             }),
         judge: judge,
         machineSecret: try machineSecret.load(
@@ -62,6 +69,7 @@ func run() async throws {
     let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
         .application()
     gate.start()
+    ServiceManager.tellReady(atTheLatestAfter: 10)
     sessionSignals.start()
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -57,12 +57,13 @@ extension World {
     static let open: [ControlRoute] = [
         .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
+        .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
-        .verifyLog, .reset,
+        .verifyLog, .reset, .stop,
     ]
 
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
-        let all = Self.managing + Self.open + ControlPlane.vaultRoutes + [.prompts]
+        let all = Self.managing + Self.open + ControlPlane.vaultRoutes + [.prompts, .session]
         #expect(Set(all) == Set(ControlRoute.allCases))
         #expect(all.count == Set(all).count)
         #expect(Set(Self.bodies.keys) == Set(Self.managing))
@@ -285,6 +286,8 @@ extension World {
 
     @Test func aDegradedStateIsLoud() async throws {
         let world = try await World(isGatePresent: false)
+        world.signals.send(.session("1", SessionIdleness(user: alice.user, isKnown: true, idle: nil)))
+        await eventually { try await world.status().source == .logind }
         var status = try await world.call(.status, as: StatusReport.self)
         #expect(status.protection == .gateAway)
         #expect(status.degraded.count == 2, "the gate, and nobody to ask: \(status.degraded)")

@@ -90,7 +90,8 @@ final class World: Sendable {
             ports: Daemon.Ports(
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
                 directory: TestDirectory(), sessionSignals: signals, makeCamera: { _ in camera },
-                eraseKeys: { erasure.happened.withLock { $0 = true } }),
+                eraseKeys: { erasure.happened.withLock { $0 = true } },
+                stop: { erasure.isStopped.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,
             version: "test", ownUser: 500,
             ownProcess: 42)
@@ -163,9 +164,10 @@ final class World: Sendable {
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }
 }
 
-/// Whether the keys beside the database were erased.
+/// Whether the keys beside the database were erased, and whether the daemon was to end.
 final class Erasure: Sendable {
     let happened = Mutex(false)
+    let isStopped = Mutex(false)
 }
 
 /// A prompter's events, one after the other.

@@ -45,6 +45,9 @@ final class CommandLineFixture: Sendable {
         #expect(try await supervisor.wait() == .code(0))
     }
 
+    /// Waits until AppLocker has ended by itself, in order.
+    func ended() async throws { #expect(try await supervisor.wait() == .code(0)) }
+
     /// Runs `applocker` with these arguments; the passcodes are lines of descriptor 3.
     func run(_ arguments: String..., passcodes: [String]? = nil, timeout: Duration = .seconds(60)) async throws
         -> Outcome

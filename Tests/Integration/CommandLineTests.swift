@@ -162,4 +162,16 @@ struct CommandLineTests {
         #expect(demo.output.components(separatedBy: "   ok  ").count > 10)
         #expect(!demo.output.contains("NOT AS PROMISED"))
     }
+
+    @Test("Stopping asks for the passcode, and then ends gate, daemon and their parent")
+    func stop() async throws {
+        let applocker = try await CommandLineFixture()
+        #expect(try await applocker.run("stop", "--yes", passcodes: ["not it"]).status == 1)
+        #expect(try await applocker.run("stop", passcodes: [CommandLineFixture.passcode]).status == 2)
+        #expect(try await applocker.run("status").status == 0)
+        let stopped = try await applocker.run("stop", "--yes", passcodes: [CommandLineFixture.passcode])
+        #expect(stopped.status == 0, "\(stopped.errors)")
+        try await applocker.ended()
+        #expect(try await applocker.run("status").status == 3)
+    }
 }

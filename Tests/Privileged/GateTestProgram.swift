@@ -66,7 +66,7 @@ enum CompiledPrograms {
     /// A program that starts another one many times from many processes; see its source.
     static func launcher() throws -> String { try compiled("launcher", launcherSource, []).path }
 
-    private static func compiled(_ name: String, _ source: String, _ flags: [String]) throws -> URL {
+    static func compiled(_ name: String, _ source: String, _ flags: [String] = []) throws -> URL {
         let directory = try directory.get()
         chmod(directory.path, 0o755)
         let product = directory.url.appendingPathComponent(name)
