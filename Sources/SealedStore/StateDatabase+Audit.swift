@@ -30,7 +30,7 @@ extension StateDatabase {
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM activity WHERE number = ?", arguments: [number])
             else { continue }
-            let link = chain.append(event(row), signedBy: key)
+            let link = chain.append(try event(row), signedBy: key)
             try database.execute(
                 sql: "UPDATE activity SET hash = ?, signature = ? WHERE number = ?",
                 arguments: [Data(link.hash), Data(link.signature), number])
@@ -39,7 +39,7 @@ extension StateDatabase {
     }
 
     static func append(_ events: [ActivityEvent], signedBy key: DeviceSigningKey, to database: Database) throws {
-        var chain = AuditChain(of: key.publicKey, from: try storedHead(database))
+        var chain = AuditChain(of: key.publicKey, from: try storedHead(database) ?? lastLink(database))
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO activity (number, time, kind, app, user, process, path, reason, sentence, hash, signature)
@@ -73,9 +73,8 @@ extension StateDatabase {
             let rows = try Row.fetchCursor(database, sql: "SELECT * FROM activity ORDER BY number")
             while let row = try rows.next() {
                 let number = UInt64(exactly: row["number"] as Int64) ?? 0
-                let (hash, signature): (Data?, Data?) = (row["hash"], row["signature"])
-                let link = AuditChain.Link(hash: Array(hash ?? Data()), signature: Array(signature ?? Data()))
-                guard chain.follow(event(row), number: number, link: link) else {
+                let link = AuditChain.Link(hash: Self.bytes(row, "hash"), signature: Self.bytes(row, "signature"))
+                guard let event = try? Self.event(row), chain.follow(event, number: number, link: link) else {
                     return broken(
                         chain.head.number + 1,
                         number == chain.head.number + 1
@@ -83,7 +82,7 @@ extension StateDatabase {
                             : "Event \(chain.head.number + 1) is missing: the next one is \(number).")
                 }
                 if known?.number == number {
-                    guard known?.hash == Array(hash ?? Data()) else {
+                    guard known?.hash == link.hash else {
                         return broken(
                             number, "Event \(number) is not the one whose head was kept: the log was rewritten.")
                     }
@@ -94,10 +93,12 @@ extension StateDatabase {
                 return broken(chain.head.number + 1, "The log ends before event \(known.number), whose head was kept.")
             }
             let stored = try Self.storedHead(database)
-            guard stored == nil || stored == chain.head else {
+            guard stored == chain.head || (stored == nil && chain.head.number == 0) else {
                 return broken(
                     chain.head.number + 1,
-                    "The log was cut: it had \(stored?.number ?? 0) events, \(chain.head.number) are left.")
+                    stored.map { "The log was cut: it had \($0.number) events, \(chain.head.number) are left." }
+                        ?? "The head that is kept beside the log is gone: events after \(chain.head.number) may be, too."
+                )
             }
             return LogVerification(
                 isWhole: true, links: chain.head.number, head: chain.head.description,
@@ -105,13 +106,27 @@ extension StateDatabase {
         }
     }
 
-    private static func event(_ row: Row) -> AuditChain.Event {
-        AuditChain.Event(
-            time: row["time"], kind: row["kind"], app: row["app"], user: row["user"], process: row["process"],
-            path: row["path"], reason: row["reason"], sentence: row["sentence"])
+    /// - Throws: `RowDecodingError` where a column holds what was never written to it; the subscript would end the
+    ///   process.
+    private static func event(_ row: Row) throws -> AuditChain.Event {
+        try AuditChain.Event(
+            time: row.decode(forColumn: "time"), kind: row.decode(forColumn: "kind"),
+            app: row.decode(forColumn: "app"), user: row.decode(forColumn: "user"),
+            process: row.decode(forColumn: "process"), path: row.decode(forColumn: "path"),
+            reason: row.decode(forColumn: "reason"), sentence: row.decode(forColumn: "sentence"))
     }
 
-    private func event(_ row: Row) -> AuditChain.Event { Self.event(row) }
+    private static func bytes(_ row: Row, _ column: String) -> [UInt8] {
+        [UInt8]((try? row.decode(Data?.self, forColumn: column)) ?? Data())
+    }
+
+    /// Where the head is gone, the log goes on after its last event.
+    private static func lastLink(_ database: Database) throws -> AuditChain.Head? {
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM activity ORDER BY number DESC LIMIT 1") else {
+            return nil
+        }
+        return AuditChain.Head(number: UInt64(exactly: row["number"] as Int64) ?? 0, hash: bytes(row, "hash"))
+    }
 
     private static func storedHead(_ database: Database) throws -> AuditChain.Head? {
         try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [headDocument])

@@ -62,7 +62,10 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let migrator = Self.migrator(signingKey)
-            if try pool.read(migrator.hasBeenSuperseded) { throw StateDatabaseError.fromTheFuture(path: path) }
+            // On the writer: a reader from before the migrations would go on with the columns it knew then.
+            if try pool.writeWithoutTransaction(migrator.hasBeenSuperseded) {
+                throw StateDatabaseError.fromTheFuture(path: path)
+            }
             try migrator.migrate(pool)
         } catch let error as StateDatabaseError {
             throw error
@@ -143,9 +146,11 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                     SELECT * FROM activity WHERE number > ? AND (? IS NULL OR app = ?) ORDER BY number DESC LIMIT ?
                     """, arguments: [number, app, app, limit]
             ).map { row in
+                // What somebody wrote into the file is shown as far as it can be; verifying the log names it.
                 EventReport(
-                    number: row["number"], time: row["time"], kind: row["kind"], app: row["app"], user: row["user"],
-                    process: row["process"], path: row["path"], reason: row["reason"], sentence: row["sentence"])
+                    number: row["number"], time: row.any("time") ?? 0, kind: row.any("kind") ?? "unreadable",
+                    app: row.any("app"), user: row.any("user"), process: row.any("process"), path: row.any("path"),
+                    reason: row.any("reason"), sentence: row.any("sentence") ?? "This event can't be read.")
             }
         }
         return rows.reversed()
@@ -160,11 +165,19 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                         SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
                     FROM activity WHERE app IS NOT NULL AND time >= ? GROUP BY app ORDER BY app
                     """, arguments: [time]
-            ).map { row in
-                AppStatistics(
-                    app: row["app"], name: row["app"], asked: row["asked"], allowed: row["allowed"],
-                    denied: row["denied"], wrongPasscodes: row["wrong"])
+            ).compactMap { row in
+                guard let app: String = row.any("app") else { return nil }
+                return AppStatistics(
+                    app: app, name: app, asked: row["asked"], allowed: row["allowed"], denied: row["denied"],
+                    wrongPasscodes: row["wrong"])
             }
         }
+    }
+}
+
+extension Row {
+    /// A column's value; nil where it holds none, or what was never written to it.
+    fileprivate func any<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: String) -> Value? {
+        try? decode(Value?.self, forColumn: column)
     }
 }

@@ -5,7 +5,8 @@ import SealedFormats
 import SealedStore
 
 // Writes records and blobs to the state in the directory it is given, until it is killed. Each line on standard output is
-// something that was acknowledged: "r ID REVISION" a record, "b ID SIZE" a blob with its record, "d ID" a removed one.
+// something that was acknowledged: "r ID REVISION" a record, "b ID SIZE" a blob with its record, "d ID" a removed one; or
+// "x ID", one that is about to be removed.
 
 let vault = ItemID(bytes: repeatElement(0, count: ItemID.length)) ?? .random()
 
@@ -61,6 +62,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
                 StateChange(records: [record(.files, id, 1, sealed: Array("\(size)".utf8))]))
             say("b \(id) \(size)")
             if number.isMultiple(of: 3) {
+                say("x \(id)")
                 try await database.write(StateChange(records: [record(.files, id, 2, sealed: nil)]))
                 say("d \(id)")
                 try await blobs.remove(id)
