@@ -76,7 +76,7 @@ struct Failure: Equatable, Sendable {
     private static func status(of code: ControlError.Code) -> ExitStatus {
         switch code {
         case .badRequest: .usage
-        case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem: .noSuchApp
+        case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem, .ambiguousItem: .noSuchApp
         case .notSetUp, .alreadySetUp, .wrongPasscode, .lockedOut, .sessionNeeded, .notYours, .essential,
             .noSuchPrompt, .passcodeTooShort, .tooLarge, .busy, .failed, .vaultLocked, .notReadable:
             .refused

@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Foundation
 import Glibc
 
@@ -13,7 +14,7 @@ enum NoteEditor {
             defer { remove(folder) }
             let path = folder + "/note.txt"
             try write("\(title)\n\n\(body)\n", to: path)
-            try run(command, on: path)
+            try run(command, on: path, folder: folder)
             return try String(contentsOfFile: path, encoding: .utf8)
         }
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -67,25 +68,52 @@ enum NoteEditor {
         Output(descriptor: file).write(text)
     }
 
-    private static func run(_ command: String, on path: String) throws {
+    private static func run(_ command: String, on path: String, folder: String) throws {
         // The shell takes the editor's own arguments apart, as every program does that starts $EDITOR.
         let words = ["sh", "-c", "exec \(command) \"$1\"", "sh", path]
         let arguments = words.map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // What is ignored or watched here ends the editor as ever.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in watched + [SIGINT, SIGQUIT] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // Ctrl-C is for the editor.
+        for number in watched + [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
+        defer { for number in watched + [SIGINT, SIGQUIT] { signal(number, SIG_DFL) } }
+
         var process: pid_t = 0
-        let outcome = posix_spawn(&process, "/bin/sh", nil, nil, arguments + [nil], environ)
+        let outcome = posix_spawn(&process, "/bin/sh", nil, &attributes, arguments + [nil], environ)
         guard outcome == 0 else {
             throw CommandLineError(
                 .refused, code: "no_editor", "The editor could not be started (\(String(cString: strerror(outcome)))).")
         }
+        let sources = watched.map { number in
+            // The text goes at once, whatever the editor makes of it.
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { [process] in
+                remove(folder)
+                kill(process, number)
+            }
+            source.resume()
+            return source
+        }
+        defer { for source in sources { source.cancel() } }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        guard status == 0 else {
+        guard status == 0, access(path, F_OK) == 0 else {
             throw CommandLineError(
                 .refused, code: "editor_failed",
                 "The editor ended with an error; nothing was saved. Set EDITOR to another.")
         }
     }
+
+    /// What ends this program from outside: a closed terminal, a session that ends.
+    private static let watched = [SIGTERM, SIGHUP]
 
     /// With whatever copies the editor left.
     private static func remove(_ folder: String) {

@@ -1,3 +1,4 @@
+import Foundation
 import LocalControl
 import WireProtocol
 
@@ -6,6 +7,26 @@ import WireProtocol
 struct OpenVault: Sendable {
     let client: ControlClient
     let passcodes: PasscodeSource
+
+    /// As `use`, after somebody has written something: on the terminal a wrong passcode is asked for again, so that the
+    /// text is not lost by it.
+    func save<Result>(_ work: () async throws -> Result) async throws -> Result {
+        while true {
+            do {
+                return try await use(work)
+            } catch let error as ControlError where error.code == .wrongPasscode {
+                guard case .terminal = passcodes else { throw error }
+                Output.errors.line("\(error.message.terminalSafe) Enter alone gives up and loses the text.")
+            }
+        }
+    }
+
+    /// Opens the vault where it is not open for this user.
+    func openIfLocked() async throws {
+        let status: VaultStatus = try await client.call(.vault)
+        if case .terminal = passcodes, status.isOpen, status.user == getuid() { return }
+        try await open()
+    }
 
     /// A passcode that was handed over is looked at even where the vault is open: a wrong one never passes.
     func use<Result>(_ work: () async throws -> Result) async throws -> Result {

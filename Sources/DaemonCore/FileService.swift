@@ -128,7 +128,8 @@ public actor FileService {
         case 0: throw ControlError(.noSuchItem, "There is no such file. `applocker file list` shows all.")
         default:
             throw ControlError(
-                .badRequest, "This fits \(found.count) files; name one by its id, as `applocker file list` shows it.")
+                .ambiguousItem, "This fits \(found.count) files; name one by its id, as `applocker file list` shows it."
+            )
         }
     }
 

@@ -153,7 +153,7 @@ public actor IntruderService {
         switch found.count {
         case 1: return found[0]
         case 0: throw ControlError(.noSuchItem, "There is no such photo. `applocker intruders list` shows all.")
-        default: throw ControlError(.badRequest, "This fits \(found.count) photos; give more digits of the id.")
+        default: throw ControlError(.ambiguousItem, "This fits \(found.count) photos; give more digits of the id.")
         }
     }
 

@@ -133,7 +133,8 @@ public actor NoteService {
         case 0: throw ControlError(.noSuchItem, "There is no such note. `applocker note list` shows all.")
         default:
             throw ControlError(
-                .badRequest, "This fits \(found.count) notes; name one by its id, as `applocker note list` shows it.")
+                .ambiguousItem, "This fits \(found.count) notes; name one by its id, as `applocker note list` shows it."
+            )
         }
     }
 

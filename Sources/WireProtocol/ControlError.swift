@@ -26,6 +26,8 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         case vaultLocked = "vault_locked"
         /// No such note, file, photo or blob.
         case noSuchItem = "no_such_item"
+        /// The name fits more than one of them.
+        case ambiguousItem = "ambiguous_item"
         /// What was given can't be opened: another passphrase, damaged, or of a version that is not known.
         case notReadable = "not_readable"
         case tooLarge = "too_large"
@@ -53,7 +55,7 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         case .sessionNeeded, .vaultLocked: 401
         case .noSuchApp, .noSuchCategory, .noSuchPrompt, .noSuchItem: 404
         case .notReadable: 422
-        case .notSetUp, .alreadySetUp, .ambiguousApp, .essential: 409
+        case .notSetUp, .alreadySetUp, .ambiguousApp, .ambiguousItem, .essential: 409
         case .tooLarge: 413
         case .lockedOut: 429
         case .busy: 503

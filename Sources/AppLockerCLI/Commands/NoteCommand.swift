@@ -40,17 +40,20 @@ struct NoteCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            var title = title
-            var body = ""
-            if source == "-" {
-                body = try await StandardInput.text(limit: 1 << 20)
-            } else {
-                (title, body) = try await NoteEditor.edit(title: title, body: "")
-            }
-            let request = NoteRequest(title: title, body: body)
             let client = connection.client
-            let saved: NoteSaved = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.addNote, body: request)
+            let vault = OpenVault(client: client, passcodes: passcode.source)
+            let saved: NoteSaved
+            if source == "-" {
+                let request = NoteRequest(title: title, body: try await StandardInput.text(limit: 1 << 20))
+                saved = try await vault.use { try await client.call(.addNote, body: request) }
+            } else {
+                // A wrong passcode is noticed before anything is written.
+                try await vault.openIfLocked()
+                let (title, body) = try await NoteEditor.edit(title: title, body: "")
+                let request = NoteRequest(title: title, body: body)
+                saved = try await OpenVault(client: client, passcodes: .terminal).save {
+                    try await client.call(.addNote, body: request)
+                }
             }
             try saved.print("Added", output)
         }
@@ -148,7 +151,7 @@ struct NoteCommand: AsyncParsableCommand {
             }
             let request = NoteRequest(title: title, body: body, replaces: current.note.revision)
             // The vault may have locked itself while the editor was open: the text is not lost then.
-            let saved: NoteSaved = try await OpenVault(client: client, passcodes: .terminal).use {
+            let saved: NoteSaved = try await OpenVault(client: client, passcodes: .terminal).save {
                 try await client.call(.changeNote, parameter: current.note.id, body: request)
             }
             try saved.print("Saved", output)

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+// What the commands on the vault need besides.
+extension CommandLineFixture {
+    /// As `run`, with a text on standard input and further variables.
+    func run(
+        _ arguments: [String], input: String, environment more: [String: String] = [:], passcodes: [String]? = nil
+    ) async throws -> Outcome {
+        try await finish(try start(arguments, input: .text(input), environment: more, passcodes: passcodes))
+    }
+
+    func start(
+        _ arguments: [String], input: ChildProcess.Input, environment more: [String: String] = [:],
+        passcodes: [String]? = nil
+    ) throws -> ChildProcess {
+        let lines = Pipe()
+        try lines.fileHandleForWriting.write(contentsOf: Data((passcodes ?? []).map { $0 + "\n" }.joined().utf8))
+        try lines.fileHandleForWriting.close()
+        defer { withExtendedLifetime(lines) {} }
+        return try ChildProcess(
+            BuiltProducts.path("applocker"), arguments + (passcodes == nil ? [] : ["--passcode-fd", "3"]),
+            environment: environment.merging(more) { $1 },
+            descriptors: [3: lines.fileHandleForReading.fileDescriptor], input: input)
+    }
+
+    func finish(_ child: ChildProcess) async throws -> Outcome {
+        guard case .code(let status) = try await child.wait(timeout: .seconds(60)) else {
+            throw POSIXError(.ECHILD, userInfo: [NSLocalizedDescriptionKey: "ended by a signal: \(child.errorOutput)"])
+        }
+        return Outcome(status: status, output: child.output, errors: child.errorOutput)
+    }
+
+    /// A note with this text, in the vault that is opened by it.
+    func addNote(_ title: String, _ body: String) async throws {
+        let added = try await run(["note", "add", title, "-"], input: body, passcodes: [Self.passcode])
+        try #require(added.status == 0, "\(added.errors)")
+    }
+
+    /// Titles, newest first, of the open vault.
+    func noteTitles() async throws -> [String] {
+        let list = try await run("note", "list", "--json")
+        #expect(list.status == 0, "\(list.errors)")
+        let notes = try #require(try list.json()["notes"] as? [[String: Any]])
+        return notes.compactMap { $0["title"] as? String }
+    }
+
+    /// Starts AppLocker again on the same state, after `end`. It ends with the value.
+    func startAgain() async throws -> ChildProcess {
+        let again = try ChildProcess(
+            BuiltProducts.path("applocker"),
+            ["up", "--state", directory.path("state"), "--no-hub"] + (geteuid() == 0 ? [] : ["--user-mode"]))
+        let isReady = await eventually(timeout: .seconds(30), "applocker up answers again") {
+            let status = try await run("status", "--json")
+            return status.status == 0 && !status.output.contains("gate_away")
+        }
+        try #require(isReady, "\(again.errorOutput)")
+        return again
+    }
+
+    func end(_ again: ChildProcess) async throws {
+        again.kill(SIGINT)
+        #expect(try await again.wait() == .code(0))
+    }
+
+    /// Names of files below these places that hold this text and were written since; the search is proven on the way.
+    func files(holding text: String, below places: [String], newerThan stamp: String? = nil) async throws -> [String] {
+        let newer = stamp.map { ["-newer", $0] } ?? []
+        let proof = directory.path("proof-\(UUID().uuidString)")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: proof))
+        defer { unlink(proof) }
+        let found = try await ChildProcess.run(
+            "find",
+            places + [directory.path, "-type", "f"] + newer + ["-exec", "grep", "-l", "-a", "-F", text, "{}", "+"])
+        let names = Set(found.output.split(separator: "\n").map(String.init))
+        try #require(names.contains(proof), "the search finds nothing: \(found.errorOutput)")
+        return names.subtracting([proof]).sorted()
+    }
+}
+
+extension CommandLineFixture.Outcome {
+    /// The word that programs know an error by; with `--json`.
+    var code: String? { (try? json()["error"] as? [String: Any])?["code"] as? String }
+
+    /// Whether what went wrong is told in one line that ends as a sentence does.
+    var isOneSentence: Bool {
+        let lines = errors.split(separator: "\n")
+        return lines.count == 1 && lines[0].hasPrefix("applocker: ") && lines[0].hasSuffix(".")
+    }
+}

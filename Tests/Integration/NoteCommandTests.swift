@@ -1,0 +1,253 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The command line: notes", .serialized)
+struct NoteCommandTests {
+    @Test("Added, listed, found, shown, changed and removed")
+    func notes() async throws {
+        let applocker = try await CommandLineFixture()
+        let right = [CommandLineFixture.passcode]
+
+        let added = try await applocker.run(
+            ["note", "add", "Safe", "-", "--json"], input: "the code:\n\t12-34-56\n", passcodes: right)
+        #expect(added.status == 0, "\(added.errors)")
+        let note = try #require(try added.json()["note"] as? [String: Any])
+        let id = try #require(note["id"] as? String)
+        #expect(note["title"] as? String == "Safe" && note["revision"] as? Int == 1 && note["size"] as? Int == 19)
+        try await applocker.addNote("Crème brûlée 🍮", "Großer Topf")
+        try await applocker.addNote("Empty", "")
+        #expect(try await applocker.noteTitles() == ["Empty", "Crème brûlée 🍮", "Safe"])
+        let table = try await applocker.run("note", "list").output
+        #expect(table.contains("TITLE") && table.contains(id.prefix(8)) && !table.contains("12-34-56"))
+
+        func found(_ words: String) async throws -> Int? {
+            let list = try await applocker.run("note", "list", "--search", words, "--json")
+            #expect(list.status == 0)
+            return (try list.json()["notes"] as? [Any])?.count
+        }
+        #expect(try await found("CODE safe") == 1)
+        #expect(try await found("creme") == 1)
+        #expect(try await found("topf safe") == 0)
+        #expect(try await applocker.run("note", "list", "--search", "nowhere").output == "No note has these words.\n")
+
+        for name in ["Safe", id, String(id.prefix(6))] {
+            #expect(try await applocker.run("note", "show", name).output == "the code:\n\t12-34-56\n", "\(name)")
+        }
+        let shown = try await applocker.run("note", "show", "Safe", "--json").json()
+        #expect(shown["body"] as? String == "the code:\n\t12-34-56")
+
+        let changed = try await applocker.run(
+            ["note", "edit", "Safe", "-", "--title", "Vault door", "--json"], input: "new")
+        #expect(changed.status == 0, "\(changed.errors)")
+        #expect((try changed.json()["note"] as? [String: Any])?["revision"] as? Int == 2)
+        #expect(try await applocker.run("note", "edit", "Vault door", "--title", "Safe").status == 0)
+        #expect(try await applocker.run("note", "show", "Safe").output == "new\n")
+        let same = try await applocker.run(["note", "edit", "Safe", "-"], input: "new\n")
+        #expect(same.status == 0 && same.output == "Nothing was changed.\n")
+
+        #expect(try await applocker.run("note", "remove", "Safe", "--json").code == "confirmation_needed")
+        #expect(try await applocker.run("note", "remove", "Safe", "no such", "--yes").status == 4)
+        #expect(try await applocker.noteTitles().count == 3, "a wrong name removes nothing")
+        let removed = try await applocker.run("note", "remove", "Safe", "Empty", "--yes", "--json")
+        #expect(try removed.status == 0 && (removed.json()["notes"] as? [Any])?.count == 2)
+        #expect(try await applocker.noteTitles() == ["Crème brûlée 🍮"])
+        try await applocker.end()
+    }
+
+    @Test("What is wrong is told in one sentence, with its exit status, and changes nothing")
+    func refusals() async throws {
+        let applocker = try await CommandLineFixture()
+        try await applocker.addNote("Twice", "one")
+        try await applocker.addNote("Twice", "two")
+        let wrong = try await applocker.run("note", "list", "--json", passcodes: ["not it"])
+        #expect(wrong.status == 1 && wrong.code == "wrong_passcode", "also where the vault is open")
+
+        struct Case {
+            var arguments: [String]
+            var input = ""
+            var status: Int32
+            var code: String
+        }
+        let cases = [
+            Case(arguments: ["note", "add", "t", "the text"], status: 2, code: "usage"),
+            Case(arguments: ["note", "add", "", "-"], input: "x", status: 2, code: "bad_request"),
+            Case(
+                arguments: ["note", "add", String(repeating: "t", count: 1_001), "-"], status: 2, code: "bad_request"),
+            Case(
+                arguments: ["note", "add", "t", "-"], input: String(repeating: "x", count: 1 << 20) + "xx", status: 2,
+                code: "too_large"),
+            Case(arguments: ["note", "show", "no such"], status: 4, code: "no_such_item"),
+            Case(arguments: ["note", "edit", "no such", "-"], input: "x", status: 4, code: "no_such_item"),
+            Case(arguments: ["note", "remove", "no such", "--yes"], status: 4, code: "no_such_item"),
+            Case(arguments: ["note", "show", "Twice"], status: 4, code: "ambiguous_item"),
+            Case(arguments: ["note", "edit", "Twice", "-"], input: "x", status: 4, code: "ambiguous_item"),
+        ]
+        for one in cases {
+            let refused = try await applocker.run(one.arguments + ["--json"], input: one.input)
+            let what = one.arguments.map { $0.prefix(20) }.joined(separator: " ")
+            #expect(refused.status == one.status && refused.code == one.code, "\(what): \(refused.output)")
+            if one.code != "usage" { #expect(refused.isOneSentence, "\(refused.errors)") }
+        }
+        let bytes = try ChildProcess(
+            "sh", ["-c", #"printf 'a\377b' | "$0" note add t - --json"#, BuiltProducts.path("applocker")],
+            environment: applocker.environment)
+        #expect(try await applocker.finish(bytes).code == "not_text")
+        #expect(try await applocker.noteTitles() == ["Twice", "Twice"])
+        let longest = String(repeating: "x", count: 1 << 20)
+        #expect(try await applocker.run(["note", "add", "long", "-"], input: longest).status == 0)
+        #expect(try await applocker.run("note", "show", "long").output.utf8.count == (1 << 20) + 1)
+        try await applocker.end()
+    }
+
+    // MARK: The editor
+
+    /// An editor for scripts: it says where its file is, writes a new text into it once, and waits until it may go on.
+    private static let editor = #"""
+        #!/bin/sh
+        printf '%s\n' "$1" > "$HOME/editing.new" && mv "$HOME/editing.new" "$HOME/editing"
+        printf 'Plan\n\nMar%s-%s\n' "$HALF" "$OTHER" > "$1"
+        while [ ! -e "$HOME/go" ]; do sleep 0.02; done
+        exit "$STATUS"
+        """#
+
+    private struct Editing {
+        let child: ChildProcess
+        let file: String
+
+        var folder: String { (file as NSString).deletingLastPathComponent }
+    }
+
+    /// Starts `note edit` and returns when the editor has written its text.
+    private func edit(
+        _ note: String, _ applocker: CommandLineFixture, text: (String, String), status: Int = 0
+    ) async throws -> Editing {
+        for name in ["editing", "go"] { unlink(applocker.directory.path(name)) }
+        let program = try applocker.directory.write(Self.editor, to: "editor", permissions: 0o755)
+        let child = try applocker.start(
+            ["note", "edit", note, "--json"], input: .nothing,
+            environment: ["EDITOR": program, "HALF": text.0, "OTHER": text.1, "STATUS": "\(status)"])
+        let place = applocker.directory.path("editing")
+        let hasBegun = await eventually("the editor runs") { access(place, F_OK) == 0 }
+        try #require(hasBegun, "\(child.errorOutput)")
+        let file = try String(contentsOfFile: place, encoding: .utf8).trimmingCharacters(in: .newlines)
+        await eventually("the text is written") {
+            try String(contentsOfFile: file, encoding: .utf8).contains("Mar\(text.0)")
+        }
+        return Editing(child: child, file: file)
+    }
+
+    private func goOn(_ applocker: CommandLineFixture) throws { try applocker.directory.write("", to: "go") }
+
+    @Test("In the editor the text is in a private file of memory and nowhere else, and gone afterwards")
+    func editing() async throws {
+        let applocker = try await CommandLineFixture()
+        let (half, other, old) = (Self.word(), Self.word(), Self.word())
+        let stamp = try applocker.directory.write("", to: "stamp")
+        try await applocker.addNote("Plan", "Old \(old)")
+        let editing = try await edit("Plan", applocker, text: (half, other))
+        #expect(editing.folder.hasPrefix("/dev/shm/"), "\(editing.file)")
+        for (path, mode) in [(editing.folder, 0o700), (editing.file, 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == mode)
+        }
+        let places = ["/tmp", "/var/tmp"]
+        #expect(try await applocker.files(holding: "Mar\(half)-\(other)", below: places, newerThan: stamp) == [])
+        #expect(try await applocker.files(holding: old, below: places, newerThan: stamp) == [])
+        for line in ["cmdline", "environ"] {
+            let told = try String(contentsOfFile: "/proc/\(editing.child.pid)/\(line)", encoding: .utf8)
+            #expect(!told.contains(old))
+        }
+
+        // Somebody else is faster: both are kept.
+        #expect(try await applocker.run(["note", "edit", "Plan", "-"], input: "from elsewhere").status == 0)
+        try goOn(applocker)
+        let saved = try await applocker.finish(editing.child)
+        #expect(saved.status == 0, "\(saved.errors)")
+        #expect((try saved.json()["conflict"] as? String)?.contains("Both are kept") == true)
+        #expect(access(editing.folder, F_OK) != 0)
+        #expect(try await applocker.run("note", "show", "Plan").output == "from elsewhere\n")
+        let titles = try await applocker.noteTitles()
+        let copy = try #require(titles.first { $0.hasPrefix("Plan (conflict") })
+        #expect(titles.count == 2)
+        #expect(try await applocker.run("note", "show", copy).output == "Mar\(half)-\(other)\n")
+
+        // Without a rival it is the same note.
+        let again = try await edit("Plan", applocker, text: (half, "again"))
+        try goOn(applocker)
+        #expect(try await applocker.finish(again.child).status == 0)
+        #expect(try await applocker.run("note", "show", "Plan").output == "Mar\(half)-again\n")
+        #expect(try await applocker.files(holding: half, below: places, newerThan: stamp) == [])
+        try await applocker.end()
+    }
+
+    @Test("An editor that fails, or is interrupted, leaves the note as it was and no text behind")
+    func failedEditing() async throws {
+        let applocker = try await CommandLineFixture()
+        try await applocker.addNote("Plan", "as it was")
+        try await mistypedPasscode(applocker)
+        let failing = try await edit("Plan", applocker, text: (Self.word(), "b"), status: 3)
+        try goOn(applocker)
+        let failed = try await applocker.finish(failing.child)
+        #expect(failed.status == 1 && failed.code == "editor_failed" && failed.isOneSentence)
+        #expect(access(failing.folder, F_OK) != 0)
+
+        for number in [SIGTERM, SIGHUP, SIGINT] {
+            let interrupted = try await edit("Plan", applocker, text: (Self.word(), "b"))
+            // Ctrl-C goes to all of the terminal's programs.
+            if number == SIGINT { kill(-interrupted.child.pid, number) } else { interrupted.child.kill(number) }
+            let isGone = await eventually("the text is gone after signal \(number)") {
+                access(interrupted.folder, F_OK) != 0
+            }
+            let ended = try await applocker.finish(interrupted.child)
+            #expect(ended.status == 1 && ended.code == "editor_failed", "\(ended.output)")
+            if !isGone { try? FileManager.default.removeItem(atPath: interrupted.folder) }
+        }
+        for (editor, code) in [("sh -c ': > \"$1\"' sh", "no_title"), ("/nonexistent/editor", "editor_failed")] {
+            let refused = try await applocker.run(
+                ["note", "edit", "Plan", "--json"], input: "", environment: ["EDITOR": editor])
+            #expect(refused.status == 1 && refused.code == code, "\(refused.output)")
+        }
+        #expect(try await applocker.run("note", "show", "Plan").output == "as it was\n")
+
+        // A new note: a wrong passcode is noticed before anything is written, and not after.
+        let ran = applocker.directory.path("ran")
+        let writing = ["EDITOR": "sh -c 'touch \(ran); printf \"New\\n\\ntext\\n\" > \"$1\"' sh"]
+        #expect(try await applocker.run("vault", "lock").status == 0)
+        for (passcodes, code) in [(["not it"], "wrong_passcode"), (nil, "no_terminal")] {
+            let refused = try await applocker.run(
+                ["note", "add", "New", "--json"], input: "", environment: writing, passcodes: passcodes)
+            #expect(refused.code == code && access(ran, F_OK) != 0, "\(refused.output)")
+        }
+        let added = try await applocker.run(
+            ["note", "add", "Draft"], input: "", environment: writing, passcodes: [CommandLineFixture.passcode])
+        #expect(added.status == 0 && access(ran, F_OK) == 0, "\(added.errors)")
+        #expect(try await applocker.run("note", "show", "New").output == "text\n")
+        #expect(try await applocker.noteTitles() == ["New", "Plan"])
+        try await applocker.end()
+    }
+
+    /// The vault locked itself while the editor was open, and the passcode is mistyped then: the text is kept.
+    private func mistypedPasscode(_ applocker: CommandLineFixture) async throws {
+        let terminal = try TestTerminal()
+        let program = try applocker.directory.write(Self.editor, to: "editor", permissions: 0o755)
+        for name in ["editing", "go"] { unlink(applocker.directory.path(name)) }
+        let more = ["EDITOR": program, "HALF": "text", "OTHER": "b", "STATUS": "0"]
+        let child = try terminal.start(
+            BuiltProducts.path("applocker"), ["note", "edit", "Plan"],
+            environment: applocker.environment.merging(more) { $1 })
+        await eventually("the editor runs") { access(applocker.directory.path("editing"), F_OK) == 0 }
+        #expect(try await applocker.run("vault", "lock").status == 0)
+        try goOn(applocker)
+        for (count, passcode) in [(1, "not it"), (2, CommandLineFixture.passcode)] {
+            await terminal.shows("Passcode: ", times: count)
+            await eventually { !terminal.echoes }
+            terminal.type(passcode + "\n")
+        }
+        #expect(try await child.wait() == .code(0), "\(terminal.text)")
+        #expect(try await applocker.run("note", "show", "Plan").output == "Martext-b\n")
+        #expect(try await applocker.run(["note", "edit", "Plan", "-"], input: "as it was").status == 0)
+    }
+
+    private static func word() -> String { UUID().uuidString }
+}
