@@ -64,7 +64,8 @@ extension StateDatabase: RecordStore {
         }
     }
 
-    /// Overwrites what it frees, the write-ahead log included.
+    /// Overwrites what it frees, the write-ahead log included. This value then takes nothing more: whoever still runs
+    /// with what was erased in memory must not write it down again. Open the file anew.
     public func eraseAll() async throws {
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")
@@ -78,6 +79,7 @@ extension StateDatabase: RecordStore {
             try database.checkpoint(.truncate)
             try database.execute(sql: "VACUUM")
             try database.checkpoint(.truncate)
+            try database.execute(sql: "PRAGMA query_only = ON")
         }
     }
 
@@ -102,12 +104,16 @@ extension StateDatabase: RecordStore {
     }
 
     private static func record(_ row: Row) throws -> StoredRecord {
-        let (collection, id, vault, author): (String, Data, Data, Data) = (
-            row["collection"], row["id"], row["vault"], row["author"]
+        let (collection, id, vault, author): (String, Data, Data, Data) = try (
+            row.decode(forColumn: "collection"), row.decode(forColumn: "id"), row.decode(forColumn: "vault"),
+            row.decode(forColumn: "author")
+        )
+        let (revision, epoch): (Int64, Int64) = try (
+            row.decode(forColumn: "revision"), row.decode(forColumn: "epoch")
         )
         guard let collection = RecordCollection(rawValue: collection), let id = ItemID(bytes: id),
             let vault = ItemID(bytes: vault), let author = ItemID(bytes: author),
-            let revision = UInt64(exactly: row["revision"] as Int64), let epoch = UInt32(exactly: row["epoch"] as Int64)
+            let revision = UInt64(exactly: revision), let epoch = UInt32(exactly: epoch)
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name") }
         let sealed: Data? = row["sealed"]
         return StoredRecord(
