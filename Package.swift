@@ -135,7 +135,7 @@ targets += module(
 if hasDesktop {
     targets += [.systemLibrary(name: "CXss", pkgConfig: "xscrnsaver", providers: [.apt(["libxss-dev"])])]
     targets += module(
-        "DesktopSession", ["WireProtocol", "LocalControl", "MessageBus", "CXss", "CLinux"],
+        "DesktopSession", ["WireProtocol", "LocalControl", "MessageBus", "ProcessHardening", "CXss"],
         tests: ["WireProtocol", "LocalControl", "MessageBus", "applocker-agent"])
     targets += [
         .executableTarget(

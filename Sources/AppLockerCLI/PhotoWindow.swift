@@ -1,4 +1,3 @@
-import CLinux
 import Foundation
 
 /// The window that shows a photo: `applocker-prompt` with the picture and its caption on descriptors of memory files.
@@ -23,7 +22,9 @@ enum PhotoWindow {
     }
 
     /// Turns this process into the window; returns only what went wrong.
-    static func become(photo: Data, caption: String) -> CommandLineError {
+    ///
+    /// - Parameter hidesOnCapture: nothing is shown while the screen is being recorded.
+    static func become(photo: Data, caption: String, hidesOnCapture: Bool) -> CommandLineError {
         let path = OwnExecutable.sibling("applocker-prompt")
         let files: [Int32]
         do throws(CommandLineError) {
@@ -31,7 +32,9 @@ enum PhotoWindow {
         } catch {
             return error
         }
-        let words = [path, "--photo-fd", String(files[0]), "--caption-fd", String(files[1])]
+        let words =
+            [path, "--photo-fd", String(files[0]), "--caption-fd", String(files[1])]
+            + (hidesOnCapture ? ["--hide-on-capture"] : [])
         var arguments = words.map { strdup($0) }
         arguments.append(nil)
         execv(path, &arguments)
@@ -41,19 +44,8 @@ enum PhotoWindow {
 
     /// A descriptor that outlives execve, at the beginning of the content.
     private static func memoryFile(_ content: Data) throws(CommandLineError) -> Int32 {
-        let file = clinux_memory_file("applocker")
-        var rest = content[...]
-        while file >= 0, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
-        guard file >= 0, rest.isEmpty, lseek(file, 0, SEEK_SET) == 0, fcntl(file, F_SETFD, 0) == 0 else {
-            throw CommandLineError(
-                .refused, code: "failed",
-                "The photo can't be handed to its window (\(String(cString: strerror(file < 0 ? -file : errno)))).")
-        }
+        let file = try MemoryFile.make(content)
+        _ = fcntl(file, F_SETFD, 0)
         return file
     }
 }

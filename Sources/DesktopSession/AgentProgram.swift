@@ -1,6 +1,6 @@
-import CLinux
 import Foundation
 import MessageBus
+import ProcessHardening
 import WireProtocol
 
 /// `applocker-agent` as a whole.
@@ -20,8 +20,16 @@ public enum AgentProgram {
 
         """
 
-    /// Runs the program; returns only with an exit code: 0 done or running already, 2 usage.
+    /// Runs the program; returns only with an exit code: 0 running already, 1 refused, 2
+    /// usage.
     public static func main(_ arguments: [String]) async -> Int32 {
+        // It holds no secret, but no other program of the user is to make it report inactivity later or never.
+        do throws(ProcessHardening.Refusal) {
+            try ProcessHardening.apply()
+        } catch {
+            StandardError.write("applocker-agent: \(error.sentence)\n")
+            return 1
+        }
         switch AgentOptions(arguments) {
         case .help:
             print(usage, terminator: "")
@@ -38,8 +46,6 @@ public enum AgentProgram {
     }
 
     private static func run(socket: String?) async -> Int32 {
-        // No other program of the user makes it lock later or say something else.
-        _ = clinux_forbid_dumping()
         // Kept open: the name is this process' for as long as the session bus lives.
         let name = try? MessageBus(.session)
         do {

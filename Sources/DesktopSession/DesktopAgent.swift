@@ -5,9 +5,13 @@ import WireProtocol
 /// Shows AppLocker's state and news in a desktop session and tells the daemon when nobody is there. It holds no secret
 /// and decides nothing.
 actor DesktopAgent {
-    /// After the daemon or a bus went away; doubled with each failure up to `longestPause`.
-    static let firstPause: Duration = .seconds(1)
-    static let longestPause: Duration = .seconds(30)
+    /// After the daemon or a bus went away; doubled with each failure.
+    static let firstPause: Duration = .milliseconds(500)
+    static let longestPause: Duration = .seconds(5)
+    /// A bus that is not there will hardly come in a running session.
+    static let longestBusPause: Duration = .seconds(600)
+    /// What worked for so long is worth trying again at once.
+    private static let success: Duration = .seconds(10)
 
     private let connection: any SessionConnection
     private let programs: SessionPrograms
@@ -20,7 +24,8 @@ actor DesktopAgent {
     private var filter = NoticeFilter<Notice>()
     private var releasing: Task<Void, Never>?
     private var capturing: Task<Void, Never>?
-    private var lastTrouble = ""
+    /// By what it is about.
+    private var lastTrouble: [String: String] = [:]
 
     init(
         connection: any SessionConnection, programs: SessionPrograms, captures: CaptureWatch = CaptureWatch(),
@@ -44,34 +49,43 @@ actor DesktopAgent {
         await chooseIdleSource()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepTrying("the daemon") { try await self.serveDaemon() } }
-            group.addTask { await self.keepTrying("the session bus") { try await self.serveSessionBus() } }
-            group.addTask { await self.keepTrying("the system bus") { try await self.serveSystemBus() } }
+            group.addTask {
+                await self.keepTrying("the session bus", Self.longestBusPause) { try await self.serveSessionBus() }
+            }
+            group.addTask {
+                await self.keepTrying("the system bus", Self.longestBusPause) { try await self.serveSystemBus() }
+            }
         }
     }
 
     /// Does something that should never end, and again after a pause when it does.
-    private func keepTrying(_ what: String, _ work: @Sendable () async throws -> Void) async {
+    private func keepTrying(
+        _ what: String, _ longest: Duration = DesktopAgent.longestPause, _ work: @Sendable () async throws -> Void
+    ) async {
         var pause = Self.firstPause
         while !Task.isCancelled {
             let began = ContinuousClock.now
             do {
                 try await work()
-                note("The connection to \(what) ended.")
+                note(what, "The connection ended.")
             } catch {
-                note((error as? ControlError)?.message ?? "\(error)")
+                note(what, error)
             }
-            // What worked for a while is worth trying again soon.
-            pause = began.duration(to: .now) > Self.longestPause ? Self.firstPause : pause
+            if began.duration(to: .now) > Self.success { pause = Self.firstPause }
             try? await Task.sleep(for: pause)
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, longest)
         }
     }
 
+    private func note(_ what: String, _ error: any Error) {
+        note(what, (error as? ControlError)?.message ?? "\(error)")
+    }
+
     /// One line on standard error each time something else is the matter than before.
-    private func note(_ sentence: String) {
-        guard sentence != lastTrouble else { return }
-        lastTrouble = sentence
-        StandardError.write("applocker-agent: \(sentence)\n")
+    private func note(_ what: String, _ sentence: String) {
+        guard lastTrouble[what] != sentence else { return }
+        lastTrouble[what] = sentence
+        StandardError.write("applocker-agent: \(what): \(sentence)\n")
     }
 
     // MARK: The daemon
@@ -106,7 +120,7 @@ actor DesktopAgent {
             try await connection.report(idle)
         } catch {
             // Said again at the next connection, and at the limit every minute.
-            note((error as? ControlError)?.message ?? "\(error)")
+            note("reporting inactivity", error)
         }
     }
 
@@ -115,7 +129,7 @@ actor DesktopAgent {
             try await connection.lockAll()
             if session?.vaultIsOpen == true { try await connection.lockVault() }
         } catch {
-            note((error as? ControlError)?.message ?? "\(error)")
+            note("locking", error)
             await notifications?.show(.failed("Locking failed.", error))
         }
     }
@@ -174,7 +188,7 @@ actor DesktopAgent {
 
     private func serveSessionBus() async throws {
         let bus = try MessageBus(.session)
-        let server = NotificationServer(bus, offered: programs.offeredActions)
+        let server = NotificationServer(bus, offered: programs.offeredActions) { [programs] in programs.icon($0) }
         choice.sessionBus = bus
         notifications = server
         let monitors = try await bus.owners(of: MutterIdle.name)
@@ -212,11 +226,12 @@ actor DesktopAgent {
             switch command {
             case .lockAll: await lockNow()
             case .unlock: try programs.unlockAll()
-            case .openPanel, .stop: break
+            case .stop: try programs.stop()
+            case .openPanel: break
             case .closeIcon: tray?.close()
             }
         } catch {
-            note("\(error)")
+            note("the menu", error)
         }
     }
 
@@ -241,7 +256,7 @@ actor DesktopAgent {
     }
 
     private func lose(_ source: any IdleSource, _ error: any Error) async {
-        note("\(error)")
+        note("idle time", error)
         await keeper.use(await choice.best())
     }
 }

@@ -9,15 +9,20 @@ actor NotificationServer {
     private let bus: MessageBus
     /// What this session can do when a button is pressed.
     private let offered: Set<Bubble.Action>
+    /// The icon's name as this desktop can find it.
+    private let icon: @Sendable (String) -> String
     /// What the server that owns the name now can do; nil until it was asked.
     private var abilities: BubbleAbilities?
     /// Bubbles that may still be on the screen: key → the server's number.
     private var numbers: [String: UInt32] = [:]
     private var last: Task<Void, Never>?
 
-    init(_ bus: MessageBus, offered: Set<Bubble.Action>) {
+    init(
+        _ bus: MessageBus, offered: Set<Bubble.Action>, icon: @escaping @Sendable (String) -> String = { $0 }
+    ) {
         self.bus = bus
         self.offered = offered
+        self.icon = icon
     }
 
     /// Shows it in place of the earlier one with its key. Where no server runs, the bus starts the desktop's; where there
@@ -49,7 +54,8 @@ actor NotificationServer {
             let answer = try await bus.call(
                 Self.name, Self.path, Self.name, "Notify",
                 [
-                    .string("AppLocker"), .uint32(numbers[bubble.key] ?? 0), .string(bubble.icon), .string(summary),
+                    .string("AppLocker"), .uint32(numbers[bubble.key] ?? 0), .string(icon(bubble.icon)),
+                    .string(summary),
                     .string(body), .strings(abilities.actions(of: bubble, offered: offered)), .options(hints),
                     .int32(milliseconds),
                 ])

@@ -22,13 +22,15 @@ struct SessionPrograms: Sendable {
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
-    /// Icons of a theme's size, for a desktop that does not have AppLocker's in its own theme: beside the installed
-    /// program, or in the tree that it was built in. Empty where there are none.
+    /// Where the icons are that the desktop does not know of: in the tree that this program was built in. Empty where
+    /// AppLocker is installed, and its icons with it.
     var iconDirectory: String {
-        ["/../share/icons/hicolor/symbolic/apps", "/../../../Packaging/icons"].lazy
-            .map { URL(fileURLWithPath: directory + $0).standardizedFileURL.path }
-            .first { access($0 + "/applocker-locked-symbolic.svg", R_OK) == 0 } ?? ""
+        let tree = URL(fileURLWithPath: directory + "/../../../Packaging/icons").standardizedFileURL.path
+        return access(tree + "/applocker-locked-symbolic.svg", R_OK) == 0 ? tree : ""
     }
+
+    /// For notifications: the icon's name, or its path where the desktop's theme does not have it.
+    func icon(_ name: String) -> String { iconDirectory.isEmpty ? name : "\(iconDirectory)/\(name).svg" }
 
     private var terminal: String? { program("x-terminal-emulator") }
     private var prompt: String? { own("applocker-prompt") }
@@ -39,7 +41,8 @@ struct SessionPrograms: Sendable {
     }
 
     var means: TrayState.Means {
-        TrayState.Means(canUnlock: prompt != nil || (terminal != nil && commandLine != nil), canStop: false)
+        let hasTerminal = terminal != nil && commandLine != nil
+        return TrayState.Means(canUnlock: prompt != nil || hasTerminal, canStop: hasTerminal)
     }
 
     /// Asks for the passcode in a window, or in a terminal where there is none.
@@ -47,6 +50,9 @@ struct SessionPrograms: Sendable {
         if let prompt { return try start(prompt, ["--unlock-all"] + (socket.map { ["--socket", $0] } ?? [])) }
         try inTerminal(["unlock", "--all"])
     }
+
+    /// Ends AppLocker, once the passcode was given in the terminal.
+    func stop() throws { try inTerminal(["stop"]) }
 
     func showLog() throws { try inTerminal(["log"]) }
 

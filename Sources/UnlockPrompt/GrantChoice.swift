@@ -7,12 +7,12 @@ struct GrantChoice: Equatable {
 
     /// 1, 5 and 15 minutes, 1 hour and the default of the settings, shortest first; then this launch only, until I
     /// lock.
-    static func all(defaultSeconds: Int) -> [GrantChoice] {
+    static func all(defaultSeconds: Int, offersThisLaunch: Bool = true) -> [GrantChoice] {
         let durations = Set([60, 300, 900, 3600, defaultSeconds]).sorted()
-        return durations.map { GrantChoice(title: title($0), grant: GrantRequest(.duration, seconds: $0)) } + [
-            GrantChoice(title: "This launch only", grant: GrantRequest(.thisLaunch)),
-            GrantChoice(title: "Until I lock", grant: GrantRequest(.untilLocked)),
-        ]
+        let timed = durations.map { GrantChoice(title: title($0), grant: GrantRequest(.duration, seconds: $0)) }
+        let once = GrantChoice(title: "This launch only", grant: GrantRequest(.thisLaunch))
+        return timed + (offersThisLaunch ? [once] : [])
+            + [GrantChoice(title: "Until I lock", grant: GrantRequest(.untilLocked))]
     }
 
     /// Where the default of the settings is in that list.

@@ -1,4 +1,5 @@
 import CGtk4
+import DesktopSession
 import Foundation
 
 /// `applocker-prompt --photo-fd`: one picture from memory in a window, and nothing else. The process ends with the
@@ -6,7 +7,7 @@ import Foundation
 @MainActor
 enum PhotoViewer {
     /// Returns only where nothing can be shown, after one sentence on standard error.
-    static func run(photo: Int32, caption: Int32?) -> Int32 {
+    static func run(photo: Int32, caption: Int32?, hidesOnCapture: Bool) -> Int32 {
         g_set_prgname("applocker-photo")
         do throws(PhotoFailure) {
             let picture = try PhotoFile(bytes: DescriptorContent.read(photo, limit: PhotoFile.maximumBytes))
@@ -14,8 +15,11 @@ enum PhotoViewer {
                 String(decoding: try DescriptorContent.read(number, limit: 4096), as: UTF8.self)
             }
             guard gtk_init_check() != 0, gdk_display_get_default() != nil else { throw .noDesktop }
-            let window = try PhotoWindow(picture, caption: text ?? "")
-            withExtendedLifetime(window) { MainLoop.run() }
+            let window = try PhotoWindow(picture, caption: text ?? "", hidesOnCapture: hidesOnCapture)
+            let watch = Task {
+                for await found in CaptureWatch().captures() { window.tell(ScreenCapture.sentence(found)) }
+            }
+            withExtendedLifetime((window, watch)) { MainLoop.run() }
         } catch {
             StandardError.write("applocker-prompt: \(error)\n")
             return 1

@@ -8,11 +8,16 @@ final class PhotoWindow {
 
     private let colors: ColorScheme
     private let window: Widget
+    private let capture: Widget
+    /// The picture and what is said about it.
+    private let content: [Widget]
+    private let hidesOnCapture: Bool
 
     /// Comes up at once. GTK must have been initialised.
     ///
+    /// - Parameter hidesOnCapture: the picture is shown only once `tell` has said that nothing records the screen.
     /// - Throws: `PhotoFailure.damaged` where the decoder can't make a picture of it.
-    init(_ photo: PhotoFile, caption: String) throws(PhotoFailure) {
+    init(_ photo: PhotoFile, caption: String, hidesOnCapture: Bool) throws(PhotoFailure) {
         let bytes = g_bytes_new(photo.bytes, gsize(photo.bytes.count))
         let texture = gdk_texture_new_from_bytes(bytes, nil)
         g_bytes_unref(bytes)
@@ -31,7 +36,13 @@ final class PhotoWindow {
         gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
         gtk_label_set_justify(label.opaque, GTK_JUSTIFY_CENTER)
         gtk_label_set_selectable(label.opaque, 0)
-        let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [picture.expanding().styled("photo"), label])
+        capture = Widget.label("capture", role: GTK_ACCESSIBLE_ROLE_ALERT)
+        gtk_label_set_wrap(capture.opaque, 1)
+        capture.setVisible(false)
+        content = caption.isEmpty ? [picture] : [picture, label]
+        self.hidesOnCapture = hidesOnCapture
+        if hidesOnCapture { for widget in content { widget.setVisible(false) } }
+        let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [capture, picture.expanding().styled("photo"), label])
         let window = window.cast(to: GtkWindow.self)
         gtk_window_set_title(window, "Intruder photo")
         gtk_window_set_icon_name(window, "applocker")
@@ -47,6 +58,15 @@ final class PhotoWindow {
         let scale = min(
             1, Double(largest.width) / Double(photo.width), Double(largest.height) / Double(photo.height))
         return (max(360, Int(Double(photo.width) * scale)), max(240, Int(Double(photo.height) * scale)) + 56)
+    }
+
+    /// Says that the screen is being recorded, or that it is not (nil).
+    func tell(_ sentence: String?) {
+        let hides = hidesOnCapture && sentence != nil
+        capture.setText(
+            [sentence, hides ? "The photo is hidden meanwhile." : nil].compactMap { $0 }.joined(separator: " "))
+        capture.setVisible(sentence != nil)
+        for widget in content { widget.setVisible(!hides) }
     }
 
     private func connect() {
@@ -74,6 +94,7 @@ enum PhotoStyle {
     private static let rules = """
         window.photo-viewer { background: @prompt_background; color: @prompt_text; }
         .photo-viewer .photo { margin: 12px 12px 0 12px; }
+        .photo-viewer .capture { margin: 12px 16px 0 16px; font-weight: bold; color: @prompt_trouble; }
         .photo-viewer .caption { margin: 12px 16px 14px 16px; color: @prompt_text; }
         """
 }

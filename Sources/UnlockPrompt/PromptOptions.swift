@@ -5,7 +5,13 @@ enum PromptOptions: Equatable {
     /// `socket` is the value of `--socket`.
     case run(socket: String?)
     /// Shows one JPEG, read from a descriptor, with what is read from the other below it.
-    case showPhoto(Int32, caption: Int32?)
+    ///
+    /// `hides`: not while the screen is being recorded.
+    case showPhoto(Int32, caption: Int32?, hides: Bool)
+    /// Asks for the passcode and unlocks every app.
+    case unlockAll(socket: String?)
+    /// Keeps what is read from the descriptor on the clipboard for so many seconds.
+    case holdClipboard(Int32, seconds: Int)
     case help
     case version
     /// What was wrong with the arguments, in one sentence.
@@ -13,16 +19,25 @@ enum PromptOptions: Equatable {
 
     static let usage = """
         Usage: applocker-prompt [--socket PATH]
-               applocker-prompt --photo-fd N [--caption-fd N]
+               applocker-prompt --unlock-all [--socket PATH]
+               applocker-prompt --photo-fd N [--caption-fd N] [--hide-on-capture]
+               applocker-prompt --hold-clipboard-fd N --seconds S
 
         Asks for the passcode when a locked app is started. Runs once in each desktop session, without a window of its
         own, and is started at login.
 
-          --socket PATH   AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.
-          --photo-fd N    Only show the JPEG that can be read from this open file descriptor, in a window of its own.
-          --caption-fd N  Show what can be read from this one (UTF-8, at most 4 KiB) below it.
-          --version       Print the version.
-          --help          Print this.
+          --socket PATH          AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own
+                                 AppLocker.
+          --unlock-all           Only ask for the passcode once, and unlock every app.
+          --photo-fd N           Only show the JPEG that can be read from this open file descriptor, in a window of
+                                 its own.
+          --caption-fd N         Show what can be read from this one (UTF-8, at most 4 KiB) below it.
+          --hide-on-capture      Show neither while the screen is being recorded.
+          --hold-clipboard-fd N  Only put the text that can be read from this one (UTF-8, at most 1 MiB) on the
+                                 clipboard,
+          --seconds S            and take it away after so many seconds, 1 to 3600.
+          --version              Print the version.
+          --help                 Print this.
 
         """
 
@@ -30,6 +45,10 @@ enum PromptOptions: Equatable {
         var socket: String?
         var photo: Int32?
         var caption: Int32?
+        var clipboard: Int32?
+        var seconds: Int?
+        var hides = false
+        var unlocksAll = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -47,21 +66,38 @@ enum PromptOptions: Equatable {
                 socket = value
             case _ where argument.hasPrefix("--socket=") && argument.count > "--socket=".count:
                 socket = String(argument.dropFirst("--socket=".count))
-            case "--photo-fd", "--caption-fd":
+            case "--unlock-all": unlocksAll = true
+            case "--hide-on-capture": hides = true
+            case "--seconds":
+                guard let number = rest.popFirst().flatMap({ Int($0) }), (1...3_600).contains(number) else {
+                    self = .wrong("--seconds needs a number from 1 to 3600.")
+                    return
+                }
+                seconds = number
+            case "--photo-fd", "--caption-fd", "--hold-clipboard-fd":
                 guard let number = rest.popFirst().flatMap({ Int32($0) }), number >= 0 else {
                     self = .wrong("\(argument) needs the number of an open file descriptor.")
                     return
                 }
-                if argument == "--photo-fd" { photo = number } else { caption = number }
+                switch argument {
+                case "--photo-fd": photo = number
+                case "--caption-fd": caption = number
+                default: clipboard = number
+                }
             default:
                 self = .wrong("\(argument) is not an option of applocker-prompt; see applocker-prompt --help.")
                 return
             }
         }
-        if let photo {
-            self = .showPhoto(photo, caption: caption)
-        } else if caption != nil {
-            self = .wrong("--caption-fd needs --photo-fd.")
+        if let clipboard {
+            self =
+                seconds.map { .holdClipboard(clipboard, seconds: $0) } ?? .wrong("--hold-clipboard-fd needs --seconds.")
+        } else if let photo {
+            self = .showPhoto(photo, caption: caption, hides: hides)
+        } else if caption != nil || hides {
+            self = .wrong("\(hides ? "--hide-on-capture" : "--caption-fd") needs --photo-fd.")
+        } else if unlocksAll {
+            self = .unlockAll(socket: socket)
         } else {
             self = .run(socket: socket)
         }

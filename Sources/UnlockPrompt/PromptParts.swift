@@ -8,6 +8,8 @@ struct PromptParts {
     let window: Widget
     /// Everything in the window; shakes on a wrong passcode.
     let content: Widget
+    /// That the screen is being recorded; read aloud by screen readers when it comes up.
+    let capture = Widget.label("capture", role: GTK_ACCESSIBLE_ROLE_ALERT)
     let icon = AppIcon()
     let heading = Widget.label("heading", role: GTK_ACCESSIBLE_ROLE_HEADING)
     let asker = Widget.label("asker")
@@ -41,7 +43,8 @@ struct PromptParts {
             GTK_ORIENTATION_HORIZONTAL, spacing: 12,
             [remaining.aligned(GTK_ALIGN_START).expanding(), others.aligned(GTK_ALIGN_END)])
 
-        let identity = Widget.box(GTK_ORIENTATION_VERTICAL, [icon.widget, heading, asker, path]).styled("identity")
+        let identity = Widget.box(GTK_ORIENTATION_VERTICAL, [capture, icon.widget, heading, asker, path]).styled(
+            "identity")
         let form = Widget.box(GTK_ORIENTATION_VERTICAL, [passcode, message, durationRow, buttons, footer])
             .styled("form")
         content = .box(GTK_ORIENTATION_VERTICAL, [identity, form]).styled("content")
@@ -52,7 +55,7 @@ struct PromptParts {
     }
 
     private func style() {
-        for label in [heading, asker, message] {
+        for label in [capture, heading, asker, message] {
             gtk_label_set_wrap(label.opaque, 1)
             gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
             gtk_label_set_lines(label.opaque, 3)

@@ -26,8 +26,12 @@ public enum PromptProgram {
         case .wrong(let sentence):
             StandardError.write("applocker-prompt: \(sentence)\n")
             return 2
-        case .showPhoto(let photo, let caption):
-            return PhotoViewer.run(photo: photo, caption: caption)
+        case .showPhoto(let photo, let caption, let hides):
+            return PhotoViewer.run(photo: photo, caption: caption, hidesOnCapture: hides)
+        case .unlockAll(let socket):
+            return UnlockAll.run(socket: socket)
+        case .holdClipboard(let descriptor, let seconds):
+            return ClipboardHolder.run(descriptor, seconds: seconds)
         case .run(let socket):
             return run(socket: socket, coreLimit)
         }

@@ -29,6 +29,10 @@ struct PromptScene: Equatable {
     /// 1 when it was asked, 0 when it is denied.
     var remainingFraction: Double
     var othersWaiting: String
+    /// Said above everything else while the screen is being recorded.
+    var capture = ""
+    /// Whether "This launch only" is a choice.
+    var offersThisLaunch = true
 }
 
 extension PromptQueue {

@@ -67,6 +67,14 @@ enum PromptStyle {
         }
         .unlock-prompt .content { padding: 28px 32px 16px 32px; }
 
+        .unlock-prompt .capture {
+            margin-bottom: 14px;
+            padding: 6px 10px;
+            border-radius: 8px;
+            font-weight: bold;
+            background: alpha(@prompt_trouble, 0.12);
+            color: @prompt_trouble;
+        }
         .unlock-prompt .icon { margin-bottom: 10px; }
         .unlock-prompt .picture { margin: 0 8px 6px 8px; }
         .unlock-prompt .letter {

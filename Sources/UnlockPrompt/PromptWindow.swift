@@ -44,6 +44,8 @@ final class PromptWindow {
         if isNew, self.scene != scene { begin(scene) }
         parts.heading.setText(scene.heading)
         parts.asker.setText(scene.asker)
+        parts.capture.setText(scene.capture)
+        parts.capture.setVisible(!scene.capture.isEmpty)
         parts.remaining.setText(scene.remaining)
         parts.others.setText(scene.othersWaiting)
         gtk_progress_bar_set_fraction(parts.time.opaque, scene.remainingFraction)
@@ -63,7 +65,8 @@ final class PromptWindow {
         clearPasscode()
         stopShaking()
         acceptsEnterFrom = .now + Self.enterIgnored
-        choices = GrantChoice.all(defaultSeconds: scene.defaultGrantSeconds)
+        choices = GrantChoice.all(
+            defaultSeconds: scene.defaultGrantSeconds, offersThisLaunch: scene.offersThisLaunch)
         parts.setChoices(
             choices.map(\.title),
             selected: GrantChoice.defaultIndex(of: choices, defaultSeconds: scene.defaultGrantSeconds))

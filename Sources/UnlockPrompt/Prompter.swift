@@ -1,3 +1,4 @@
+import DesktopSession
 import Foundation
 import WireProtocol
 
@@ -16,6 +17,10 @@ final class Prompter {
     private let start: (LaunchRecipe, _ onFailure: @escaping @Sendable (String) -> Void) throws -> Void
     private var queue = PromptQueue()
     private var countdown: Task<Void, Never>?
+    private let captures = CaptureWatch()
+    /// While the window is shown.
+    private var captureWatch: Task<Void, Never>?
+    private var captureSentence = ""
     private var lastTrouble = ""
 
     init(
@@ -138,18 +143,34 @@ final class Prompter {
     /// Shows what holds now, and goes on counting down while something is shown.
     private func refresh() {
         queue.dropExpired(at: .now)
-        let scene = queue.scene(at: .now)
+        var scene = queue.scene(at: .now)
+        scene?.capture = captureSentence
         window.show(scene)
         guard scene != nil else {
             countdown?.cancel()
             countdown = nil
+            captureWatch?.cancel()
+            captureWatch = nil
+            captureSentence = ""
             return
         }
+        watchCaptures()
         guard countdown == nil else { return }
         countdown = Task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.countdownStep)
                 if !Task.isCancelled { self?.refresh() }
+            }
+        }
+    }
+
+    /// Goes on saying whether the screen is recorded, as long as the window is shown.
+    private func watchCaptures() {
+        guard captureWatch == nil else { return }
+        captureWatch = Task { [weak self, captures] in
+            for await found in captures.captures() where !Task.isCancelled {
+                self?.captureSentence = ScreenCapture.sentence(found) ?? ""
+                self?.refresh()
             }
         }
     }

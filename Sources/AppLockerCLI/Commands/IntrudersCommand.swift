@@ -67,7 +67,9 @@ struct IntrudersCommand: AsyncParsableCommand {
                 return try await client.call(.readIntruder, parameter: report.id)
             }
             if output.json { return try Output.standard.json(photo.intruder) }
-            throw PhotoWindow.become(photo: photo.photo, caption: photo.intruder.caption)
+            let settings: SettingsReport = try await client.call(.settings)
+            throw PhotoWindow.become(
+                photo: photo.photo, caption: photo.intruder.caption, hidesOnCapture: settings.locksOnCapture)
         }
     }
 

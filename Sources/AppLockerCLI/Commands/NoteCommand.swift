@@ -90,9 +90,18 @@ struct NoteCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print a note.")
+        static let configuration = CommandConfiguration(
+            abstract: "Print a note, or copy it.",
+            discussion: """
+                  applocker note show Safe
+                  applocker note show Safe --copy              to the clipboard, for as long as the settings say
+                  applocker note show Safe --copy --line 2     of it the second line alone
+                """)
 
         @Argument(help: NoteCommand.noteHelp) var note: String
+        @Flag(help: "Copy it to the clipboard instead, which loses it after a while (30 s; see `applocker settings`).")
+        var copy = false
+        @Option(help: "Only this line of it; the first is 1.") var line: Int?
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
@@ -102,12 +111,33 @@ struct NoteCommand: AsyncParsableCommand {
             let content: NoteContent = try await OpenVault(client: client, passcodes: passcode.source).use {
                 try await client.call(.readNote, parameter: note)
             }
+            let text = try chosen(content.body)
+            if copy { return try await copy(text, of: content.note, client) }
             if output.json { return try Output.standard.json(content) }
             // Its own words, but nothing that a terminal would obey.
-            let lines = content.body.split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             let isTerminal = isatty(STDOUT_FILENO) == 1
             Output.standard.line(
                 lines.map { isTerminal ? String($0).terminalSafeKeepingTabs : String($0) }.joined(separator: "\n"))
+        }
+
+        private func chosen(_ body: String) throws -> String {
+            guard let line else { return body }
+            let lines = body.split(separator: "\n", omittingEmptySubsequences: false)
+            guard lines.indices.contains(line - 1) else {
+                throw CommandLineError(
+                    .usage, code: "no_such_line", "The note has \(lines.count) lines; there is no line \(line).")
+            }
+            return String(lines[line - 1])
+        }
+
+        private func copy(_ text: String, of note: NoteReport, _ client: ControlClient) async throws {
+            let settings: SettingsReport = try await client.call(.settings)
+            try await OwnThread.run { try Clipboard.hold(Data(text.utf8), seconds: settings.clipboardSeconds) }
+            if output.json { return try Output.standard.json(note) }
+            let what = line.map { "Line \($0) of \"\(note.title.terminalSafe)\"" } ?? "\"\(note.title.terminalSafe)\""
+            Output.standard.line(
+                "\(what) is on the clipboard for \(TimeText.spoken(seconds: settings.clipboardSeconds)).")
         }
     }
 
@@ -159,7 +189,12 @@ struct NoteCommand: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove notes.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove notes.",
+            discussion: """
+                  applocker note remove Safe 3f9a
+                  applocker note remove Safe --yes
+                """)
 
         @Argument(help: NoteCommand.noteHelp) var notes: [String]
         @Flag(help: "Don't ask.") var yes = false
