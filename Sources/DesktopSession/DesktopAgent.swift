@@ -16,6 +16,8 @@ actor DesktopAgent {
     private let connection: any SessionConnection
     private let programs: SessionPrograms
     private let captures: CaptureWatch
+    private let sessionBus: MessageBus.Address
+    private let systemBus: MessageBus.Address
     private(set) var choice: IdleChoice
     private let keeper: IdleKeeper
     private var session: SessionState?
@@ -29,8 +31,11 @@ actor DesktopAgent {
 
     init(
         connection: any SessionConnection, programs: SessionPrograms, captures: CaptureWatch = CaptureWatch(),
+        sessionBus: MessageBus.Address = .session, systemBus: MessageBus.Address = .system,
         lead: Duration = IdlePolicy.warningLead
     ) {
+        self.sessionBus = sessionBus
+        self.systemBus = systemBus
         self.connection = connection
         self.programs = programs
         self.captures = captures
@@ -149,6 +154,8 @@ actor DesktopAgent {
 
     // MARK: Notifications
 
+    var showsNotifications: Bool { notifications != nil }
+
     private func offer(_ notice: Notice) async {
         let bubble = Bubble(notice)
         if filter.admits(notice, for: bubble.key, at: .now) {
@@ -187,7 +194,7 @@ actor DesktopAgent {
     // MARK: The buses
 
     private func serveSessionBus() async throws {
-        let bus = try MessageBus(.session)
+        let bus = try MessageBus(sessionBus)
         let server = NotificationServer(bus, offered: programs.offeredActions) { [programs] in programs.icon($0) }
         choice.sessionBus = bus
         notifications = server
@@ -208,7 +215,7 @@ actor DesktopAgent {
     }
 
     private func serveTray() async throws {
-        let bus = try MessageBus(.session)
+        let bus = try MessageBus(sessionBus)
         let tray = TrayItem(
             bus, state: TrayState(session, means: programs.means), iconDirectory: programs.iconDirectory)
         self.tray = tray
@@ -236,7 +243,7 @@ actor DesktopAgent {
     }
 
     private func serveSystemBus() async throws {
-        let bus = try MessageBus(.system)
+        let bus = try MessageBus(systemBus)
         choice.systemBus = bus
         defer { choice.systemBus = nil }
         await chooseIdleSource()

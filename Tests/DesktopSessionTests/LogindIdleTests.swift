@@ -8,7 +8,7 @@ import WireProtocol
 @testable import DesktopSession
 
 /// logind with one session, whose hint the test gives.
-final class MockLogind: Sendable {
+final class HintingLogind: Sendable {
     private static let session = "/org/freedesktop/login1/session/_35"
     private static let interface = "org.freedesktop.login1.Session"
 
@@ -65,7 +65,7 @@ final class MockLogind: Sendable {
 @Suite(.requires(.program("dbus-daemon"))) struct LogindIdleTests {
     @Test func aDesktopThatNeverGaveAHintIsNoSource() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await MockLogind(on: system)
+        let logind = try await HintingLogind(on: system)
         let bus = try system.connect()
         await #expect(throws: IdleSourceGone.self) { try await LogindIdle(bus, session: "5") }
         await #expect(throws: BusError.self) { try await LogindIdle(bus, session: "77") }
@@ -76,7 +76,7 @@ final class MockLogind: Sendable {
 
     @Test func itCountsFromTheHint() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await MockLogind(on: system)
+        let logind = try await HintingLogind(on: system)
         try await logind.give(true, since: .seconds(300))
         let source = try await LogindIdle(try system.connect(), session: "5")
         let idle = try await source.idleTime()
@@ -95,7 +95,7 @@ final class MockLogind: Sendable {
 
     @Test func theWaitSleepsUntilTheTimeOrTheHintsChange() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await MockLogind(on: system)
+        let logind = try await HintingLogind(on: system)
         try await logind.give(false)
         let source = try await LogindIdle(try system.connect(), session: "5")
         let changed = Flag()

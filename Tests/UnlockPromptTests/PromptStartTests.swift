@@ -10,8 +10,11 @@ struct PromptOptionsTests {
         #expect(PromptOptions([]) == .run(socket: nil))
         #expect(PromptOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
         #expect(PromptOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
-        #expect(PromptOptions(["--photo-fd", "3"]) == .showPhoto(3, caption: nil))
-        #expect(PromptOptions(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4))
+        #expect(PromptOptions(["--photo-fd", "3"]) == .showPhoto(3, caption: nil, hides: false))
+        #expect(PromptOptions(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4, hides: false))
+        #expect(PromptOptions(["--photo-fd", "3", "--hide-on-capture"]) == .showPhoto(3, caption: nil, hides: true))
+        #expect(PromptOptions(["--unlock-all", "--socket", "/run/x"]) == .unlockAll(socket: "/run/x"))
+        #expect(PromptOptions(["--hold-clipboard-fd", "3", "--seconds", "30"]) == .holdClipboard(3, seconds: 30))
         #expect(PromptOptions(["--help"]) == .help)
         #expect(PromptOptions(["--version"]) == .version)
     }
@@ -19,7 +22,8 @@ struct PromptOptionsTests {
     @Test(arguments: [
         ["--socket"], ["--socket", ""], ["--passcode", "1234"], ["run"], ["--photo-fd"], ["--photo-fd", "-1"],
         ["--photo-fd", "x"],
-        ["--caption-fd", "3"],
+        ["--caption-fd", "3"], ["--hide-on-capture"], ["--hold-clipboard-fd", "3"],
+        ["--hold-clipboard-fd", "3", "--seconds", "0"], ["--hold-clipboard-fd", "3", "--seconds", "3601"],
     ])
     func everythingElseIsRefused(arguments: [String]) {
         guard case .wrong = PromptOptions(arguments) else {

@@ -32,6 +32,7 @@ final class ScriptedDaemon: Sendable {
         var connections: Set<Int32> = []
         var streams: Set<Int32> = []
         var calls: [Call] = []
+        var replies: [String: @Sendable (Data) -> Reply] = [:]
         var answer: @Sendable (PromptAnswerRequest) -> Reply = { _ in Reply(200, PromptAnswer()) }
     }
 
@@ -62,6 +63,11 @@ final class ScriptedDaemon: Sendable {
     /// How passcodes are answered from now on.
     func onAnswer(_ answer: @escaping @Sendable (PromptAnswerRequest) -> Reply) {
         state.withLock { $0.answer = answer }
+    }
+
+    /// How this route is answered from now on.
+    func on(_ route: ControlRoute, _ reply: @escaping @Sendable (Data) -> Reply) {
+        state.withLock { $0.replies[route.rawValue] = reply }
     }
 
     /// Sends an event to every prompter and returns when that was.
@@ -140,11 +146,11 @@ final class ScriptedDaemon: Sendable {
             state.withLock { _ = $0.streams.insert(connection) }
             return
         }
-        let answer = state.withLock {
+        let (answer, scripted) = state.withLock {
             $0.calls.append(call)
-            return $0.answer
+            return ($0.answer, $0.replies[call.route])
         }
-        var reply = Reply.done
+        var reply = scripted?(call.body) ?? Reply.done
         if call.route.hasSuffix("/answer"),
             let request = try? JSONDecoder().decode(
                 PromptAnswerRequest.self, from: call.body)
