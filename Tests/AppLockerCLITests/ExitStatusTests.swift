@@ -10,7 +10,7 @@ struct ExitStatusTests {
         let expected: AppLockerCLI.ExitStatus =
             switch code {
             case .badRequest: .usage
-            case .noSuchApp, .ambiguousApp, .noSuchCategory: .noSuchApp
+            case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem, .ambiguousItem: .noSuchApp
             default: .refused
             }
         let failure = Failure(ControlError(code, "Because.", retryAfterSeconds: 7))

@@ -67,7 +67,12 @@ extension FileCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the files in the vault, the newest first.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the files in the vault, the newest first.",
+            discussion: """
+                  applocker file list
+                  applocker file list --json
+                """)
 
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
@@ -160,7 +165,12 @@ extension FileCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove files from the vault.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove files from the vault.",
+            discussion: """
+                  applocker file remove passport.jpg
+                  applocker file remove passport.jpg --yes
+                """)
 
         @Argument(help: FileCommand.fileHelp) var files: [String]
         @Flag(help: "Don't ask.") var yes = false

@@ -13,6 +13,7 @@ struct LogCommand: AsyncParsableCommand {
             abstract: "Show what happened: launches, passcodes, changes; newest last (the default).",
             discussion: """
                   applocker log
+                  applocker log show --json
                   applocker log --limit 200 --app firefox-esr
                   applocker log --follow
                   applocker log --follow --json      one object a line

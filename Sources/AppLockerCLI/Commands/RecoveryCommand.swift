@@ -60,9 +60,11 @@ struct RecoveryCommand: AsyncParsableCommand {
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say whether a recovery code is the right one.",
-            discussion:
-                "The code is asked on the terminal, or read from --passcode-fd. A wrong one counts like a wrong passcode."
-        )
+            discussion: """
+                The code is asked on the terminal, or read from --passcode-fd. A wrong one counts like a wrong passcode.
+
+                  applocker recovery test
+                """)
 
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions

@@ -13,7 +13,12 @@ struct VaultCommand: AsyncParsableCommand {
         subcommands: [Status.self, Unlock.self, Lock.self], defaultSubcommand: Status.self)
 
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Say whether the vault is open, and for whom.")
+        static let configuration = CommandConfiguration(
+            abstract: "Say whether the vault is open, and for whom.",
+            discussion: """
+                  applocker vault status
+                  applocker vault status --json
+                """)
 
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var output: OutputOptions
@@ -41,7 +46,11 @@ struct VaultCommand: AsyncParsableCommand {
     }
 
     struct Lock: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lock the vault now. Anybody may.")
+        static let configuration = CommandConfiguration(
+            abstract: "Lock the vault now. Anybody may.",
+            discussion: """
+                  applocker vault lock
+                """)
 
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var output: OutputOptions
