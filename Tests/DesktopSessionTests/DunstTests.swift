@@ -1,0 +1,49 @@
+import Foundation
+import MessageBus
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DesktopSession
+
+/// A notification daemon that people use, on a real X server.
+@Suite(.requires(.display, .program("dbus-daemon"), .program("dunst"), .program("dunstctl")))
+struct DunstTests {
+    @Test func bubblesAppearAreReplacedAndGoAndTheirButtonsWork() async throws {
+        let session = try await PrivateSessionBus()
+        let x11 = try ChildProcess(
+            "Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-ac", "-noreset"])
+        await eventually("Xvfb names its display") { x11.output.hasSuffix("\n") }
+        let environment = [
+            "DISPLAY": ":" + x11.output.trimmingCharacters(in: .whitespacesAndNewlines), "HOME": session.directory.path,
+            "DBUS_SESSION_BUS_ADDRESS": session.address, "PATH": "/usr/bin:/bin",
+        ]
+        let dunst = try ChildProcess(
+            "dunst", ["-config", try session.directory.write("[global]\n", to: "dunstrc")], environment: environment)
+        let bus = try session.connect()
+        await eventually("dunst is there: \(dunst.errorOutput)") {
+            try await bus.owner(of: NotificationServer.name) != nil
+        }
+        func displayed() async throws -> String {
+            try await ChildProcess.run("dunstctl", ["count", "displayed"], environment: environment).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let server = NotificationServer(bus, offered: [.lockNow])
+        let pressed = Flag()
+        let serving = Task { try await server.serve { action in if action == .lockNow { pressed.set() } } }
+        defer { serving.cancel() }
+        await server.show(Bubble(.sample(.blocked, sentence: "<b> & \u{202E}")))
+        await eventually { try await displayed() == "1" }
+        await server.show(Bubble(.sample(.unlocked)))
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try await displayed() == "1", "in the earlier one's place")
+        _ = try await ChildProcess.run("dunstctl", ["action", "0"], environment: environment)
+        await eventually("the button") { pressed.isSet }
+        await server.show(.inactivity(secondsLeft: 30))
+        await eventually { try await displayed() != "0" }
+        await server.withdraw("inactivity")
+        await server.withdraw(Bubble(.sample(.unlocked)).key)
+        await eventually("all are gone") { try await displayed() == "0" }
+    }
+}
