@@ -23,28 +23,6 @@ public struct ControlPlane: ControlService {
     let ownUser: UInt32
     let ownProcess: Int32
 
-    init(
-        apps: AppService, passcodes: PasscodeService, launches: LaunchService, sessions: SessionService,
-        presence: PresenceService, relocks: Relocks, sealed: SealedServices, judge: LaunchJudge,
-        activity: any ActivityStore, time: any TimeSource, version: String,
-        ownUser: UInt32,
-        ownProcess: Int32
-    ) {
-        self.apps = apps
-        self.passcodes = passcodes
-        self.launches = launches
-        self.sessions = sessions
-        self.presence = presence
-        self.relocks = relocks
-        self.sealed = sealed
-        self.judge = judge
-        self.activity = activity
-        self.time = time
-        self.version = version
-        self.ownUser = ownUser
-        self.ownProcess = ownProcess
-    }
-
     public func prompterJoined(_ peer: ControlPeer, connection: UInt64) async throws -> AsyncStream<PromptEvent> {
         await launches.join(peer, connection: connection)
     }

@@ -147,6 +147,9 @@ import WireProtocol
         idle(world, .seconds(10_000))
         try await Task.sleep(for: .milliseconds(20))
         #expect(await world.state(of: firefox) == .unlocked)
+        world.time.advance(by: .seconds(600))
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(await world.state(of: firefox) == .unlocked)
         await world.control.agentLeft(connection: 9)
         await eventually { await world.state(of: firefox) == .locked }
         _ = agent

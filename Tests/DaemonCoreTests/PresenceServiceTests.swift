@@ -1,6 +1,7 @@
 import Foundation
 import Policy
 import SealedFormats
+import SealedStore
 import TestSupport
 import Testing
 import WireProtocol
@@ -105,7 +106,7 @@ import WireProtocol
         async let vault = refusal { try await world.call(.openVault, body: PasscodeRequest(passcode: "right")) }
         try await Task.sleep(for: .milliseconds(50))
         world.signals.send(.sessionLocked(user: alice.user))
-        await eventually { try await world.status().isArmed == false && world.relocked == 1 }
+        await eventually { try await world.relocked == 1 }
         await world.documents.release()
         #expect(await unlocking == .busy)
         #expect(await opening == .busy)

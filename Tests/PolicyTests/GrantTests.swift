@@ -55,4 +55,26 @@ import Testing
     func aScopeThatIsNotAllowedIsNotDecoded(_ json: String) {
         #expect(throws: (any Error).self) { try JSONDecoder().decode([GrantScope].self, from: Data(json.utf8)) }
     }
+
+    @Test func aGrantEndsWithItsUsersPresenceAndTheSuperusersWithAnybodys() throws {
+        var policy = LockPolicy()
+        let ids = ["a", "b", "c", "d"].compactMap { AppID(rawValue: $0) }
+        for id in ids { policy.add(LockedApp(id: id, name: id.rawValue)) }
+        for (id, user) in zip(ids, [1_000, 1_001, 0, nil] as [UInt32?]) {
+            try policy.unlock([id], scope: .untilLocked, at: moment(1), user: user)
+        }
+        #expect(policy.endGrants(of: 1_000, .screenLocked).map(\.grant.app) == [ids[0], ids[2], ids[3]])
+        #expect(Set(policy.grants.keys) == [ids[1]])
+    }
+
+    @Test func aGrantOfAnEarlierVersionIsEverybodys() throws {
+        let grant = Grant(
+            app: calculator, scope: .untilLocked, boot: boot, startedAt: .seconds(1), expiresAt: nil, user: 1_000)
+        let bytes = try JSONEncoder().encode(grant)
+        var json = try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+        json["user"] = nil
+        let old = try JSONDecoder().decode(Grant.self, from: JSONSerialization.data(withJSONObject: json))
+        #expect(old.user == nil && old.concerns(5))
+        #expect(!grant.concerns(5) && grant.concerns(1_000))
+    }
 }

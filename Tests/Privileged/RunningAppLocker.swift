@@ -18,14 +18,16 @@ final class RunningAppLocker: Sendable {
     var errorOutput: String { supervisor.errorOutput }
 
     /// Starts it and waits until the gate holds launches and the passcode is set.
-    init(_ arguments: [String] = []) async throws {
+    /// - Parameter environment: what it has besides the tests' own.
+    init(_ arguments: [String] = [], environment: [String: String] = [:]) async throws {
         directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
         let state = directory.path("state")
         let client = ControlClient(socketPath: state + "/control.sock")
         self.client = client
         let supervisor = try ChildProcess(
-            try BuiltProducts.path("applocker"), ["up", "--state", state, "--no-hub"] + arguments)
+            try BuiltProducts.path("applocker"), ["up", "--state", state, "--no-hub"] + arguments,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { _, new in new })
         self.supervisor = supervisor
         await eventually("AppLocker is up; it says: \(supervisor.errorOutput)") {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway

@@ -1,30 +1,29 @@
 import Foundation
-import MessageBus
-import TestSupport
+public import MessageBus
 import Testing
 
 /// A system bus of the tests' own with python-dbusmock's logind on it.
-final class MockLogind: Sendable {
-    let address: String
-    let daemon: ChildProcess
-    let bus: MessageBus
+public final class MockLogind: Sendable {
+    public let address: String
+    public let daemon: ChildProcess
+    private let bus: MessageBus
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
     private static let mock = "org.freedesktop.DBus.Mock"
     private static let manager = "org.freedesktop.login1.Manager"
 
-    init() async throws {
+    public init() async throws {
         (daemon, address) = try await Self.startBus(nil)
         bus = try MessageBus(.address(address))
     }
 
-    init(daemon: ChildProcess, address: String) throws {
+    public init(daemon: ChildProcess, address: String) throws {
         (self.daemon, self.address) = (daemon, address)
         bus = try MessageBus(.address(address))
     }
 
     /// - Parameter path: of its socket; nil for one that the bus chooses.
-    static func startBus(_ path: String?) async throws -> (ChildProcess, String) {
+    public static func startBus(_ path: String?) async throws -> (ChildProcess, String) {
         let daemon = try ChildProcess(
             "dbus-daemon",
             ["--session", "--print-address", "--nofork"] + (path.map { ["--address=unix:path=\($0)"] } ?? []))
@@ -33,7 +32,7 @@ final class MockLogind: Sendable {
     }
 
     /// Starts logind; it ends with the returned process.
-    func start() async throws -> ChildProcess {
+    public func start() async throws -> ChildProcess {
         let logind = try ChildProcess(
             "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "PATH": "/usr/bin:/bin"])
@@ -44,7 +43,7 @@ final class MockLogind: Sendable {
         return logind
     }
 
-    func emit(_ member: String, _ signature: String, _ arguments: [BusValue]) async throws {
+    public func emit(_ member: String, _ signature: String, _ arguments: [BusValue]) async throws {
         try await bus.call(
             Self.name, Self.path, Self.mock, "EmitSignal",
             [
@@ -53,9 +52,9 @@ final class MockLogind: Sendable {
             ])
     }
 
-    func prepareForSleep(_ begins: Bool) async throws { try await emit("PrepareForSleep", "b", [.bool(begins)]) }
+    public func prepareForSleep(_ begins: Bool) async throws { try await emit("PrepareForSleep", "b", [.bool(begins)]) }
 
-    func addSession(_ id: String, user: UInt32, seat: String = "seat0") async throws -> String {
+    public func addSession(_ id: String, user: UInt32, seat: String = "seat0") async throws -> String {
         let answer = try await bus.call(
             Self.name, Self.path, Self.mock, "AddSession",
             [.string(id), .string(seat), .uint32(user), .string("user\(user)"), .bool(true)])
@@ -64,30 +63,30 @@ final class MockLogind: Sendable {
         return path
     }
 
-    func removeSession(_ id: String) async throws {
+    public func removeSession(_ id: String) async throws {
         try await emit(
             "SessionRemoved", "so", [.string(id), .objectPath("/org/freedesktop/login1/session/\(id)")])
     }
 
-    func update(_ path: String, _ interface: String, _ properties: [String: BusValue]) async throws {
+    public func update(_ path: String, _ interface: String, _ properties: [String: BusValue]) async throws {
         try await bus.call(
             Self.name, path, Self.mock, "UpdateProperties",
             [.string("org.freedesktop.login1.\(interface)"), .options(properties)])
     }
 
     /// For structures, which the mock's own `UpdateProperties` can't take.
-    func set(_ path: String, _ interface: String, _ name: String, _ value: BusValue) async throws {
+    public func set(_ path: String, _ interface: String, _ name: String, _ value: BusValue) async throws {
         try await bus.call(
             Self.name, path, "org.freedesktop.DBus.Properties", "Set",
             [.string("org.freedesktop.login1.\(interface)"), .string(name), .variant(value)])
     }
 
-    func call(_ path: String, _ interface: String, _ member: String) async throws {
+    public func call(_ path: String, _ interface: String, _ member: String) async throws {
         try await bus.call(Self.name, path, "org.freedesktop.login1.\(interface)", member)
     }
 
     /// What, who, why and mode of each inhibitor that is held.
-    func inhibitors() async throws -> [[String]] {
+    public func inhibitors() async throws -> [[String]] {
         try await bus.call(Self.name, Self.path, Self.manager, "ListInhibitors").first?.elements?
             .map { ($0.elements ?? []).prefix(4).map { $0.text ?? "" } } ?? []
     }

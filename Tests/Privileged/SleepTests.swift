@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import LocalControl
+import TestSupport
+import Testing
+import WireProtocol
+
+/// The whole of AppLocker on a computer that falls asleep, with python-dbusmock's logind in the place of the real one.
+@Suite(
+    .serialized,
+    .requires(
+        .root, .fanotify, .program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py"))
+)
+struct SleepTests {
+    /// AppLocker with an app on its list, a logind, and a prompter that lets everything wait.
+    private struct Scene {
+        let mock: MockLogind
+        let logind: ChildProcess
+        let applocker: RunningAppLocker
+        let diary: String
+        let app: String
+        let prompter: PromptWatch
+
+        init() async throws {
+            mock = try await MockLogind()
+            logind = try await mock.start()
+            applocker = try await RunningAppLocker(environment: ["DBUS_SYSTEM_BUS_ADDRESS": mock.address])
+            diary = applocker.directory.path("Diary")
+            try FileManager.default.copyItem(atPath: "/bin/echo", toPath: diary)
+            let letter = applocker.directory.path("Letter")
+            try FileManager.default.copyItem(atPath: "/bin/echo", toPath: letter)
+            app = try await applocker.add(diary).id
+            try await applocker.add(letter)
+            prompter = try await PromptWatch(applocker.client)
+            let (mock, applocker) = (mock, applocker)
+            await eventually("the computer waits for AppLocker") { try await mock.inhibitors().count == 1 }
+            await eventually { try await applocker.status().prompterConnected }
+        }
+
+        var letter: String { applocker.directory.path("Letter") }
+
+        /// Opens an app and the vault, and starts the other app, which waits.
+        func open() async throws -> ChildProcess {
+            try await applocker.unlock(app)
+            let _: VaultStatus = try await applocker.client.call(
+                .openVault, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
+            #expect(try await ChildProcess.run(diary, ["hello"]).exit == .code(0))
+            let waiting = try ChildProcess(letter, ["hello"])
+            let prompter = prompter
+            await eventually { await prompter.waiting == 1 }
+            return waiting
+        }
+
+        func expectLocked() async throws {
+            let vault: VaultStatus = try await applocker.client.call(.vault)
+            #expect(!vault.isOpen)
+            let status = try await applocker.status()
+            #expect(status.unlockedApps == 0 && status.lockedApps == 2 && !status.inactivity.isArmed)
+        }
+
+        func end() async throws {
+            await prompter.cancel()
+            try await applocker.stop()
+            logind.kill()
+        }
+    }
+
+    /// 100 times with `APPLOCKER_LONG=1`, which prints how long the computer was kept awake, else twice.
+    @Test(.timeLimit(.minutes(60))) func everythingIsLockedBeforeTheComputerSleepsAndAfterItWakes() async throws {
+        let scene = try await Scene()
+        let rounds = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 100 : 2
+        var waits: [Duration] = []
+        let clock = ContinuousClock()
+        for _ in 0..<rounds {
+            let waiting = try await scene.open()
+            let start = clock.now
+            try await scene.mock.prepareForSleep(true)
+            while try await !scene.mock.inhibitors().isEmpty, clock.now - start < .seconds(5) {}
+            waits.append(clock.now - start)
+            // From here on the computer sleeps: whatever is open stays open.
+            try await scene.expectLocked()
+            #expect(try await waiting.wait() == .notStarted(errno: EPERM))
+            #expect(await scene.prompter.waiting == 0)
+            #expect(try await ChildProcess.run(scene.diary).exit == .notStarted(errno: EPERM))
+            try await scene.mock.prepareForSleep(false)
+            await eventually("the next sleep waits, too") { try await scene.mock.inhibitors().count == 1 }
+            try await scene.expectLocked()
+        }
+        waits.sort()
+        let (median, p99) = (waits[waits.count / 2], waits[min(waits.count - 1, waits.count * 99 / 100)])
+        print("From PrepareForSleep to the inhibitor's release, \(rounds) times: median \(median), p99 \(p99)")
+        #expect(p99 < .milliseconds(200))
+        try await scene.end()
+    }
+
+    @Test func aFrozenDaemonOpensNothingAndLocksWhenItGoesOn() async throws {
+        let scene = try await Scene()
+        let waiting = try await scene.open()
+        let daemon = try #require(
+            try await scene.applocker.status().processes.first { $0.name == "applockerd" }?.pid)
+        kill(daemon, SIGSTOP)
+        try await scene.mock.prepareForSleep(true)
+        try await Task.sleep(for: .milliseconds(300))
+        // logind's patience is over.
+        #expect(try await scene.mock.inhibitors().count == 1)
+        try await scene.mock.prepareForSleep(false)
+        #expect(waiting.isRunning && waiting.output.isEmpty, "what waited still waits")
+        let another = try ChildProcess(scene.letter, ["hello"])
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(another.output.isEmpty)
+        kill(daemon, SIGCONT)
+        await eventually { try await scene.applocker.status().unlockedApps == 0 }
+        try await scene.expectLocked()
+        #expect(try await waiting.wait() == .notStarted(errno: EPERM))
+        await eventually { try await scene.mock.inhibitors().count == 1 }
+        // The computer is awake: what is started is asked about again.
+        let held = try ChildProcess(scene.diary, ["hello"])
+        await eventually { await scene.prompter.waiting >= 1 }
+        #expect(held.isRunning && held.output.isEmpty)
+        held.kill()
+        another.kill()
+        try await scene.end()
+    }
+}
+
+/// A prompter that answers nothing and counts what waits.
+private actor PromptWatch {
+    private(set) var waiting = 0
+    private var task: Task<Void, any Error>?
+
+    init(_ client: ControlClient) async throws {
+        let events = try await client.prompts()
+        task = Task { [weak self] in
+            for try await event in events { await self?.took(event) }
+        }
+    }
+
+    private func took(_ event: PromptEvent) {
+        switch event {
+        case .ask: waiting += 1
+        case .settled: waiting -= 1
+        case .ready: break
+        }
+    }
+
+    func cancel() { task?.cancel() }
+}
