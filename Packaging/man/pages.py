@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+"""Writes AppLocker's man pages: pages.py DIRECTORY VERSION APPLOCKER
+
+applocker(1) comes from the command line's own description of itself (APPLOCKER --experimental-dump-help), so that a
+command can't be without its page. The other programs have few words of their own to say; those are below.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+DATE = "2026-11-21"
+
+PROGRAMS = {
+    ("applocker-gate", "8"): (
+        "hold the launches of locked apps",
+        "applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH] [--weak] "
+        "[--no-descriptor-store]",
+        """The only reader of the kernel's permission events (fanotify(7)). It marks the programs of locked apps, holds
+each launch of one, asks applockerd(8) and answers the kernel. In doubt it denies: no daemon, no answer in time, too many
+waiting.
+
+It is started by the unit applocker-gate.service, or by "applocker up", which hold a duplicate of its descriptor: killing
+it releases nothing. A gate that is stopped for good lets go, and every locked app is open from then on.""",
+        [
+            ("--socket PATH", "Where it listens for the daemon. Absolute, at most 107 bytes."),
+            ("--daemon-uid UID", "The user as whom the daemon connects, as a number."),
+            ("--daemon-user-of PATH", "That user is the one to whom this directory belongs."),
+            ("--daemon-executable PATH", "The only program that is believed to be the daemon."),
+            ("--weak", "Watch processes although the kernel could hold launches: locked apps are stopped after they "
+             "started."),
+            ("--no-descriptor-store", "Run although nobody holds a duplicate of the descriptor: if this process is "
+             "killed, everything is open."),
+        ],
+        "0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
+    ),
+    ("applockerd", "8"): (
+        "decide which locked app may start",
+        "applockerd --state DIR [--gate-socket PATH] [--no-hub]",
+        """Keeps the list of locked apps, passcodes, grants, schedules, the sealed store and the activity log, answers
+applocker-gate(8), and serves applocker(1) and applocker-prompt(1) on the socket control.sock of its state directory. It is
+started by the unit applockerd.service, or by "applocker up".""",
+        [
+            ("--state DIR", "The directory of everything it keeps. Absolute; its own user's, mode 0711 or less."),
+            ("--gate-socket PATH", "Where the gate listens; gate.sock in the state directory where it is not given."),
+            ("--no-hub", "Speak to no hub. There is none yet; the word is accepted."),
+        ],
+        "0 ended by a signal, 1 could not start or go on.",
+    ),
+    ("applocker-prompt", "1"): (
+        "ask for the passcode in a window",
+        "applocker-prompt [--socket PATH]",
+        """Runs in a desktop session from login on, and shows a window that asks for the passcode when somebody starts a
+locked app. It decides nothing: the passcode goes to applockerd(8). Installed, it starts by itself
+(/etc/xdg/autostart/applocker-prompt.desktop). In a terminal, "applocker prompt --tty" does the same.""",
+        [("--socket PATH", "The control socket; found as applocker(1) finds it where it is not given.")],
+        "0 ended with the session, 1 could not start.",
+    ),
+    ("applocker-agent", "1"): (
+        "show AppLocker in a desktop session",
+        "applocker-agent [--socket PATH]",
+        """Shows the state of AppLocker as an icon in the tray and tells of denied launches and wrong passcodes by
+notifications. It notices when nobody touches the computer. Closing it stops no protection. Installed, it starts by itself
+(/etc/xdg/autostart/applocker-agent.desktop).""",
+        [("--socket PATH", "The control socket; found as applocker(1) finds it where it is not given.")],
+        "0 ended with the session, 1 could not start.",
+    ),
+}
+
+FILES = [
+    ("/var/lib/applocker/control.sock", "The socket of the system's AppLocker. APPLOCKER_SOCKET names another."),
+    ("/var/lib/applocker", "Everything the daemon keeps: database, sealed content, keys."),
+    ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and the way out when nothing else helps."),
+]
+SEE_ALSO = [("applocker", "1"), ("applocker-agent", "1"), ("applocker-gate", "8"), ("applocker-prompt", "1"),
+            ("applockerd", "8")]
+
+
+def escape(text):
+    """Text for troff: its own signs are taken literally, a quote or a dot that begins a line too."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.split("\n"))
+
+
+def paragraphs(text):
+    """Indented lines are examples and stay as they are; everything else flows."""
+    lines, is_example, out = (text or "").split("\n"), False, []
+    for line in lines:
+        if line.startswith("  ") != is_example and line.strip():
+            is_example = not is_example
+            out.append(".PP\n.RS\n.nf" if is_example else ".fi\n.RE\n.PP")
+        if line.strip():
+            out.append(escape(line[2:] if is_example else line))
+        elif not is_example and out:
+            out.append(".PP")
+    if is_example:
+        out.append(".fi\n.RE")
+    while out and out[-1] == ".PP":
+        out.pop()
+    return "\n".join(out).replace(".PP\n.PP", ".PP")
+
+
+def head(name, section, abstract, version):
+    return (f'.TH {escape(name.upper())} {section} {DATE} "AppLocker {version}" "AppLocker"\n.SH NAME\n'
+            f"{escape(name)} \\- {escape(abstract)}")
+
+
+def tail(name, section):
+    others = [f".BR {escape(n)} ({s})" for n, s in SEE_ALSO if (n, s) != (name, section)]
+    files = "\n".join(f".TP\n.I {escape(path)}\n{escape(what)}" for path, what in FILES)
+    return ".SH FILES\n" + files + "\n.SH SEE ALSO\n" + " ,\n".join(others)
+
+
+def spelt(argument):
+    """An option as it is typed: -n, --name VALUE."""
+    value = (argument.get("valueName") or "value").upper()
+    if argument["kind"] == "positional":
+        text = f"{value}" + ("..." if argument["isRepeating"] else "")
+        return f"[{text}]" if argument["isOptional"] else text
+    names = [("--" if n["kind"] == "long" else "-") + n["name"] for n in argument["names"]]
+    return ", ".join(names) + (f" {value}" if argument["kind"] == "option" else "")
+
+
+def shown(command):
+    return [a for a in command.get("arguments", []) if a["shouldDisplay"] and a.get("valueName") not in
+            ("help", "version")]
+
+
+def options(arguments):
+    out = []
+    for a in arguments:
+        default = f" Default: {a['defaultValue']}." if a.get("defaultValue") else ""
+        words = " ".join(filter(None, [a.get("abstract"), a.get("discussion")])).replace("\n", " ")
+        out.append(f".TP\n.B {escape(spelt(a))}\n{escape(words + default) or '(no further words)'}")
+    return "\n".join(out)
+
+
+def commands(command, path, out):
+    for sub in command.get("subcommands", []):
+        if not sub["shouldDisplay"] or sub["commandName"] == "help":
+            continue
+        name = path + [sub["commandName"]]
+        arguments = shown(sub)
+        positional = " ".join(spelt(a) for a in arguments if a["kind"] == "positional")
+        has_options = any(a["kind"] != "positional" for a in arguments)
+        below = [s for s in sub.get("subcommands", []) if s["shouldDisplay"]]
+        line = " ".join(name) + (" COMMAND" if below else "") + (" [OPTIONS]" if has_options else "")
+        out.append(f'.SS "{escape((line + " " + positional).strip())}"')
+        out.append(escape(sub.get("abstract") or ""))
+        if sub.get("discussion"):
+            out.append(".PP\n" + paragraphs(sub["discussion"]))
+        if arguments:
+            out.append(options(arguments))
+        commands(sub, name, out)
+
+
+def command_line(version, program):
+    dump = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
+    root = json.loads(dump)["command"]
+    out = [head("applocker", "1", root["abstract"].rstrip("."), version),
+           ".SH SYNOPSIS\n.B applocker\n.I COMMAND\n.RI [ OPTIONS ]\n.br\n.B applocker \\-\\-version\n.br\n"
+           ".B applocker help\n.RI [ COMMAND ]",
+           ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]), ".SH COMMANDS"]
+    commands(root, ["applocker"], out)
+    out.append(".SH EXIT STATUS\n0 done, 1 refused, 2 wrong command line, 3 AppLocker is not running, 4 no such app.")
+    out.append(".SH ENVIRONMENT\n.TP\n.B APPLOCKER_SOCKET\nThe control socket, where \\-\\-socket does not name one.")
+    out.append(tail("applocker", "1"))
+    return "\n".join(out) + "\n"
+
+
+def program_page(name, section, version):
+    abstract, synopsis, description, arguments, status = PROGRAMS[name, section]
+    out = [head(name, section, abstract, version), ".SH SYNOPSIS\n.nf\n" + escape(synopsis).replace(name, name) + "\n.fi",
+           ".SH DESCRIPTION\n" + paragraphs(description), ".SH OPTIONS"]
+    out += [f".TP\n.B {escape(option)}\n{escape(words)}" for option, words in arguments]
+    out += [".SH EXIT STATUS\n" + escape(status), tail(name, section)]
+    return "\n".join(out) + "\n"
+
+
+def main():
+    directory, version, program = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    pages = {("applocker", "1"): command_line(version, program)}
+    pages |= {(name, section): program_page(name, section, version) for name, section in PROGRAMS}
+    for (name, section), text in pages.items():
+        (directory / f"man{section}").mkdir(parents=True, exist_ok=True)
+        (directory / f"man{section}" / f"{name}.{section}").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
