@@ -53,8 +53,12 @@ extension PresenceService {
             guard watches[user]?.due != due else { continue }
             watches.removeValue(forKey: user)?.task.cancel()
             let wait = due - time.now().elapsed
+            guard wait > .zero else {
+                await lockForInactivity(user)
+                continue
+            }
             let task = Task { [time] in
-                do { try await time.sleep(for: max(wait, .milliseconds(1))) } catch { return }
+                do { try await time.sleep(for: wait) } catch { return }
                 await alarm(user)
             }
             watches[user] = (due, task)

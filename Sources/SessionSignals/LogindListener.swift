@@ -6,6 +6,7 @@ import MessageBus
 actor LogindListener {
     static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
+    private static let seat = "org.freedesktop.login1.Seat"
     private static let manager = "org.freedesktop.login1.Manager"
 
     private let bus: MessageBus
@@ -92,7 +93,8 @@ actor LogindListener {
         }
         for session in sessions.values {
             guard let seat = session.seat else { continue }
-            try? await lookAtSeat(seat)
+            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
+            await frontChanged(seat, front)
         }
         if manager["PreparingForSleep"]?.bool == true { signals.yield(.goingToSleep(delay.begin())) }
         if manager["PreparingForShutdown"]?.bool == true { signals.yield(.shuttingDown(delay.begin())) }
@@ -151,8 +153,15 @@ actor LogindListener {
             let isClosed = try await value("LidClosed", of: Self.manager, in: signal)?.bool ?? lidIsClosed
             if isClosed, !lidIsClosed { signals.yield(.lidClosed) }
             lidIsClosed = isClosed
-        case LogindSession.interface where sessions[signal.path] != nil: try await look(at: signal.path)
-        case "org.freedesktop.login1.Seat": try await lookAtSeat(signal.path)
+        case LogindSession.interface where sessions[signal.path] != nil:
+            // What it says counts, even where it is over by the time we look.
+            if let isLocked = try await value("LockedHint", of: LogindSession.interface, in: signal)?.bool {
+                lockChanged(signal.path, isLocked)
+            }
+            try await look(at: signal.path)
+        case Self.seat:
+            guard let front = try await value("ActiveSession", of: Self.seat, in: signal) else { return }
+            await frontChanged(signal.path, front)
         default: break
         }
     }
@@ -166,6 +175,12 @@ actor LogindListener {
     }
 
     // MARK: Sessions and seats
+
+    private func lockChanged(_ path: String, _ isLocked: Bool) {
+        guard let session = sessions[path] else { return }
+        sessions[path]?.isLocked = isLocked
+        if isLocked, !session.isLocked { signals.yield(.sessionLocked(user: session.user)) }
+    }
 
     private func look(at path: String) async throws {
         let properties = try await bus.properties(Self.name, path, LogindSession.interface)
@@ -184,9 +199,8 @@ actor LogindListener {
         signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
     }
 
-    private func lookAtSeat(_ seat: String) async throws {
-        let value = try await bus.property(Self.name, seat, "org.freedesktop.login1.Seat", "ActiveSession")
-        guard let path = value.elements?.last?.text else { return }
+    private func frontChanged(_ seat: String, _ front: BusValue) async {
+        guard let path = front.elements?.last?.text else { return }
         let last = active.updateValue(path, forKey: seat)
         guard let last, last != path, let left = sessions[last] else { return }
         if sessions[path] == nil { try? await look(at: path) }

@@ -6,7 +6,9 @@ import Testing
 
 @testable import SessionSignals
 
-@Suite(.requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py")))
+@Suite(
+    .timeLimit(.minutes(1)),
+    .requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py")))
 struct LogindSignalsTests {
     private let alice: UInt32 = 1_000
     private let bob: UInt32 = 1_001
@@ -105,13 +107,18 @@ struct LogindSignalsTests {
         let (signals, stream) = await listen(mock)
         var reader = stream
         _ = await reader.next()
-        let second = try await mock.addSession("2", user: alice)
-        let third = try await mock.addSession("3", user: bob)
         func front(_ id: String, _ path: String) async throws {
             try await mock.set(seat, "Seat", "ActiveSession", .structure([.string(id), .objectPath(path)]))
         }
-        try await front("2", second)
+        // The mock brings a new session to the front.
+        let second = try await mock.addSession("2", user: alice)
         try await front("1", first)
+        try await front("2", second)
+        let third = try await mock.addSession("3", user: bob)
+        #expect(await reader.nextButSessions() == .switchedAway(user: alice))
+        try await front("1", first)
+        #expect(await reader.nextButSessions() == .switchedAway(user: bob))
+        try await front("2", second)
         try await front("3", third)
         #expect(await reader.nextButSessions() == .switchedAway(user: alice))
         // To a console where nobody is logged in.
