@@ -51,7 +51,8 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "TestSupport", dependencies: ["CLinux", "MessageBus"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+        name: "TestSupport", dependencies: ["CLinux", "MessageBus"], path: "Tests/TestSupport", swiftSettings: strict),
 ]
 targets += module("Policy", tests: [])
 targets += module("WireProtocol", ["Policy"], tests: ["Policy"])
