@@ -24,8 +24,11 @@ public struct Daemon: Sendable {
         var sessionSignals: any SessionSignalsPort
         /// The camera of this input; "auto" for the first one there is. Which are understood is the camera's affair.
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
-        /// Overwrites and removes the keys that lie beside the database, and has the daemon start anew soon after.
+        /// Overwrites and removes the keys that lie beside the database. From then on there is no way back: what is left
+        /// is erased at the next start, where it is not before.
         var eraseKeys: @Sendable () throws -> Void
+        /// Has the daemon end soon after, to be started again.
+        var startAnew: @Sendable () -> Void
         /// Has the daemon end for good soon after, and with it AppLocker.
         var stop: @Sendable () -> Void
 
@@ -33,8 +36,10 @@ public struct Daemon: Sendable {
             records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
             sessionSignals: any SessionSignalsPort, makeCamera: @escaping @Sendable (String) -> any PhotoSource,
-            eraseKeys: @escaping @Sendable () throws -> Void, stop: @escaping @Sendable () -> Void
+            eraseKeys: @escaping @Sendable () throws -> Void, startAnew: @escaping @Sendable () -> Void,
+            stop: @escaping @Sendable () -> Void
         ) {
+            self.startAnew = startAnew
             self.stop = stop
             self.makeCamera = makeCamera
             self.sessionSignals = sessionSignals
@@ -90,8 +95,8 @@ public struct Daemon: Sendable {
                 records: ports.records, blobs: ports.blobs, passcodes: passcodes, vault: vault, apps: apps,
                 device: device.id, time: ports.time, log: log),
             erase: {
-                // Keys first: without them the rest is noise, whatever happens next.
                 try ports.eraseKeys()
+                defer { ports.startAnew() }
                 try await ports.records.eraseAll()
                 try await ports.blobs.sweep(keeping: [])
             },

@@ -35,6 +35,11 @@ struct HostFiles: Sendable {
 
     func exists(_ path: String) -> Bool { access(root == "/" ? path : root + path, F_OK) == 0 }
 
+    /// Where a symbolic link points; nil where it is none, or may not be read.
+    func link(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: root == "/" ? path : root + path)
+    }
+
     /// The names in a directory, sorted.
     func names(in path: String) -> Result<[String], Absence> {
         let full = root == "/" ? path : root + path

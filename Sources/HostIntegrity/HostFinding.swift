@@ -13,6 +13,10 @@ public struct HostFinding: Sendable, Equatable, Codable {
         case kernelTaint = "kernel-taint"
         case fanotifyWatchdog = "fanotify-watchdog"
         case coreFiles = "core-files"
+        case serviceUnits = "service-units"
+        case camera
+        case clock
+        case descriptorStore = "descriptor-store"
     }
 
     public enum State: String, Sendable, Codable {

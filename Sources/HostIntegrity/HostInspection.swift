@@ -17,12 +17,13 @@ public struct HostInspection: Sendable {
         self.kernel = kernel
     }
 
-    /// One finding for each `HostFinding.ID`, in its order.
+    /// One finding for each `HostFinding.ID`, in its order, but the descriptor store, which needs a gate.
     public func findings() -> [HostFinding] {
         let overlay = kernel.overlayEscapes()
         return [
             launchHold(), overlayEscape(overlay), RootAccess(files).finding, preloadedLibraries(), tracing(),
             userNamespaces(overlay), secureBoot(), kernelLockdown(), kernelTaint(), fanotifyWatchdog(), coreFiles(),
+            serviceUnits(), camera(), clock(),
         ]
     }
 }

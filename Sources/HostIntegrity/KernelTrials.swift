@@ -19,10 +19,16 @@ struct KernelTrials: Sendable {
     var tryLaunchHold: @Sendable () -> Int32
     /// A held program under an overlay that an ordinary user mounts in a user namespace.
     var overlayEscapes: @Sendable () -> Outcome
+    /// Nil where the kernel does not say.
+    var isClockSynchronised: @Sendable () -> Bool?
 
     static let thisKernel = KernelTrials(
         tryLaunchHold: { clinux_try_launch_hold("/proc/self/exe") },
-        overlayEscapes: tryOverlayEscape)
+        overlayEscapes: tryOverlayEscape,
+        isClockSynchronised: {
+            let state = clinux_clock_is_synchronised()
+            return state < 0 ? nil : state == 1
+        })
 
     @Sendable private static func tryOverlayEscape() -> Outcome {
         guard geteuid() == 0 else { return .notTried(reason: "it needs root") }

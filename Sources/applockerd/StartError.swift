@@ -4,6 +4,7 @@ enum StartError: Error, CustomStringConvertible {
     case noBootID
     case noSecret(path: String, cause: String)
     case unsafeFile(path: String, cause: String)
+    case erasureUnfinished(path: String, cause: String)
     /// A part of the daemon that runs for as long as the daemon came to its end.
     case ended
 
@@ -13,6 +14,8 @@ enum StartError: Error, CustomStringConvertible {
         case .noBootID: "/proc/sys/kernel/random/boot_id can't be read, so lockouts could not be kept. Mount /proc."
         case .noSecret(let path, let cause):
             "The secret file \(path) can't be used (\(cause)). Restore it from a backup of the state; without it nothing opens."
+        case .erasureUnfinished(let path, let cause):
+            "Erasing everything in \(path) can't go on (\(cause)). Set that right and start AppLocker again, which finishes it."
         case .ended: "A part of the daemon ended by itself. Start it again, and report this with its log."
         case .unsafeFile(let path, let cause): "\(path) can't be trusted (\(cause)). Make it yours alone: chmod go= it."
         }

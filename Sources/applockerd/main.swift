@@ -19,7 +19,6 @@ func run() async throws {
     clinux_keep_heap_small()
     ControlServer.keepThreadsFew()
     try ProcessHardening.apply()
-    _ = clinux_keep_capabilities_from_children()
     // Each client is a descriptor.
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -31,6 +30,8 @@ func run() async throws {
     let processes = SystemProcesses()
     let deviceKey = SecretFile(arguments.state + "/device-key")
     let machineSecret = SecretFile(arguments.state + "/machine-secret")
+    let erasure = Erasure(state: arguments.state, keys: [machineSecret, deviceKey])
+    try erasure.finishIfBegun()
     let database = try StateDatabase(
         path: arguments.state + "/applocker.sqlite",
         signingKey: try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey }))
@@ -47,12 +48,9 @@ func run() async throws {
             records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
             resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
             directory: processes, sessionSignals: sessionSignals, makeCamera: { FFmpegCamera(input: $0) },
-            eraseKeys: {
-                try machineSecret.erase()
-                try deviceKey.erase()
-                // The answer goes out first; whoever started the daemon starts it again, as new.
-                DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) }
-            },
+            eraseKeys: { try erasure.begin() },
+            // The answer goes out first; whoever started the daemon starts it again, as new.
+            startAnew: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },
             stop: {
                 // `Supervisor.stoppedByOwner`, and RestartPreventExitStatus= of the service.
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(3) }
@@ -88,6 +86,8 @@ func run() async throws {
     }
 }
 
+// Capabilities belong to a thread: before there is a second one.
+_ = clinux_keep_capabilities_from_children()
 do {
     try await run()
 } catch is CancellationError {

@@ -90,7 +90,7 @@ final class World: Sendable {
             ports: Daemon.Ports(
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
                 directory: TestDirectory(), sessionSignals: signals, makeCamera: { _ in camera },
-                eraseKeys: { erasure.happened.withLock { $0 = true } },
+                eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,
             version: "test", ownUser: 500,

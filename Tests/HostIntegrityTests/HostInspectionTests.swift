@@ -21,7 +21,7 @@ struct HostInspectionTests {
         let tree = try HostTree()
         for overlay in [KernelTrials.Outcome.held, .escaped, .notTried(reason: "x")] {
             let findings = tree.inspection(launchHold: ENOSYS, overlay: overlay).findings()
-            #expect(findings.map(\.id) == HostFinding.ID.allCases)
+            #expect(findings.map(\.id) + [.descriptorStore] == HostFinding.ID.allCases)
             #expect(findings.allSatisfy { $0.sentence.hasSuffix(".") && !$0.sentence.contains("\n") })
             #expect(findings.allSatisfy { $0.state != .degraded || $0.advice != nil })
         }

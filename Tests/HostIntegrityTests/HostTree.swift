@@ -14,9 +14,12 @@ struct HostTree {
     }
 
     func inspection(
-        launchHold: Int32 = 0, overlay: KernelTrials.Outcome = .held
+        launchHold: Int32 = 0, overlay: KernelTrials.Outcome = .held, isClockSynchronised: Bool? = true
     ) -> HostInspection {
         HostInspection(
-            root: directory.path, kernel: KernelTrials(tryLaunchHold: { launchHold }, overlayEscapes: { overlay }))
+            root: directory.path,
+            kernel: KernelTrials(
+                tryLaunchHold: { launchHold }, overlayEscapes: { overlay },
+                isClockSynchronised: { isClockSynchronised }))
     }
 }

@@ -70,6 +70,23 @@ struct ResetCommandTests {
         try await applocker.end()
     }
 
+    @Test("A reset that was cut off after the keys were gone is finished at the next start")
+    func cutOff() async throws {
+        let applocker = try await CommandLineFixture()
+        try await applocker.addNote("Safe", "12-34-56")
+        try await applocker.end()
+        // As the power would leave it between the two steps.
+        for name in ["machine-secret", "device-key"] { #expect(unlink(applocker.directory.path("state/\(name)")) == 0) }
+        try applocker.directory.write("", to: "state/erasing", permissions: 0o600)
+        let again = try await applocker.startAgain()
+        #expect(try await applocker.run("status", "--json").json()["isSetUp"] as? Bool == false)
+        #expect(access(applocker.directory.path("state/erasing"), F_OK) != 0)
+        #expect(try await applocker.run("setup", passcodes: ["a fresh horse"]).status == 0)
+        #expect(try await applocker.run("note", "list", passcodes: ["a fresh horse"]).status == 0)
+        #expect(try await applocker.run("log", "verify").status == 0)
+        try await applocker.end(again)
+    }
+
     private func newSecrets(_ applocker: CommandLineFixture) async throws -> [Data] {
         await eventually("there are new keys") { try secrets(applocker).allSatisfy { $0.count == 32 } }
         return try secrets(applocker)

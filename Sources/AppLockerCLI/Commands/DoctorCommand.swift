@@ -20,7 +20,12 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let host = try await OwnThread.run { HostInspection().findings() }
+        let status = try? await connection.client.call(.status, reply: StatusReport.self)
+        let gate = status?.protection == .held ? status?.processes.first { $0.name == "applocker-gate" }?.pid : nil
+        let host = try await OwnThread.run {
+            let inspection = HostInspection()
+            return inspection.findings() + (gate.map { [inspection.descriptorStore(gate: $0)] } ?? [])
+        }
         let report = DoctorReport(
             host: host.map(DoctorFinding.init), appLocker: await DoctorFinding.ofDaemon(connection.client))
         if output.json {
@@ -98,7 +103,7 @@ struct DoctorFinding: Encodable, Equatable {
 
     static func of(_ status: StatusReport) -> [DoctorFinding] {
         [DoctorFinding("daemon", .ok, "AppLocker \(status.version) answers."), passcode(status), protection(status)]
-            + [monitoring(status), prompter(status)]
+            + [monitoring(status), prompter(status), inactivity(status)]
     }
 
     private static func passcode(_ status: StatusReport) -> DoctorFinding {
@@ -127,6 +132,17 @@ struct DoctorFinding: Encodable, Equatable {
             : DoctorFinding(
                 "monitoring", .weak, "Monitoring is off: every app starts without being asked about.",
                 advice: "Run `applocker monitoring on`.")
+    }
+
+    private static func inactivity(_ status: StatusReport) -> DoctorFinding {
+        let minutes = status.inactivity.limitSeconds / 60
+        return status.inactivity.source == .none
+            ? DoctorFinding(
+                "inactivity", .weak, "Nothing tells when nobody is there: inactivity locks nothing for this user.",
+                advice: "Start `applocker-agent` in the desktop session.")
+            : DoctorFinding(
+                "inactivity", .ok,
+                "After \(minutes) min without input everything is locked (by \(status.inactivity.source.rawValue)).")
     }
 
     private static func prompter(_ status: StatusReport) -> DoctorFinding {

@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+
+/// Erasing everything, so that a crash or a power cut in the middle of it is finished at the next start: once the marker
+/// is on disk there is no way back, and no half of a state to stumble over.
+struct Erasure: Sendable {
+    private let state: String
+    private let keys: [SecretFile]
+    private var marker: String { state + "/erasing" }
+
+    init(state: String, keys: [SecretFile]) {
+        self.state = state
+        self.keys = keys
+    }
+
+    /// Keys first: without them the rest is noise, whatever happens next.
+    /// - Throws: `StartError`, with nothing erased where the marker can't be written.
+    func begin() throws {
+        let file = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure }
+        defer { close(file) }
+        guard fsync(file) == 0, synchroniseDirectory() else { throw failure }
+        for key in keys { try key.erase() }
+    }
+
+    /// To be called before anything of the state is opened.
+    /// - Throws: `StartError` where something can't be removed; the next start tries again.
+    func finishIfBegun() throws {
+        guard access(marker, F_OK) == 0 else { return }
+        for key in keys { try key.erase() }
+        for name in ["applocker.sqlite", "applocker.sqlite-wal", "applocker.sqlite-shm"] {
+            guard unlink("\(state)/\(name)") == 0 || errno == ENOENT else { throw failure }
+        }
+        do {
+            let blobs = state + "/blobs"
+            if FileManager.default.fileExists(atPath: blobs) { try FileManager.default.removeItem(atPath: blobs) }
+        } catch {
+            throw StartError.erasureUnfinished(path: state, cause: "\(error)")
+        }
+        guard synchroniseDirectory(), unlink(marker) == 0, synchroniseDirectory() else { throw failure }
+    }
+
+    private var failure: StartError {
+        .erasureUnfinished(path: state, cause: String(cString: strerror(errno)))
+    }
+
+    private func synchroniseDirectory() -> Bool {
+        let directory = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return false }
+        defer { close(directory) }
+        return fsync(directory) == 0
+    }
+}
