@@ -195,6 +195,23 @@ actor DesktopAgent {
 
     private func serveSessionBus() async throws {
         let bus = try MessageBus(sessionBus)
+        do {
+            try await serve(bus)
+        } catch {
+            await leaveSessionBus()
+            throw error
+        }
+        await leaveSessionBus()
+    }
+
+    private func leaveSessionBus() async {
+        choice.sessionBus = nil
+        notifications = nil
+        tray = nil
+        await chooseIdleSource()
+    }
+
+    private func serve(_ bus: MessageBus) async throws {
         let server = NotificationServer(bus, offered: programs.offeredActions) { [programs] in programs.icon($0) }
         choice.sessionBus = bus
         notifications = server
@@ -209,15 +226,13 @@ actor DesktopAgent {
             // The tray may end by the person's wish; everything else only with the bus.
             for try await _ in group where !bus.isOpen { return }
         }
-        choice.sessionBus = nil
-        notifications = nil
-        await chooseIdleSource()
     }
 
     private func serveTray() async throws {
         let bus = try MessageBus(sessionBus)
         let tray = TrayItem(
-            bus, state: TrayState(session, means: programs.means), iconDirectory: programs.iconDirectory)
+            bus, state: TrayState(session, means: programs.means), iconDirectory: programs.iconDirectory,
+            icon: { [programs] in programs.icon($0) })
         self.tray = tray
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await tray.serve() }

@@ -6,6 +6,9 @@ actor NotificationServer {
     static let name = "org.freedesktop.Notifications"
     static let path = "/org/freedesktop/Notifications"
 
+    /// For an answer, which takes a moment where the bus has to start the server first.
+    private static let patience: Duration = .seconds(10)
+
     private let bus: MessageBus
     /// What this session can do when a button is pressed.
     private let offered: Set<Bubble.Action>
@@ -26,19 +29,20 @@ actor NotificationServer {
     }
 
     /// Shows it in place of the earlier one with its key. Where no server runs, the bus starts the desktop's; where there
-    /// is none at all, nothing is shown.
-    func show(_ bubble: Bubble) async { await inOrder { await self.send(bubble) } }
+    /// is none at all, nothing is shown. Returns at once: a server that hangs holds nobody up.
+    func show(_ bubble: Bubble) { inOrder { await self.send(bubble) } }
 
-    func withdraw(_ key: String) async { await inOrder { await self.close(key) } }
+    func withdraw(_ key: String) { inOrder { await self.close(key) } }
 
-    private func inOrder(_ work: @escaping @Sendable () async -> Void) async {
+    /// Returns when everything that was asked for has been done.
+    func settled() async { await last?.value }
+
+    private func inOrder(_ work: @escaping @Sendable () async -> Void) {
         let before = last
-        let task = Task {
+        last = Task {
             await before?.value
             await work()
         }
-        last = task
-        await task.value
     }
 
     private func send(_ bubble: Bubble) async {
@@ -58,7 +62,7 @@ actor NotificationServer {
                     .string(summary),
                     .string(body), .strings(abilities.actions(of: bubble, offered: offered)), .options(hints),
                     .int32(milliseconds),
-                ])
+                ], timeout: Self.patience)
             numbers[bubble.key] = answer.first?.integer.flatMap { UInt32(exactly: $0) }
         } catch {
             // Nobody shows anything here, or not now: what happened is in the log all the same.
@@ -70,12 +74,13 @@ actor NotificationServer {
     private func close(_ key: String) async {
         guard let number = numbers.removeValue(forKey: key) else { return }
         // A server answers with an error where the bubble is gone already.
-        _ = try? await bus.call(Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)])
+        _ = try? await bus.call(
+            Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)], timeout: Self.patience)
     }
 
     private func currentAbilities() async throws -> BubbleAbilities {
         if let abilities { return abilities }
-        let answer = try await bus.call(Self.name, Self.path, Self.name, "GetCapabilities")
+        let answer = try await bus.call(Self.name, Self.path, Self.name, "GetCapabilities", timeout: Self.patience)
         let names = answer.first?.elements?.compactMap(\.text) ?? []
         let abilities = BubbleAbilities(capabilities: names)
         self.abilities = abilities

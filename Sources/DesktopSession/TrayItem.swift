@@ -10,6 +10,8 @@ final class TrayItem: Sendable {
 
     private let bus: MessageBus
     private let iconDirectory: String
+    /// The icon's name as this desktop can find it.
+    private let icon: @Sendable (String) -> String
     private let state: Mutex<(TrayState, revision: UInt32)>
     private let commands: AsyncStream<TrayState.Command>.Continuation
 
@@ -19,8 +21,12 @@ final class TrayItem: Sendable {
     /// - Parameters:
     ///   - bus: used for nothing else.
     ///   - iconDirectory: where the icons are that the desktop's theme does not have; may be empty.
-    init(_ bus: MessageBus, state: TrayState, iconDirectory: String) {
+    init(
+        _ bus: MessageBus, state: TrayState, iconDirectory: String,
+        icon: @escaping @Sendable (String) -> String = { $0 }
+    ) {
         self.bus = bus
+        self.icon = icon
         self.iconDirectory = iconDirectory
         self.state = Mutex((state, revision: 1))
         (chosen, commands) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
@@ -81,6 +87,7 @@ final class TrayItem: Sendable {
             .init(type) { [weak self] in self.map { value($0.shown) } ?? .string("") }
         }
         let directory = iconDirectory
+        let icon = icon
         let nothing = BusInterface.Method(takes: "ii") { _, _ in [] }
         return BusInterface(
             Self.interface,
@@ -95,9 +102,9 @@ final class TrayItem: Sendable {
                 "Status": property("s") { .string(Self.status($0)) },
                 "WindowId": property("i") { _ in .int32(0) },
                 "IconThemePath": property("s") { _ in .string(directory) },
-                "IconName": property("s") { .string($0.protection.icon) },
+                "IconName": property("s") { .string(icon($0.protection.icon)) },
                 "IconPixmap": property("a(iiay)") { _ in noPicture },
-                "AttentionIconName": property("s") { .string($0.protection.icon) },
+                "AttentionIconName": property("s") { .string(icon($0.protection.icon)) },
                 "AttentionIconPixmap": property("a(iiay)") { _ in noPicture },
                 "AttentionMovieName": property("s") { _ in .string("") },
                 "OverlayIconName": property("s") { _ in .string("") },

@@ -34,16 +34,21 @@ struct DunstTests {
         let serving = Task { try await server.serve { action in if action == .lockNow { pressed.set() } } }
         defer { serving.cancel() }
         await server.show(Bubble(.sample(.blocked, sentence: "<b> & \u{202E}")))
+        await server.settled()
         await eventually { try await displayed() == "1" }
         await server.show(Bubble(.sample(.unlocked)))
+        await server.settled()
         try await Task.sleep(for: .milliseconds(200))
         #expect(try await displayed() == "1", "in the earlier one's place")
         _ = try await ChildProcess.run("dunstctl", ["action", "0"], environment: environment)
         await eventually("the button") { pressed.isSet }
         await server.show(.inactivity(secondsLeft: 30))
+        await server.settled()
         await eventually { try await displayed() != "0" }
         await server.withdraw("inactivity")
+        await server.settled()
         await server.withdraw(Bubble(.sample(.unlocked)).key)
+        await server.settled()
         await eventually("all are gone") { try await displayed() == "0" }
     }
 }

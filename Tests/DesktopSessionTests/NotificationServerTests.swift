@@ -12,8 +12,11 @@ import WireProtocol
         let mock = try await MockNotifications(on: session, capabilities: ["actions", "body", "body-markup"])
         let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
         await server.show(Bubble(.sample(.blocked, sentence: "a < b")))
+        await server.settled()
         await server.show(Bubble(.sample(.blocked, app: "gimp", name: "GIMP")))
+        await server.settled()
         await server.show(Bubble(.sample(.unlocked)))
+        await server.settled()
         let notified = mock.calls["Notify"]
         #expect(notified.map { $0[1].integer } == [0, 0, 101], "what each replaces")
         #expect(mock.summaries == ["Firefox was blocked", "GIMP was blocked", "Firefox is unlocked"])
@@ -30,11 +33,13 @@ import WireProtocol
         let mock = try await MockNotifications(on: session, capabilities: ["body"])
         let server = NotificationServer(try session.connect(), offered: [.lockNow])
         await server.withdraw("inactivity")
+        await server.settled()
         // In the order asked for, even where nobody waits for the first.
-        async let shown: Void = server.show(.inactivity(secondsLeft: 30))
-        await shown
+        await server.show(.inactivity(secondsLeft: 30))
         await server.withdraw("inactivity")
+        await server.settled()
         await server.withdraw("inactivity")
+        await server.settled()
         #expect(mock.calls.members == ["GetCapabilities", "Notify", "CloseNotification"])
         #expect(mock.calls["Notify"][0][7].integer == 30_000)
         #expect(mock.calls["Notify"][0][5].elements == [], "no buttons where the server has none")
@@ -48,6 +53,7 @@ import WireProtocol
         let serving = Task { try await server.serve { action in pressed.withLock { $0.append(action) } } }
         defer { serving.cancel() }
         await server.show(Bubble(.sample(.unlocked)))
+        await server.settled()
         let stranger = try session.connect()
         await eventually("it listens") {
             try await mock.invoke(101, "show-log")
@@ -70,8 +76,10 @@ import WireProtocol
         let serving = Task { try await server.serve { _ in } }
         defer { serving.cancel() }
         await server.show(Bubble(.sample(.blocked)))  // Nobody shows it, and nothing goes wrong.
+        await server.settled()
         var first: MockNotifications? = try await MockNotifications(on: session, capabilities: ["body"])
         await server.show(Bubble(.sample(.blocked)))
+        await server.settled()
         #expect(first?.calls["Notify"].count == 1)
         first?.bus.close()
         await first?.bus.untilEnd()
@@ -79,6 +87,7 @@ import WireProtocol
         let second = try await MockNotifications(on: session, capabilities: [])
         await eventually("the change is noticed") {
             await server.show(Bubble(.sample(.blocked, sentence: "Again.")))
+            await server.settled()
             return second.calls["Notify"].last?[3].text == "Firefox was blocked: Again."
         }
         #expect(second.calls["Notify"].last?[1].integer == 0, "another server's numbers mean nothing to it")
