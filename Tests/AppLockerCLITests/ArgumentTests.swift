@@ -1,5 +1,5 @@
-import Policy
 import LocalControl
+import Policy
 import Testing
 import WireProtocol
 

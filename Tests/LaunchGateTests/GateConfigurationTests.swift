@@ -1,3 +1,5 @@
+import Glibc
+import TestSupport
 import Testing
 
 @testable import LaunchGate
@@ -14,6 +16,14 @@ import Testing
         #expect(configuration.weak && configuration.withoutDescriptorStore)
     }
 
+    @Test func `the daemon's user can be told by a directory that is theirs`() throws {
+        let directory = try TemporaryDirectory()
+        var status = stat()
+        try #require(stat(directory.path, &status) == 0)
+        let configuration = try GateConfiguration(arguments: ["--socket", "/s", "--daemon-user-of", directory.path])
+        #expect(configuration.daemonUser == status.st_uid)
+    }
+
     @Test(
         arguments: [
             (["--socket", "/s"], "--daemon-uid"),
@@ -21,6 +31,9 @@ import Testing
             (["--socket"], "needs a value"),
             (["--socket", "/s", "--daemon-uid", "root"], "\"root\""),
             (["--socket", "/s", "--daemon-uid", "4294967295"], "4294967295"),
+            (["--socket", "/s", "--daemon-user-of", "/etc/passwd"], "\"/etc/passwd\""),
+            (["--socket", "/s", "--daemon-user-of", "/nowhere"], "\"/nowhere\""),
+            (["--socket", "/s", "--daemon-user-of", "tmp"], "\"tmp\""),
             (["--socket", "/s", "--daemon-uid", "0", "--daemon-executable", "x"], "absolute"),
             (["--help-me"], "--help-me"),
         ])
