@@ -117,20 +117,10 @@ public actor FileService {
         return id
     }
 
-    /// By id, by the beginning of an id of at least 4 digits, or by a name that only one file has.
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
-        let all = try await records.records(in: .files)
-        var found: [StoredRecord] = []
-        if reference.count >= 4 { found = all.filter { $0.name.id.description.hasPrefix(reference) } }
-        if found.isEmpty { found = try all.filter { try Self.content(of: $0, keys).name == reference } }
-        switch found.count {
-        case 1: return found[0]
-        case 0: throw ControlError(.noSuchItem, "There is no such file. `applocker file list` shows all.")
-        default:
-            throw ControlError(
-                .ambiguousItem, "This fits \(found.count) files; name one by its id, as `applocker file list` shows it."
-            )
-        }
+        try await ItemReference(text: reference, kind: "file", command: "applocker file list").find(
+            in: records, .files
+        ) { all in try all.filter { try Self.content(of: $0, keys).name == reference } }
     }
 
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {

@@ -147,14 +147,8 @@ public actor IntruderService {
     }
 
     private func find(_ reference: String) async throws -> StoredRecord {
-        let found = try await records.records(in: .intruders).filter {
-            reference.count >= 4 && $0.name.id.description.hasPrefix(reference)
-        }
-        switch found.count {
-        case 1: return found[0]
-        case 0: throw ControlError(.noSuchItem, "There is no such photo. `applocker intruders list` shows all.")
-        default: throw ControlError(.ambiguousItem, "This fits \(found.count) photos; give more digits of the id.")
-        }
+        try await ItemReference(text: reference, kind: "photo", command: "applocker intruders list").find(
+            in: records, .intruders)
     }
 
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {

@@ -115,26 +115,11 @@ public actor NoteService {
         }
     }
 
-    /// By id, by the beginning of an id of at least 4 digits, or by a title that only one note has.
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
-        if let id = ItemID(reference), let record = try await records.record(.notes, id), record.sealed != nil {
-            return record
-        }
-        let all = try await records.records(in: .notes)
-        var found: [StoredRecord] = []
-        if reference.count >= 4 { found = all.filter { $0.name.id.description.hasPrefix(reference) } }
-        if found.isEmpty {
-            found = try await Self.inParallel(all) { record in
-                try Self.content(of: record, keys).title == reference ? record : nil
-            }
-        }
-        switch found.count {
-        case 1: return found[0]
-        case 0: throw ControlError(.noSuchItem, "There is no such note. `applocker note list` shows all.")
-        default:
-            throw ControlError(
-                .ambiguousItem, "This fits \(found.count) notes; name one by its id, as `applocker note list` shows it."
-            )
+        try await ItemReference(text: reference, kind: "note", command: "applocker note list").find(
+            in: records, .notes
+        ) { all in
+            try await Self.inParallel(all) { try Self.content(of: $0, keys).title == reference ? $0 : nil }
         }
     }
 

@@ -1,7 +1,8 @@
 #pragma once
-// A file without a name, in memory: memfd_create(2) (Linux 3.17).
+// Files in memory: one without a name, by memfd_create(2) (Linux 3.17), and the file systems that keep theirs there.
 #include <errno.h>
 #include <linux/memfd.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,3 +12,7 @@ static inline int clinux_memory_file(const char *name) {
     long descriptor = syscall(SYS_memfd_create, name, MFD_CLOEXEC);
     return descriptor < 0 ? -errno : (int)descriptor;
 }
+
+// Whether the files of this directory are in memory, in a tmpfs or ramfs (statfs(2), linux/magic.h). False also where that
+// can't be told.
+bool clinux_is_in_memory(const char *path);

@@ -1,4 +1,4 @@
-#include "memory_files.h"
+#include "memory_file.h"
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
