@@ -105,7 +105,7 @@ struct TamperTests {
         }
         let running: StatusReport = try await client.call(.status)
         for pid in running.processes.map(\.pid) + [up.pid] {
-            let maps = try #require(FileHandle(forReadingAtPath: "/proc/\(pid)/maps")?.readToEnd())
+            let maps = try #require(try FileHandle(forReadingAtPath: "/proc/\(pid)/maps")?.readToEnd())
             #expect(maps.count > 1_000)
             #expect(!String(decoding: maps, as: UTF8.self).contains("preloaded.so"), "process \(pid)")
         }
