@@ -64,13 +64,13 @@ import WireProtocol
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)
         for name in ["applocker.sqlite", "applocker.sqlite-wal", "applocker.sqlite-shm", "machine-secret"] {
-            var status = stat()
-            #expect(stat(state.path(name), &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+            #expect(try permissions(state.path(name)) == 0o600, "\(name)")
         }
-        await eventually {
-            var status = stat()
-            return stat(daemon.socket, &status) == 0 && status.st_mode & 0o777 == 0o666
-        }
+        await eventually { try permissions(daemon.socket) == 0o666 }
+    }
+
+    private func permissions(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
     @Test(arguments: [["--state"], ["--state", "relative"], [], ["--port", "80"]])
