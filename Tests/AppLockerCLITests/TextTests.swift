@@ -15,6 +15,7 @@ struct TextTests {
         StatusReport(
             version: "9.9", isSetUp: true, protection: protection, degraded: degraded, monitoring: monitoring,
             lockedApps: 2, unlockedApps: 1, waitingLaunches: 1, prompterConnected: true, lockout: lockout,
+            inactivity: InactivityReport(limitSeconds: 600, source: .mutter, isArmed: false),
             processes: [ProcessReport(name: "applockerd", pid: 7)])
     }
 
@@ -118,6 +119,9 @@ struct TextTests {
         for weak in [status(protection: .weak), status(protection: .gateAway), status(monitoring: .init(isOn: false))] {
             #expect(DoctorReport(host: [], appLocker: DoctorFinding.of(weak)).isDegraded)
         }
+        var unwatched = status()
+        unwatched.inactivity.source = .none
+        #expect(DoctorReport(host: [], appLocker: DoctorFinding.of(unwatched)).isDegraded)
         var missing = status()
         missing.prompterConnected = false
         let lines = DoctorReport(host: [], appLocker: DoctorFinding.of(missing)).lines(plain)
