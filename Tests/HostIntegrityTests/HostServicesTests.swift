@@ -13,29 +13,37 @@ struct HostServicesTests {
         "/sys/fs/cgroup/system.slice/applockerd.service/cgroup.procs": "812\n",
     ]
 
+    /// The tree has to be there for as long as it is looked at.
+    private func finding(
+        _ files: [String: String] = [:], isClockSynchronised: Bool? = true, _ look: (HostInspection) -> HostFinding
+    ) throws -> HostFinding {
+        let tree = try HostTree(files)
+        return withExtendedLifetime(tree) { look(tree.inspection(isClockSynchronised: isClockSynchronised)) }
+    }
+
     @Test func servicesAreThereAndRunOrTheFindingNamesThem() throws {
-        #expect(try HostTree().inspection().serviceUnits().state == .unknown)
-        #expect(try HostTree(Self.running).inspection().serviceUnits().state == .ok)
+        #expect(try finding { $0.serviceUnits() }.state == .unknown)
+        #expect(try finding(Self.running) { $0.serviceUnits() }.state == .ok)
         var stopped = Self.running
         stopped["/sys/fs/cgroup/system.slice/applockerd.service/cgroup.procs"] = nil
-        let finding = try HostTree(stopped).inspection().serviceUnits()
-        #expect(finding.state == .degraded && finding.sentence.contains("applockerd.service"))
-        #expect(!finding.sentence.contains("applocker-gate"))
-        let without = try HostTree(["/run/systemd/system/x": ""]).inspection().serviceUnits()
+        let one = try finding(stopped) { $0.serviceUnits() }
+        #expect(one.state == .degraded && one.sentence.contains("applockerd.service"))
+        #expect(!one.sentence.contains("applocker-gate"))
+        let without = try finding(["/run/systemd/system/x": ""]) { $0.serviceUnits() }
         #expect(without.state == .degraded && without.advice != nil)
     }
 
     @Test func aCameraWithoutFfmpegIsWeakAndNoCameraIsNot() throws {
-        #expect(try HostTree().inspection().camera().state == .ok)
-        #expect(try HostTree(["/dev/video-codec": ""]).inspection().camera().sentence.contains("no camera"))
-        #expect(try HostTree(["/dev/video0": ""]).inspection().camera().state == .degraded)
-        let both = try HostTree(["/dev/video2": "", "/usr/bin/ffmpeg": ""]).inspection().camera()
+        #expect(try finding { $0.camera() }.state == .ok)
+        #expect(try finding(["/dev/video-codec": ""]) { $0.camera() }.sentence.contains("no camera"))
+        #expect(try finding(["/dev/video0": ""]) { $0.camera() }.state == .degraded)
+        let both = try finding(["/dev/video2": "", "/usr/bin/ffmpeg": ""]) { $0.camera() }
         #expect(both.state == .ok && both.sentence.contains("/dev/video2"))
     }
 
     @Test(arguments: [(true, .ok), (false, .degraded), (nil, .unknown)] as [(Bool?, HostFinding.State)])
     func theClockIsAsTheKernelSays(isSynchronised: Bool?, state: HostFinding.State) throws {
-        #expect(try HostTree().inspection(isClockSynchronised: isSynchronised).clock().state == state)
+        #expect(try finding(isClockSynchronised: isSynchronised) { $0.clock() }.state == state)
     }
 
     @Test func theDescriptorStoreIsLookedForInTheGatesParent() throws {

@@ -56,7 +56,7 @@ import WireProtocol
         try FileManager.default.removeItem(atPath: state.path("machine-secret"))
         let daemon = try await ChildProcess.run(BuiltProducts.path("applockerd"), ["--state", state.path])
         #expect(daemon.exit == .code(1))
-        #expect(daemon.errorOutput.contains("machine secret"))
+        #expect(daemon.errorOutput.contains("\(state.path)/machine-secret"))
         #expect(!FileManager.default.fileExists(atPath: state.path("machine-secret")))
     }
 
