@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The command line of `applocker-gate`.
