@@ -8,16 +8,16 @@
 
 /// Bytes that must not outlive their use: a passcode, a key.
 ///
-/// They live in pages of their own, which are kept out of swap (where the process may lock memory), out of core files
-/// and out of forked children (on Linux), and are overwritten before they go back to the kernel. Nothing prints them.
+/// They live in pages that hold nothing else, which are kept out of swap (where the process may lock memory), out of core
+/// files and out of forked children (on Linux), and are overwritten as soon as nobody needs them. Nothing prints them.
 ///
 /// `@unchecked Sendable`: the bytes are written before `init` returns and only read from then on.
 public final class SecretBytes: @unchecked Sendable {
-    /// How many bytes there are; the pages are larger.
+    /// How many bytes there are; the memory is larger.
     public let count: Int
     /// Whether the pages are locked in memory. False where the limit for it (RLIMIT_MEMLOCK) is used up.
-    public let isLockedInMemory: Bool
-    private let pages: UnsafeMutableRawBufferPointer
+    public var isLockedInMemory: Bool { memory.isLocked }
+    private let memory: SecretPages.Piece
 
     /// Secret bytes written in place, so that no other copy need exist.
     /// - Parameters:
@@ -25,17 +25,16 @@ public final class SecretBytes: @unchecked Sendable {
     ///   - fill: writes from the front of the zeroed buffer and returns how many bytes count.
     /// - Throws: what `fill` throws; what it had written is wiped.
     public init(capacity: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Int) rethrows {
-        let (pages, isLocked) = Self.map(atLeast: capacity)
+        let memory = SecretPages.take(atLeast: capacity)
         do {
-            let count = try fill(UnsafeMutableRawBufferPointer(rebasing: pages[..<capacity]))
+            let count = try fill(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<capacity]))
             precondition(0...capacity ~= count, "SecretBytes: more bytes were filled than there is room for")
             self.count = count
         } catch {
-            Self.unmap(pages)
+            SecretPages.giveBack(memory)
             throw error
         }
-        self.pages = pages
-        isLockedInMemory = isLocked
+        self.memory = memory
     }
 
     /// Copies bytes that stay the caller's to wipe.
@@ -80,29 +79,11 @@ public final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    deinit { Self.unmap(pages) }
+    deinit { SecretPages.giveBack(memory) }
 
     /// Lends the bytes; the pointer must not leave the closure.
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(rebasing: pages[..<count])) }
-    }
-
-    private static func map(atLeast capacity: Int) -> (pages: UnsafeMutableRawBufferPointer, isLocked: Bool) {
-        let pageSize = Int(getpagesize())
-        let size = max(1, (capacity + pageSize - 1) / pageSize) * pageSize
-        guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | mapAnonymous, -1, 0),
-            start != MAP_FAILED
-        else { fatalError("SecretBytes: no memory") }
-        #if os(Linux)
-            madvise(start, size, adviceDontDump)
-            madvise(start, size, adviceWipeOnFork)
-        #endif
-        return (UnsafeMutableRawBufferPointer(start: start, count: size), mlock(start, size) == 0)
-    }
-
-    private static func unmap(_ pages: UnsafeMutableRawBufferPointer) {
-        wipe(pages)
-        munmap(pages.baseAddress, pages.count)
+        try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(rebasing: memory.bytes[..<count])) }
     }
 }
 
@@ -136,15 +117,3 @@ package func equalInConstantTime(_ left: UnsafeRawBufferPointer, _ right: Unsafe
     for index in left.indices { difference |= left[index] ^ right[index] }
     return difference == 0
 }
-
-#if canImport(Darwin)
-    private let mapAnonymous = MAP_ANON
-#else
-    private let mapAnonymous = Int32(MAP_ANONYMOUS)
-#endif
-#if os(Linux)
-    /// MADV_DONTDUMP, Linux 3.4.
-    private let adviceDontDump: Int32 = 16
-    /// MADV_WIPEONFORK, Linux 4.14.
-    private let adviceWipeOnFork: Int32 = 18
-#endif

@@ -69,6 +69,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 32, 64]) func whatAKeyWasIsNotThereOnceNobodyHasIt(count: Int) throws {
+        var was: [UInt8] = []
+        var address: UnsafeRawPointer?
+        do {
+            let secret = SecretBytes(capacity: count) { buffer in
+                for index in buffer.indices { buffer[index] = UInt8(index + 100) }
+                return count
+            }
+            secret.withUnsafeBytes { bytes in
+                was = Array(bytes)
+                address = bytes.baseAddress
+            }
+        }
+        // The memory of keys stays mapped for the next one, which may have it by now.
+        let now = Array(UnsafeRawBufferPointer(start: try #require(address), count: count))
+        #expect(now != was)
+    }
+
+    @Test func thousandsOfKeysAtOnceAreAllTheirOwn() {
+        let keys = (0..<5_000).map { _ in SecretBytes.random(count: 32) }
+        #expect(Set(keys.map { hex($0) }).count == 5_000)
+        #expect(Set(keys.map { key in key.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) / 64 } }).count == 5_000)
+    }
+
     @Test func wipingLeavesZeros() {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 5000, alignment: 1)
         defer { memory.deallocate() }
