@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 32, 64]) func whatAKeyWasIsNotThereOnceNobodyHasIt(count: Int) throws {
+    @Test(arguments: [1, 32, 64]) func whatAKeyWasIsNotThereOnceNobodyHasIt(count: Int) {
         var was: [UInt8] = []
         var address: UnsafeRawPointer?
         do {
@@ -83,7 +83,7 @@ import Testing
             }
         }
         // The memory of keys stays mapped for the next one, which may have it by now.
-        let now = Array(UnsafeRawBufferPointer(start: try #require(address), count: count))
+        let now = Array(UnsafeRawBufferPointer(start: address, count: count))
         #expect(now != was)
     }
 
