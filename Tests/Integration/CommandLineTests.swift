@@ -40,7 +40,7 @@ struct CommandLineTests {
             if count == 1 { await terminal.shows("They differ.") }
         }
         #expect(try await setup.wait() == .code(0))
-        #expect(terminal.text.contains("The passcode is set."))
+        #expect(await terminal.shows("The passcode is set."))
         #expect(!terminal.text.contains(CommandLineFixture.passcode))
         let again = [CommandLineFixture.passcode]
         #expect(try await applocker.run("monitoring", "off", "--for", "10m", passcodes: again).status == 0)

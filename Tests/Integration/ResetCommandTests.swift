@@ -118,6 +118,6 @@ struct ResetCommandTests {
         await terminal.shows("Are you sure?")
         terminal.type("n")
         #expect(try await child.wait() == .code(1))
-        #expect(terminal.text.contains("Nothing was changed."))
+        #expect(await terminal.shows("Nothing was changed."))
     }
 }
