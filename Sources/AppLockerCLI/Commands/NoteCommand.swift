@@ -16,6 +16,14 @@ struct NoteCommand: AsyncParsableCommand {
             """,
         subcommands: [Add.self, List.self, Show.self, Edit.self, Remove.self], defaultSubcommand: List.self)
 
+    /// A text in an argument could be read by other programs.
+    static func requireInputOrEditor(_ source: String?) throws {
+        guard source == nil || source == "-" else {
+            throw ValidationError(
+                "The text of a note comes from standard input (-) or your editor, not from an argument.")
+        }
+    }
+
     static let noteHelp = ArgumentHelp("The note's id, the beginning of it, or its title.", valueName: "note")
 
     struct Add: AsyncParsableCommand {
@@ -32,12 +40,7 @@ struct NoteCommand: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
-        func validate() throws {
-            guard source == nil || source == "-" else {
-                throw ValidationError(
-                    "The text of a note comes from standard input (-) or your editor, not from an argument.")
-            }
-        }
+        func validate() throws { try NoteCommand.requireInputOrEditor(source) }
 
         func run() async throws {
             let client = connection.client
@@ -158,12 +161,7 @@ struct NoteCommand: AsyncParsableCommand {
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
-        func validate() throws {
-            guard source == nil || source == "-" else {
-                throw ValidationError(
-                    "The text of a note comes from standard input (-) or your editor, not from an argument.")
-            }
-        }
+        func validate() throws { try NoteCommand.requireInputOrEditor(source) }
 
         func run() async throws {
             let client = connection.client
