@@ -48,6 +48,9 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
@@ -128,6 +131,30 @@ targets += [
             "applocker", "applockerd", "applocker-gate",
         ], swiftSettings: strict),
 ]
+// The hub: what it keeps, in SQLite or PostgreSQL, what it answers, and the devices' end of it.
+targets += [.systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])])]
+targets += module(
+    "HubStore", ["WireProtocol"], tests: ["HubStoreSQLite", "HubStorePostgres", "WireProtocol", "CLinux", grdb])
+targets += module("HubStoreSQLite", ["HubStore", "WireProtocol", grdb])
+targets += module("HubStorePostgres", ["HubStore", "WireProtocol", "CPostgreSQL"])
+targets += module("WebPush", [crypto], tests: [crypto])
+targets += module(
+    "HubServer",
+    [
+        "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdTLS, httpClient, httpTypes, lifecycle,
+        logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
+    ], tests: ["HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", crypto, hummingbird, httpClient, nioCore])
+targets += module(
+    "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
+    tests: ["HubServer", "HubStore", "HubStoreSQLite", "WireProtocol"])
+targets += [
+    .executableTarget(
+        name: "applocker-hub",
+        dependencies: [
+            "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", "WireProtocol", argumentParser, lifecycle,
+            logging,
+        ], swiftSettings: strict)
+]
 // The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
 targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
 targets += module("MessageBus", ["CSystemd"], tests: [])
@@ -163,6 +190,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),

@@ -1,0 +1,1 @@
+// HubClient: being written.

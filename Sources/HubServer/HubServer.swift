@@ -1,0 +1,1 @@
+// HubServer: being written.

@@ -1,0 +1,246 @@
+public import Foundation
+public import WireProtocol
+
+/// Everything a hub keeps: households, their devices, invitations, rosters, sealed records, PIN shares, push subscriptions.
+///
+/// Nothing is acknowledged before it is durable, and every method is one transaction. Times are passed in, as seconds since
+/// 1970. SQLite and PostgreSQL hold the same promises, which one conformance suite checks on both.
+/// - Throws: every method throws `HubError` for what is refused; `unavailable` where the database can't be reached or is full.
+public protocol HubStore: Sendable {
+    // MARK: Households and devices
+
+    /// - Returns: false where this very household was founded by this device and token before.
+    /// - Throws: `conflict` where the household or the device exists otherwise.
+    func foundHousehold(_ request: NewHouseholdRequest, at time: Int64) async throws -> Bool
+    /// Whose token this is. Called for every request: cached where the store can be sure of it.
+    /// - Parameter hash: SHA-256 of the token, 32 bytes.
+    /// - Returns: nil for a token that was never given or is revoked.
+    func device(tokenHash hash: Data) async throws -> StoredDevice?
+    func household(_ household: HubID) async throws -> StoredHousehold
+    func changeHousehold(_ household: HubID, eventDays: Int) async throws
+    /// With everything that belongs to it; its blobs are garbage from then on.
+    func removeHousehold(_ household: HubID) async throws
+    func devices(of household: HubID) async throws -> [StoredDevice]
+    /// To the minute, so that it is written rarely.
+    func sawDevice(_ device: HubID, of household: HubID, at time: Int64) async throws
+
+    // MARK: Roster
+
+    func roster(of household: HubID, after number: UInt64) async throws -> [Data]
+    /// Appends the entry and does what it says, in one transaction: `admit` makes the device that joined by the
+    /// invitation active, `revoke` removes a device with its token, push subscription and PIN shares.
+    /// - Throws: `conflict` where the number is not the next; `notFound` where the invitation or the device is not there.
+    func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws
+
+    // MARK: Invitations
+
+    func invite(_ request: NewInvitationRequest, household: HubID, by device: HubID, at time: Int64) async throws
+    /// - Throws: `notFound`, or `gone` after its time or its withdrawal.
+    func invitation(_ id: HubID, household: HubID, at time: Int64) async throws -> StoredInvitation
+    func withdrawInvitation(_ id: HubID, household: HubID) async throws
+    /// Uses the invitation up and stores the device as pending. The same request again changes nothing.
+    /// - Parameter proofHash: SHA-256 of the request's proof.
+    /// - Returns: the household, and who invited.
+    /// - Throws: `notFound` for an unknown id or a wrong proof, alike; `gone` where it has expired or another device joined.
+    func join(
+        _ request: JoinRequest, invitation: HubID, proofHash: Data, at time: Int64
+    ) async throws -> StoredInvitation
+
+    // MARK: Records
+
+    /// Writes each record that is the next revision of what is stored (1 where there is nothing), in order, each with the
+    /// household's next sequence number. The very same record again gets the number it has. What can't be written stands
+    /// in its outcome and does not keep the others from being written.
+    func write(_ records: [HubRecord], household: HubID, at time: Int64) async throws -> [HubWriteOutcome]
+    /// Ascending by sequence number, tombstones too; at most `limit` records and `maximumBytes` of sealed bytes, but at
+    /// least one where there is one.
+    func records(
+        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+    ) async throws -> HubRecordPage
+    func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord?
+    /// Forgets tombstones and records of these collections that were written before the time. Sequence numbers stay used.
+    /// - Returns: how many records were forgotten.
+    func prune(_ collections: [String], of household: HubID, writtenBefore time: Int64) async throws -> Int
+    func households() async throws -> [HubID]
+
+    // MARK: Blobs
+
+    /// What is known of a blob; its bytes are in a `HubBlobStore`.
+    func beginBlob(_ request: NewBlobRequest, household: HubID, at time: Int64) async throws -> BlobState
+    func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
+    /// - Throws: `conflict` where `from` is not what is stored.
+    func advanceBlob(_ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool) async throws
+    /// Removes what is known of blobs that no record names and that began before the time, of all households.
+    /// - Returns: their ids, for their bytes to be removed.
+    func collectGarbage(begunBefore time: Int64) async throws -> [StoredBlobID]
+
+    // MARK: PIN shares
+
+    func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws
+    /// Failures so far and when the next attempt is looked at; nil where there is no share.
+    func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter?
+    /// Counts the attempt durably, and only then hands out what to compare it with. A destroyed share is `gone`, one that
+    /// has to wait is `tooMany`. The 10th attempt destroys the share unless `succeedPIN` follows: so it is compared first
+    /// and destroyed by `failPIN`.
+    func attemptPIN(device: HubID, household: HubID, at time: Int64) async throws -> StoredPINAttempt
+    /// The attempt was right: the counter begins anew.
+    func succeedPIN(device: HubID, household: HubID) async throws
+    /// The attempt was wrong: at `PINShareState.failuresToDestroy` the entries are overwritten.
+    func failPIN(device: HubID, household: HubID) async throws
+    func removePINShare(device: HubID, household: HubID) async throws
+
+    // MARK: Push
+
+    func setPushSubscription(
+        _ subscription: PushSubscriptionRequest?, device: HubID, household: HubID
+    ) async throws
+    func pushSubscriptions(of household: HubID) async throws -> [StoredPushSubscription]
+    /// Only where it is still this one.
+    func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws
+
+    // MARK: The hub's own
+
+    /// Small secrets of the hub itself, such as its VAPID key. The first writer wins; everybody gets what is stored.
+    func setting(_ name: String, orStore value: Data) async throws -> Data
+
+    /// What happened in any hub of this database from now on, this one included, in an order that never shows a record
+    /// before one with a smaller number of the same household. After a lost connection the stream says `.unknown`.
+    func changes() async throws -> AsyncStream<HubChange>
+    /// Ends the streams of `changes()` and closes the database.
+    func close() async throws
+}
+
+/// What a hub tells the others that share its database.
+public enum HubChange: Equatable, Sendable {
+    /// The household has records up to this number.
+    case records(household: HubID, through: UInt64)
+    case roster(household: HubID, number: UInt64)
+    case join(household: HubID, invitation: HubID)
+    /// The device's streams have to end.
+    case revoked(household: HubID, device: HubID)
+    /// Something may have been missed: look at everything.
+    case unknown
+}
+
+public struct StoredHousehold: Equatable, Sendable {
+    public var household: HubID
+    public var sequence: UInt64
+    public var records: Int
+    /// Sealed bytes of records and complete or begun blobs.
+    public var bytes: UInt64
+    public var eventDays: Int
+    /// Number of the newest roster entry.
+    public var rosterNumber: UInt64
+
+    public init(
+        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, eventDays: Int, rosterNumber: UInt64
+    ) {
+        self.household = household
+        self.sequence = sequence
+        self.records = records
+        self.bytes = bytes
+        self.eventDays = eventDays
+        self.rosterNumber = rosterNumber
+    }
+}
+
+public struct StoredDevice: Equatable, Sendable {
+    public var household: HubID
+    public var id: HubID
+    public var role: HubDeviceRole
+    public var state: HubDeviceState
+    public var lastSeen: Int64?
+    public var hasPush: Bool
+
+    public init(
+        household: HubID, id: HubID, role: HubDeviceRole, state: HubDeviceState, lastSeen: Int64?, hasPush: Bool
+    ) {
+        self.household = household
+        self.id = id
+        self.role = role
+        self.state = state
+        self.lastSeen = lastSeen
+        self.hasPush = hasPush
+    }
+}
+
+public struct StoredInvitation: Equatable, Sendable {
+    public var id: HubID
+    public var household: HubID
+    public var inviter: HubID
+    /// Seconds since 1970.
+    public var expires: Int64
+    public var join: JoinRequest?
+
+    public init(id: HubID, household: HubID, inviter: HubID, expires: Int64, join: JoinRequest?) {
+        self.id = id
+        self.household = household
+        self.inviter = inviter
+        self.expires = expires
+        self.join = join
+    }
+}
+
+public struct StoredBlob: Equatable, Sendable {
+    public var state: BlobState
+    /// SHA-256 of all of it, 32 bytes.
+    public var hash: Data
+
+    public init(state: BlobState, hash: Data) {
+        self.state = state
+        self.hash = hash
+    }
+}
+
+public struct StoredBlobID: Hashable, Sendable {
+    public var household: HubID
+    public var blob: HubID
+
+    public init(household: HubID, blob: HubID) {
+        self.household = household
+        self.blob = blob
+    }
+}
+
+public struct StoredPINCounter: Equatable, Sendable {
+    public var failures: Int
+    /// Seconds since 1970 from which on the next attempt is looked at.
+    public var opensAt: Int64
+
+    public init(failures: Int, opensAt: Int64) {
+        self.failures = failures
+        self.opensAt = opensAt
+    }
+}
+
+/// A counted attempt, and what it is compared with.
+public struct StoredPINAttempt: Sendable {
+    /// This attempt included.
+    public var failures: Int
+    public var entries: [PINShareRequest.Entry]
+
+    public init(failures: Int, entries: [PINShareRequest.Entry]) {
+        self.failures = failures
+        self.entries = entries
+    }
+}
+
+public struct StoredPushSubscription: Equatable, Sendable {
+    public var device: HubID
+    public var subscription: PushSubscriptionRequest
+
+    public init(device: HubID, subscription: PushSubscriptionRequest) {
+        self.device = device
+        self.subscription = subscription
+    }
+}
+
+/// The bytes of blobs. What is known of them is in the `HubStore`.
+public protocol HubBlobStore: Sendable {
+    /// Durable when it returns. A piece at an offset below what is there overwrites it: an upload that was cut off is
+    /// written again.
+    func write(_ bytes: [UInt8], at offset: UInt64, of blob: StoredBlobID) async throws
+    /// Fewer bytes at the end.
+    func read(_ blob: StoredBlobID, offset: UInt64, length: Int) async throws -> [UInt8]
+    func remove(_ blobs: [StoredBlobID]) async throws
+}

@@ -1,0 +1,1 @@
+// HubStorePostgres: being written.

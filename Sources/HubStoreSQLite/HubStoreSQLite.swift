@@ -1,0 +1,1 @@
+// HubStoreSQLite: being written.

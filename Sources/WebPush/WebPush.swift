@@ -1,0 +1,1 @@
+// WebPush: being written.

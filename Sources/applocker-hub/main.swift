@@ -1,0 +1,1 @@
+print("applocker-hub: being written")
