@@ -6,6 +6,8 @@ public struct KeyRing: Sendable {
         case vault = 1
         case inbox = 2
         case device = 3
+        /// On every device of a household, open or locked; the "vault" is the household.
+        case status = 4
 
         public static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }

@@ -31,4 +31,13 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let files = RecordCollection(known: "files")
     public static let lockedFiles = RecordCollection(known: "locked-files")
     public static let intruders = RecordCollection(known: "intruders")
+    /// Keys for one device, boxed; like the ones below, of a household instead of a vault.
+    public static let keys = RecordCollection(known: "keys")
+    public static let devices = RecordCollection(known: "devices")
+    public static let status = RecordCollection(known: "status")
+    public static let apps = RecordCollection(known: "apps")
+    public static let events = RecordCollection(known: "events")
+    /// Launches that wait for an answer.
+    public static let requests = RecordCollection(known: "requests")
+    public static let commands = RecordCollection(known: "commands")
 }
