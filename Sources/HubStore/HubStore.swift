@@ -23,6 +23,9 @@ public protocol HubStore: Sendable {
     func devices(of household: HubID) async throws -> [StoredDevice]
     /// To the minute, so that it is written rarely.
     func sawDevice(_ device: HubID, of household: HubID, at time: Int64) async throws
+    /// The device leaves: its token, push subscription and PIN shares end, and `changes()` says `revoked`. The roster stays
+    /// as it is. Unknown devices are passed over.
+    func removeDevice(_ device: HubID, of household: HubID) async throws
 
     // MARK: Roster
 
