@@ -12,7 +12,7 @@ public protocol HubStore: Sendable {
     /// - Returns: false where this very household was founded by this device and token before.
     /// - Throws: `conflict` where the household or the device exists otherwise.
     func foundHousehold(_ request: NewHouseholdRequest, at time: Int64) async throws -> Bool
-    /// Whose token this is. Called for every request: cached where the store can be sure of it.
+    /// Whose token this is. Called for every request: cached where the store can be sure of it; `lastSeen` may then be older.
     /// - Parameter hash: SHA-256 of the token, 32 bytes.
     /// - Returns: nil for a token that was never given or is revoked.
     func device(tokenHash hash: Data) async throws -> StoredDevice?
@@ -24,7 +24,7 @@ public protocol HubStore: Sendable {
     /// To the minute, so that it is written rarely.
     func sawDevice(_ device: HubID, of household: HubID, at time: Int64) async throws
     /// The device leaves: its token, push subscription and PIN shares end, and `changes()` says `revoked`. The roster stays
-    /// as it is. Unknown devices are passed over.
+    /// as it is, and an entry may still revoke the device. Unknown devices are passed over.
     func removeDevice(_ device: HubID, of household: HubID) async throws
 
     // MARK: Roster
@@ -32,19 +32,25 @@ public protocol HubStore: Sendable {
     func roster(of household: HubID, after number: UInt64) async throws -> [Data]
     /// Appends the entry and does what it says, in one transaction: `admit` makes the device that joined by the
     /// invitation active, `revoke` removes a device with its token, push subscription and PIN shares.
+    /// The very same entry again, under the number it has, changes nothing.
     /// - Throws: `conflict` where the number is not the next; `notFound` where the invitation or the device is not there.
     func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws
 
     // MARK: Invitations
 
     func invite(_ request: NewInvitationRequest, household: HubID, by device: HubID, at time: Int64) async throws
+    /// One that was used in time stays readable for an hour, so that the owner may take a minute more to agree. The
+    /// proof of its `join` is empty: it is not stored.
     /// - Throws: `notFound`, or `gone` after its time or its withdrawal.
     func invitation(_ id: HubID, household: HubID, at time: Int64) async throws -> StoredInvitation
+    /// A device that joined by it and is not admitted yet goes too.
+    /// - Throws: `notFound`.
     func withdrawInvitation(_ id: HubID, household: HubID) async throws
     /// Uses the invitation up and stores the device as pending. The same request again changes nothing.
     /// - Parameter proofHash: SHA-256 of the request's proof.
     /// - Returns: the household, and who invited.
-    /// - Throws: `notFound` for an unknown id or a wrong proof, alike; `gone` where it has expired or another device joined.
+    /// - Throws: `notFound` for an unknown id or a wrong proof, alike; `gone` where it has expired or another device joined;
+    ///   `conflict` where a device of this id or token is in already.
     func join(
         _ request: JoinRequest, invitation: HubID, proofHash: Data, at time: Int64
     ) async throws -> StoredInvitation
@@ -53,7 +59,9 @@ public protocol HubStore: Sendable {
 
     /// Writes each record that is the next revision of what is stored (1 where there is nothing), in order, each with the
     /// household's next sequence number. The very same record again gets the number it has. What can't be written stands
-    /// in its outcome and does not keep the others from being written.
+    /// in its outcome and does not keep the others from being written: `conflict` has what is stored, and where nothing is
+    /// stored a revision above 1 is an `error` with the code `conflict`.
+    /// - Throws: `notFound` where there is no such household.
     func write(_ records: [HubRecord], household: HubID, at time: Int64) async throws -> [HubWriteOutcome]
     /// Ascending by sequence number, tombstones too; at most `limit` records and `maximumBytes` of sealed bytes, but at
     /// least one where there is one.
@@ -61,7 +69,8 @@ public protocol HubStore: Sendable {
         of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage
     func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord?
-    /// Forgets tombstones and records of these collections that were written before the time. Sequence numbers stay used.
+    /// Forgets the records of these collections, tombstones too, that were written before the time; with an empty list,
+    /// the tombstones of every collection. Sequence numbers stay used. In several transactions where there are many.
     /// - Returns: how many records were forgotten.
     func prune(_ collections: [String], of household: HubID, writtenBefore time: Int64) async throws -> Int
     func households() async throws -> [HubID]
@@ -69,18 +78,24 @@ public protocol HubStore: Sendable {
     // MARK: Blobs
 
     /// What is known of a blob; its bytes are in a `HubBlobStore`.
+    /// - Throws: `conflict` where a blob of this id has another size or hash; `unavailable` while its bytes are removed.
     func beginBlob(_ request: NewBlobRequest, household: HubID, at time: Int64) async throws -> BlobState
     func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
-    /// - Throws: `conflict` where `from` is not what is stored.
+    /// Back to 0 where the bytes turned out wrong.
+    /// - Throws: `conflict` where `from` is not what is stored or it is complete; `badRequest` beyond its size.
     func advanceBlob(_ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool) async throws
     /// Removes what is known of blobs that no record names and that began before the time, of all households.
-    /// - Returns: their ids, for their bytes to be removed.
+    /// - Returns: their ids and those of removed households, for their bytes to be removed. They are returned again until
+    ///   `forgetGarbage`, so that nothing stays behind when the hub dies in between.
     func collectGarbage(begunBefore time: Int64) async throws -> [StoredBlobID]
+    /// Their bytes are removed.
+    func forgetGarbage(_ blobs: [StoredBlobID]) async throws
 
     // MARK: PIN shares
 
     func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws
     /// Failures so far and when the next attempt is looked at; nil where there is no share.
+    /// - Throws: `gone` where it was destroyed.
     func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter?
     /// Counts the attempt durably, and only then hands out what to compare it with. A destroyed share is `gone`, one that
     /// has to wait is `tooMany`. The 10th attempt destroys the share unless `succeedPIN` follows: so it is compared first
@@ -128,6 +143,7 @@ public enum HubChange: Equatable, Sendable {
 public struct StoredHousehold: Equatable, Sendable {
     public var household: HubID
     public var sequence: UInt64
+    /// Without tombstones.
     public var records: Int
     /// Sealed bytes of records and complete or begun blobs.
     public var bytes: UInt64

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Hands every change to every reader. A reader that is too slow loses the oldest, and then reads `.unknown`.
+package final class HubChangeFeed: Sendable {
+    private struct State {
+        var readers: [Int: AsyncStream<HubChange>.Continuation] = [:]
+        var nextReader = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+
+    package init(capacity: Int = 4_096) { self.capacity = capacity }
+
+    package func stream() -> AsyncStream<HubChange> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: HubChange.self, bufferingPolicy: .bufferingNewest(capacity))
+        let reader: Int? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.nextReader += 1
+            state.readers[state.nextReader] = continuation
+            return state.nextReader
+        }
+        guard let reader else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: reader) }
+        }
+        return stream
+    }
+
+    /// In this order; calls have to come one after the other.
+    package func publish(_ changes: [HubChange]) {
+        guard !changes.isEmpty else { return }
+        let readers = state.withLock { Array($0.readers.values) }
+        for reader in readers {
+            for change in changes {
+                // What stands behind the loss in the buffer is read after it, whatever else is lost meanwhile.
+                if case .dropped = reader.yield(change) { reader.yield(.unknown) }
+            }
+        }
+    }
+
+    package func close() {
+        let readers = state.withLock { state in
+            state.isClosed = true
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+}

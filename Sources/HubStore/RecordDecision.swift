@@ -1,0 +1,68 @@
+package import WireProtocol
+
+/// What the write of one record comes to, given what is stored under its name. Both stores decide by it.
+package enum RecordDecision: Sendable {
+    /// The very same is stored already.
+    case isStored(sequence: UInt64)
+    /// It is the next revision.
+    case isNext
+    case refused(HubWriteOutcome)
+
+    package init(_ record: HubRecord, stored: HubRecord?) {
+        guard Self.isWellFormed(record) else {
+            self = .refused(HubWriteOutcome(error: .badRecord))
+            return
+        }
+        guard let stored else {
+            self = record.revision == 1 ? .isNext : .refused(HubWriteOutcome(error: .noFirstRevision))
+            return
+        }
+        var same = record
+        same.sequence = stored.sequence
+        if let sequence = stored.sequence, same == stored {
+            self = .isStored(sequence: sequence)
+        } else if record.revision - 1 == stored.revision {
+            self = .isNext
+        } else {
+            self = .refused(HubWriteOutcome(conflict: stored))
+        }
+    }
+
+    /// Whether every store can hold it.
+    private static func isWellFormed(_ record: HubRecord) -> Bool {
+        let name = record.collection.utf8
+        return (1...32).contains(name.count) && name.allSatisfy { (97...122).contains($0) || $0 == 45 }
+            && (1...UInt64(Int64.max)).contains(record.revision) && record.blobs.count <= HubRecord.maximumBlobs
+    }
+}
+
+/// A page of records as it grows, up to a number of records and of sealed bytes.
+package struct RecordPage: Sendable {
+    private let limit: Int
+    private let maximumBytes: Int
+    private var bytes = 0
+    private var records: [HubRecord] = []
+    private var more = false
+
+    package init(limit: Int, maximumBytes: Int) {
+        self.limit = max(1, limit)
+        self.maximumBytes = maximumBytes
+    }
+
+    /// - Returns: false where it did not fit any more, and nothing after it does.
+    package mutating func take(_ record: HubRecord) -> Bool {
+        let size = record.sealed?.count ?? 0
+        guard records.isEmpty || (records.count < limit && bytes + size <= maximumBytes) else {
+            more = true
+            return false
+        }
+        bytes += size
+        records.append(record)
+        return true
+    }
+
+    /// - Parameter newest: the household's newest sequence number, of the same moment.
+    package func finished(newest: UInt64) -> HubRecordPage {
+        HubRecordPage(records: records, next: more ? records.last?.sequence ?? newest : newest, more: more)
+    }
+}
