@@ -19,11 +19,15 @@ public struct HubRecord: Codable, Hashable, Sendable {
     public var signature: Data
     /// Given by the hub, from 1, without a gap in a household; absent in what a device sends.
     public var sequence: UInt64?
+    /// Only in what a device sends to `POST /v1/records`, and not stored: the revision at the hub that this one replaces, 0
+    /// for none. Absent: the one before. A device that was offline, or that had records before it had a hub, skips some.
+    public var replaces: UInt64?
 
     public init(
         collection: String, id: HubID, vault: HubID, revision: UInt64, epoch: UInt32, author: HubID, sealed: Data?,
-        blobs: [HubID] = [], signature: Data, sequence: UInt64? = nil
+        blobs: [HubID] = [], signature: Data, sequence: UInt64? = nil, replaces: UInt64? = nil
     ) {
+        self.replaces = replaces
         self.collection = collection
         self.id = id
         self.vault = vault
@@ -49,6 +53,7 @@ public struct HubRecord: Codable, Hashable, Sendable {
         blobs = try container.decodeIfPresent([HubID].self, forKey: .blobs) ?? []
         signature = try container.decode(Data.self, forKey: .signature)
         sequence = try container.decodeIfPresent(UInt64.self, forKey: .sequence)
+        replaces = try container.decodeIfPresent(UInt64.self, forKey: .replaces)
     }
 
     /// Of the sealed bytes of one record, at most.
