@@ -4,7 +4,7 @@ package import WireProtocol
 package enum RecordDecision: Sendable {
     /// The very same is stored already.
     case isStored(sequence: UInt64)
-    /// It is the next revision.
+    /// It replaces what is stored.
     case isNext
     case refused(HubWriteOutcome)
 
@@ -13,15 +13,17 @@ package enum RecordDecision: Sendable {
             self = .refused(HubWriteOutcome(error: .badRecord))
             return
         }
+        let replaced = record.replaces ?? record.revision - 1
         guard let stored else {
-            self = record.revision == 1 ? .isNext : .refused(HubWriteOutcome(error: .noFirstRevision))
+            self = replaced == 0 ? .isNext : .refused(HubWriteOutcome(error: .noFirstRevision))
             return
         }
         var same = record
         same.sequence = stored.sequence
+        same.replaces = nil
         if let sequence = stored.sequence, same == stored {
             self = .isStored(sequence: sequence)
-        } else if record.revision - 1 == stored.revision {
+        } else if replaced == stored.revision, record.revision > stored.revision {
             self = .isNext
         } else {
             self = .refused(HubWriteOutcome(conflict: stored))
