@@ -88,7 +88,10 @@ public enum HubRoute: String, CaseIterable, Sendable {
     public var template: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
     /// The path with its parameters filled in, in their order. Every value is percent-encoded.
-    public func path(_ parameters: String...) -> String {
+    public func path(_ parameters: String...) -> String { path(parameters) }
+
+    /// The same.
+    public func path(_ parameters: [String]) -> String {
         var left = parameters[...]
         return template.split(separator: "/").map { part in
             "/" + (part.hasPrefix("{") ? ControlRoute.percentEncoded(left.popFirst() ?? "") : String(part))
