@@ -64,11 +64,12 @@ targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
 targets += module("ProcessHardening", ["CLinux"], tests: [])
 targets += module("LaunchGate", ["GateProtocol", "ProcessHardening", "CLinux"], tests: ["GateProtocol", "CLinux"])
 targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
+targets += module("Household", ["WireProtocol", "SealedFormats", crypto], tests: ["WireProtocol", "SealedFormats"])
 targets += module(
-    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats"],
-    tests: ["Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
+    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats", "Household"],
+    tests: ["Household", "Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
 targets += module(
-    "SealedStore", ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", grdb],
+    "SealedStore", ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", grdb],
     tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
 targets += module(
     "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],

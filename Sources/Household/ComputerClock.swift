@@ -1,0 +1,34 @@
+/// How a computer's clock differs from this device's, as far as is known from what the computer sealed.
+///
+/// What it writes arrives later than it was written, never earlier: so the largest difference seen is nearest to the truth.
+public struct ComputerClock: Codable, Equatable, Sendable {
+    /// Milliseconds to add to the own clock.
+    private var offset: Int64?
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - clock: what the computer wrote, milliseconds since 1970.
+    ///   - own: by this device's clock when it arrived.
+    public mutating func heard(_ clock: UInt64, at own: UInt64) {
+        guard let sample = Self.difference(clock, own) else { return }
+        offset = offset.map { max($0, sample) } ?? sample
+    }
+
+    /// The computer refused a time: its clock was set since. What was known before counts no more.
+    public mutating func correct(_ clock: UInt64, at own: UInt64) { offset = Self.difference(clock, own) }
+
+    /// The computer's clock now; the own one where nothing is known.
+    public func now(_ own: UInt64) -> UInt64 { own.addingReportingOffset(offset ?? 0) }
+
+    private static func difference(_ clock: UInt64, _ own: UInt64) -> Int64? {
+        guard let clock = Int64(exactly: clock), let own = Int64(exactly: own) else { return nil }
+        return clock - own
+    }
+}
+
+extension UInt64 {
+    fileprivate func addingReportingOffset(_ offset: Int64) -> UInt64 {
+        offset < 0 ? (self > offset.magnitude ? self - offset.magnitude : 0) : self &+ UInt64(offset)
+    }
+}
