@@ -1,1 +1,0 @@
-// HubStoreSQLite: being written.

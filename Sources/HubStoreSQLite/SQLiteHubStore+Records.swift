@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import HubStore
+public import WireProtocol
+
+extension SQLiteHubStore {
+    public func write(_ records: [HubRecord], household: HubID, at time: Int64) async throws -> [HubWriteOutcome] {
+        try await write { database, effects in
+            var totals = try Self.household(household, in: database)
+            let before = totals.sequence
+            let outcomes = try records.map { try Self.write($0, of: &totals, at: time, in: database) }
+            if totals.sequence > before {
+                try Self.save(totals, in: database)
+                effects.changes.append(.records(household: household, through: UInt64(totals.sequence)))
+            }
+            return outcomes
+        }
+    }
+
+    private static func write(
+        _ record: HubRecord, of household: inout Household, at time: Int64, in database: Database
+    ) throws -> HubWriteOutcome {
+        let stored = try self.record(record.collection, record.id, household: household.number, in: database)
+        switch RecordDecision(record, stored: stored) {
+        case .isStored(let sequence): return HubWriteOutcome(sequence: sequence)
+        case .refused(let outcome): return outcome
+        case .isNext: break
+        }
+        for blob in record.blobs {
+            let isComplete = try Bool.fetchOne(
+                database, sql: "SELECT complete FROM blob WHERE household = ? AND id = ?",
+                arguments: [household.number, blob])
+            guard isComplete == true else { return HubWriteOutcome(error: .incompleteBlob) }
+        }
+        household.sequence += 1
+        household.records += (record.sealed == nil ? 0 : 1) - (stored?.sealed == nil ? 0 : 1)
+        household.bytes += Int64((record.sealed?.count ?? 0) - (stored?.sealed?.count ?? 0))
+        let blobs: Data? = record.blobs.isEmpty ? nil : Data(record.blobs.flatMap(\.bytes))
+        let sql =
+            stored == nil
+            ? """
+            INSERT INTO record (sequence, vault, revision, epoch, author, blobs, signature, written, sealed,
+                household, collection, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+            : """
+            UPDATE record SET sequence = ?, vault = ?, revision = ?, epoch = ?, author = ?, blobs = ?, signature = ?,
+                written = ?, sealed = ? WHERE household = ? AND collection = ? AND id = ?
+            """
+        try database.cachedStatement(sql: sql).execute(arguments: [
+            household.sequence, record.vault, Int64(record.revision), record.epoch, record.author, blobs,
+            record.signature, time, record.sealed, household.number, record.collection, record.id,
+        ])
+        if !record.blobs.isEmpty || stored?.blobs.isEmpty == false {
+            try name(record.blobs, by: record, household: household.number, in: database)
+        }
+        return HubWriteOutcome(sequence: UInt64(household.sequence))
+    }
+
+    /// Remembers which blobs the record names, and no others.
+    private static func name(_ blobs: [HubID], by record: HubRecord, household: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM record_blob WHERE household = ? AND collection = ? AND record = ?",
+            arguments: [household, record.collection, record.id])
+        for blob in blobs {
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO record_blob (household, blob, collection, record) VALUES (?, ?, ?, ?)",
+                arguments: [household, blob, record.collection, record.id])
+        }
+    }
+
+    // MARK: Reading
+
+    private static let recordColumns =
+        "SELECT collection, id, sequence, vault, revision, epoch, author, blobs, signature, sealed FROM record"
+
+    private static func record(_ row: Row) throws -> HubRecord {
+        let blobs: Data? = row[7]
+        let bytes = [UInt8](blobs ?? Data())
+        return HubRecord(
+            collection: row[0], id: row[1], vault: row[3], revision: row.unsigned("revision"), epoch: row[5],
+            author: row[6], sealed: row[9],
+            blobs: stride(from: 0, to: bytes.count, by: 16).compactMap { HubID(bytes: bytes[$0...].prefix(16)) },
+            signature: row[8], sequence: row.unsigned("sequence"))
+    }
+
+    private static func record(
+        _ collection: String, _ id: HubID, household: Int64, in database: Database
+    ) throws -> HubRecord? {
+        let statement = try database.cachedStatement(
+            sql: recordColumns + " WHERE household = ? AND collection = ? AND id = ?")
+        return try Row.fetchOne(statement, arguments: [household, collection, id]).map(record)
+    }
+
+    public func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord? {
+        try await read { database in
+            let household = try Self.household(household, in: database)
+            return try Self.record(collection, id, household: household.number, in: database)
+        }
+    }
+
+    public func records(
+        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+    ) async throws -> HubRecordPage {
+        try await read { database in
+            let household = try Self.household(household, in: database)
+            var page = RecordPage(limit: limit, maximumBytes: maximumBytes)
+            let statement = try database.cachedStatement(
+                sql: Self.recordColumns + """
+                     WHERE household = ? AND sequence > ? AND (? IS NULL OR collection = ?) ORDER BY sequence
+                    """)
+            let rows = try Row.fetchCursor(
+                statement, arguments: [household.number, Int64(clamping: sequence), collection, collection])
+            while let row = try rows.next() {
+                guard page.take(try Self.record(row)) else { break }
+            }
+            return page.finished(newest: UInt64(household.sequence))
+        }
+    }
+
+    // MARK: Retention
+
+    public func prune(
+        _ collections: [String], of household: HubID, writtenBefore time: Int64
+    ) async throws -> Int {
+        var total = 0
+        for collection in collections.isEmpty ? [nil] : collections.map(Optional.some) {
+            var last = Self.prunedAtOnce
+            while last == Self.prunedAtOnce {
+                last = try await pruneSome(collection, of: household, writtenBefore: time)
+                total += last
+            }
+        }
+        return total
+    }
+
+    /// In a transaction, so that others need not wait for all of it.
+    private static var prunedAtOnce: Int { 1_000 }
+
+    private func pruneSome(_ collection: String?, of household: HubID, writtenBefore time: Int64) async throws -> Int {
+        try await write { database, _ in
+            var totals = try Self.household(household, in: database)
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT rowid, collection, id, LENGTH(sealed) AS bytes, blobs IS NOT NULL AS has_blobs FROM record
+                    WHERE household = ? AND written < ? AND \(collection == nil ? "sealed IS NULL" : "collection = ?")
+                    LIMIT \(Self.prunedAtOnce)
+                    """,
+                arguments: [totals.number, time] + (collection.map { [$0] } ?? []))
+            for row in rows {
+                let (rowID, name, id): (Int64, String, HubID) = (row["rowid"], row["collection"], row["id"])
+                try database.cachedStatement(sql: "DELETE FROM record WHERE rowid = ?").execute(arguments: [rowID])
+                if row["has_blobs"] {
+                    try database.execute(
+                        sql: "DELETE FROM record_blob WHERE household = ? AND collection = ? AND record = ?",
+                        arguments: [totals.number, name, id])
+                }
+                guard let bytes: Int64 = row["bytes"] else { continue }
+                totals.bytes -= bytes
+                totals.records -= 1
+            }
+            try Self.save(totals, in: database)
+            return rows.count
+        }
+    }
+}

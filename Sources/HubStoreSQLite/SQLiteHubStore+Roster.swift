@@ -1,0 +1,66 @@
+public import Foundation
+import GRDB
+import HubStore
+public import WireProtocol
+
+extension SQLiteHubStore {
+    public func roster(of household: HubID, after number: UInt64) async throws -> [Data] {
+        try await read { database in
+            let household = try Self.household(household, in: database)
+            return try Data.fetchAll(
+                database, sql: "SELECT entry FROM roster WHERE household = ? AND number > ? ORDER BY number",
+                arguments: [household.number, Int64(clamping: number)])
+        }
+    }
+
+    public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
+        try await write { database, effects in
+            let number = try Self.household(household, in: database).number
+            let newest =
+                try Int64.fetchOne(
+                    database, sql: "SELECT MAX(number) FROM roster WHERE household = ?", arguments: [number]) ?? 0
+            let place = Int64(clamping: request.number)
+            guard place == newest + 1 else {
+                let there = try Data.fetchOne(
+                    database, sql: "SELECT entry FROM roster WHERE household = ? AND number = ?",
+                    arguments: [number, place])
+                if there == request.entry { return }
+                throw HubError.rosterNumber(next: UInt64(newest + 1))
+            }
+            switch request.change {
+            case .admit(let device, let role, let invitation):
+                try Self.admit(device, role: role, by: invitation, household: number, in: database)
+            case .revoke(let device):
+                // Its push subscription and PIN share are removed by their foreign keys.
+                try database.execute(
+                    sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])
+                guard database.changesCount > 0 else { throw HubError.noSuchDevice }
+            }
+            try database.execute(
+                sql: "INSERT INTO roster (household, number, entry) VALUES (?, ?, ?)",
+                arguments: [number, place, request.entry])
+            effects.devicesChanged = true
+            effects.changes.append(.roster(household: household, number: request.number))
+            if case .revoke(let device) = request.change {
+                effects.changes.append(.revoked(household: household, device: device))
+            }
+        }
+    }
+
+    private static func admit(
+        _ device: HubID, role: HubDeviceRole, by invitation: HubID, household: Int64, in database: Database
+    ) throws {
+        let joined = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT device.role FROM invitation JOIN device ON device.id = invitation.device
+                    AND device.household = invitation.household AND device.token_hash = invitation.token_hash
+                WHERE invitation.id = ? AND invitation.household = ? AND invitation.device = ? AND NOT withdrawn
+                    AND device.state = 'pending'
+                """, arguments: [invitation, household, device])
+        guard let joined else { throw HubError.noSuchInvitation }
+        guard joined["role"] == role.rawValue else { throw HubError.otherRole }
+        try database.execute(
+            sql: "UPDATE device SET state = 'active' WHERE id = ?", arguments: [device])
+    }
+}
