@@ -134,7 +134,7 @@ def ring():
         return kind, vault, epoch, fixed(f"{kind} {vault} {epoch}", 32)
 
     full = [entry(1, low, 1), entry(1, low, 2), entry(1, low, 256), entry(1, high, 1), entry(1, high, 2**32 - 1),
-            entry(2, low, 1), entry(3, low, 1)]
+            entry(2, low, 1), entry(3, low, 1), entry(4, high, 7)]
     opens = [
         {"name": name, "rootKey": root.hex(), "ring": sealed_ring(name, ring_plaintext(entries), root).hex(),
          "entries": [{"kind": kind, "vault": vault, "epoch": epoch, "key": key.hex()}
@@ -168,7 +168,7 @@ def ring():
         sealed("an entry twice", ring_plaintext([full[0], full[0]])),
         sealed("epoch 0", ring_plaintext([entry(1, low, 0)])),
         sealed("kind 0", ring_plaintext([entry(0, low, 1)])),
-        sealed("kind 4", ring_plaintext([entry(4, low, 1)])),
+        sealed("kind 5", ring_plaintext([entry(5, low, 1)])),
         sealed("part of an entry", ring_plaintext(full[:1])[:-1]),
     ]
     write("ring.json", opens, [
@@ -259,6 +259,7 @@ def envelopes():
 
 
 if __name__ == "__main__":
+    import make_household_vectors
     import make_signed_vectors
     import make_stream_vectors
 
@@ -267,3 +268,4 @@ if __name__ == "__main__":
     envelopes()
     make_stream_vectors.write_all()
     make_signed_vectors.write_all()
+    make_household_vectors.write_all()

@@ -65,7 +65,7 @@ def read_ring_plaintext(ring):
     entries, last = [], (0, b"", 0)
     for _ in range(count):
         kind, vault, epoch, key = reader.number(1), reader.take(16), reader.number(4), reader.take(32)
-        reader.expect(kind in (1, 2, 3) and epoch > 0 and (kind, vault, epoch) > last, "an entry")
+        reader.expect(kind in (1, 2, 3, 4) and epoch > 0 and (kind, vault, epoch) > last, "an entry")
         last = (kind, vault, epoch)
         entries.append({"kind": kind, "vault": vault.hex(), "epoch": epoch, "key": key.hex()})
     return entries
@@ -149,6 +149,91 @@ def read_audit(point, events):
                 bytes.fromhex(event["signature"]), point, "audit", current):
             raise Refused("damaged", f"link {position}")
     return f"{position}:{current.hex()}"
+
+
+def is_point(point):
+    try:
+        public_key(point)
+        return True
+    except (ValueError, Refused):
+        return False
+
+
+def read_roster_entry(sealed):
+    """Number, hash before, author, what it changes, the signed bytes and the signature."""
+    reader = Reader(sealed)
+    reader.magic(b"APRO")
+    kind = reader.number(1)
+    reader.zeros(2)
+    position, previous, _, author = reader.number(8), reader.take(32), reader.number(8), reader.take(16)
+    reader.expect(kind in (1, 2), "kind")
+    if kind == 1:
+        role, signing, box = reader.number(1), reader.take(65), reader.take(65)
+        reader.expect(role in (1, 2) and is_point(signing) and is_point(box), "role or keys")
+        change = {"id": hashlib.sha256(signing).hexdigest()[:32], "role": role, "signingKey": signing.hex(),
+                  "boxKey": box.hex()}
+    else:
+        change = reader.take(16).hex()
+    signature = reader.take(64)
+    reader.end()
+    return position, previous, author.hex(), change, sealed[:-64], signature
+
+
+def read_roster(entries):
+    """Household, head, members and who was revoked; refuses a chain that anybody broke."""
+    def need(condition):
+        if not condition:
+            raise Refused("damaged", "the chain")
+
+    if not entries:
+        raise Refused("malformed", "no entry")
+    household, head, members, revoked = None, bytes(32), {}, set()
+    for expected, sealed in enumerate(entries, 1):
+        position, previous, author, change, signed, signature = read_roster_entry(sealed)
+        need(position == expected and previous == head)
+        if household is None:
+            need(isinstance(change, dict) and change["id"] == author and change["role"] == 1)
+            signer = change
+        else:
+            signer = members.get(author)
+            need(signer is not None and signer["role"] == 1)
+        need(is_signature(signature, bytes.fromhex(signer["signingKey"]), "roster", signed))
+        if isinstance(change, dict):
+            need(change["id"] not in members and change["id"] not in revoked)
+            members[change["id"]] = change
+        else:
+            need(change in members)
+            need(members[change]["role"] != 1 or sum(one["role"] == 1 for one in members.values()) > 1)
+            del members[change]
+            revoked.add(change)
+        head = hashlib.sha256(fields("applocker/1/roster", signed)).digest()
+        household = household or head[:16].hex()
+    return household, head.hex(), list(members.values()), sorted(revoked)
+
+
+def read_invitation(link, join):
+    """What a pairing link says, and who joined by it."""
+    hub, mark, text = link.partition("/#pair=")
+    if not mark or not re.fullmatch("[A-Za-z0-9_-]*", text) or len(text) % 4 == 1:
+        raise Refused("malformed", "no link")
+    packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    reader = Reader(packed)
+    if reader.number(1) != 1:
+        raise Refused("unknownVersion")
+    household, computer, invitation, secret = (reader.take(size) for size in (16, 16, 16, 32))
+    reader.end()
+    key = hkdf(secret, b"", b"applocker/1/pair-key", 32)
+    body = Reader(unpad(gcm_open(key, ZERO, join, fields("applocker/1/pair", household, computer, invitation))))
+    signing, box, name = body.take(65), body.take(65), body.rest()
+    body.expect(is_point(signing) and is_point(box) and 1 <= len(name) <= 64, "keys or name")
+    try:
+        name = name.decode()
+    except UnicodeDecodeError:
+        raise Refused("malformed", "the name") from None
+    proof = hkdf(secret, b"", b"applocker/1/pair-proof", 32)
+    return {"hub": hub, "household": household.hex(), "computer": computer.hex(), "invitation": invitation.hex(),
+            "proof": proof.hex(), "proofHash": hashlib.sha256(proof).hexdigest(), "signingKey": signing.hex(),
+            "boxKey": box.hex(), "deviceName": name}
 
 
 def read_container(reader, purpose):

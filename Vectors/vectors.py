@@ -8,7 +8,7 @@ import pathlib
 
 import reader
 from make_stream_vectors import content_by_rule, stream
-from sealed_formats import Refused, is_signature, recovery_digits
+from sealed_formats import Refused, fields, is_signature, number, record_fields, recovery_digits
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -116,6 +116,25 @@ def recovery(case):
         assert secret.hex() == case["secret"] and recovery_digits(secret) == case["passcode"]
 
 
+def roster(case):
+    read = reader.read_roster([bytes.fromhex(entry) for entry in case["entries"]])
+    assert read == (case["household"], case["head"], case["members"], case["revoked"])
+
+
+def signed_record(case):
+    sealed = case["sealed"] and bytes.fromhex(case["sealed"])
+    message = fields(*record_fields(case["record"]), number(case["epoch"], 4), bytes.fromhex(case["author"]),
+                     bytes.fromhex("".join(case["blobs"])), hashlib.sha256(sealed).digest() if sealed else b"")
+    point = bytes.fromhex(case["publicKey"])
+    if not is_signature(bytes.fromhex(case["signature"]), point, "record", message):
+        raise Refused("invalid")
+
+
+def invitation(case):
+    read = reader.read_invitation(case["link"], bytes.fromhex(case["join"] or ""))
+    assert read == {key: case[key] for key in read}
+
+
 def must_refuse(case, run):
     try:
         run(case)
@@ -128,7 +147,8 @@ def must_refuse(case, run):
 
 def run():
     count = 0
-    for check in [slots, ring, envelope, streams, box, signature, audit, locked_file, backup, earlier, recovery]:
+    for check in [slots, ring, envelope, streams, box, signature, audit, locked_file, backup, earlier, recovery,
+                  roster, signed_record, invitation]:
         document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
         if check is streams:
             streams(document)

@@ -43,7 +43,10 @@ extension ControlPlane {
         case .vault: return try await sealed.vault.status()
         case .openVault:
             let body: PasscodeRequest = try decode(request)
-            return try await sealed.vault.open(SecretBytes(utf8: body.passcode), for: request.peer)
+            let status = try await sealed.vault.open(SecretBytes(utf8: body.passcode), for: request.peer)
+            // Whoever opens the vault looks at notes next, as a rule: nobody waits for it here.
+            Task { [notes = sealed.notes] in await notes.prepare(peer: request.peer) }
+            return status
         case .closeVault:
             await sealed.vault.lock(user: request.peer.user, "somebody locked it")
             return try await sealed.vault.status()

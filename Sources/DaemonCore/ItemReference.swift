@@ -13,7 +13,7 @@ struct ItemReference {
     /// - Throws: `ControlError` with `noSuchItem` or `ambiguousItem`.
     func find(
         in records: any RecordStore, _ collection: RecordCollection,
-        named: ([StoredRecord]) async throws -> [StoredRecord] = { _ in [] }
+        named: @Sendable ([StoredRecord]) async throws -> [StoredRecord] = { _ in [] }
     ) async throws -> StoredRecord {
         if let id = ItemID(text), let record = try await records.record(collection, id), record.sealed != nil {
             return record

@@ -33,14 +33,33 @@ public actor NoteService {
     /// - Parameter search: words that all have to be in the title or the text; case and accents don't count.
     public func list(search: String?, peer: ControlPeer) async throws -> NoteList {
         let keys = try await vault.keys(for: peer)
-        let records = try await records.records(in: .notes)
-        let words = search?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
-        let notes = try await Self.inParallel(records) { record -> NoteReport? in
-            let content = try Self.content(of: record, keys)
-            guard words.allSatisfy({ Self.contains(content, $0) }) else { return nil }
-            return Self.report(record, content)
+        let found = try await notes(with: search, keys)
+        return NoteList(
+            notes: found.map(Self.report).sorted { ($0.modified, $0.id) > ($1.modified, $1.id) })
+    }
+
+    func notes(with search: String?, _ keys: VaultKeys) async throws -> [NoteIndex.Note] {
+        let words = (search?.split(whereSeparator: \.isWhitespace) ?? []).map { NoteText.folded(String($0)) }
+        var found: [NoteIndex.Note] = []
+        for note in try await keys.notes.current(in: records, keys) {
+            if try await matches(note, words, keys) { found.append(note) }
         }
-        return NoteList(notes: notes.sorted { ($0.modified, $0.id) > ($1.modified, $1.id) })
+        return found
+    }
+
+    /// Opens every note ahead of the first list, where the vault is open for this user.
+    func prepare(peer: ControlPeer) async {
+        guard let keys = try? await vault.keys(for: peer) else { return }
+        // What is wrong with a note is told to whoever lists them.
+        _ = try? await keys.notes.current(in: records, keys)
+    }
+
+    private func matches(_ note: NoteIndex.Note, _ words: [[UInt8]], _ keys: VaultKeys) async throws -> Bool {
+        if let known = note.contains(words) { return known }
+        guard let record = try await records.record(.notes, note.name.id), record.sealed != nil else { return false }
+        let content = try Self.content(of: record, keys)
+        let text = NoteText.folded(content.title + "\n" + content.body)
+        return text.withUnsafeBytes { text in words.allSatisfy { NoteText.contains(text, $0) } }
     }
 
     public func read(_ reference: String, peer: ControlPeer) async throws -> NoteContent {
@@ -118,12 +137,14 @@ public actor NoteService {
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
         try await ItemReference(text: reference, kind: "note", command: "applocker note list").find(
             in: records, .notes
-        ) { all in
-            try await Self.inParallel(all) { try Self.content(of: $0, keys).title == reference ? $0 : nil }
+        ) { [records] all in
+            let named = Set(
+                try await keys.notes.current(in: records, keys).filter { $0.title == reference }.map(\.name.id))
+            return all.filter { named.contains($0.name.id) }
         }
     }
 
-    private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
+    static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
         try JSONDecoder().decode(Content.self, from: keys.open(record))
     }
 
@@ -133,10 +154,10 @@ public actor NoteService {
             revision: record.name.revision, size: content.body.utf8.count)
     }
 
-    private static func contains(_ content: Content, _ word: String) -> Bool {
-        let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
-        return content.title.range(of: word, options: options) != nil
-            || content.body.range(of: word, options: options) != nil
+    private static func report(_ note: NoteIndex.Note) -> NoteReport {
+        NoteReport(
+            id: note.name.id.description, title: note.title, created: note.created, modified: note.modified,
+            revision: note.name.revision, size: note.size)
     }
 
     private static func check(_ request: NoteRequest) throws {
@@ -145,20 +166,6 @@ public actor NoteService {
         }
         guard request.body.utf8.count <= maximumBody else {
             throw ControlError(.tooLarge, "A note holds at most 1 MiB; add it as a file with `applocker file add`.")
-        }
-    }
-
-    /// Opens many records on all cores.
-    private static func inParallel<Value: Sendable>(
-        _ records: [StoredRecord], _ body: @escaping @Sendable (StoredRecord) throws -> Value?
-    ) async throws -> [Value] {
-        let share = max(256, (records.count + 1) / 2)
-        return try await withThrowingTaskGroup(of: [Value].self) { group in
-            for start in stride(from: 0, to: records.count, by: share) {
-                let part = records[start..<min(start + share, records.count)]
-                group.addTask { try part.compactMap(body) }
-            }
-            return try await group.reduce(into: []) { $0 += $1 }
         }
     }
 }

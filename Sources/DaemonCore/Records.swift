@@ -48,6 +48,10 @@ public struct RevisionConflict: Error, Equatable, Sendable {
 public protocol RecordStore: DocumentStore {
     /// By id, tombstones left out.
     func records(in collection: RecordCollection) async throws -> [StoredRecord]
+    /// Those of these ids that are there, tombstones left out.
+    func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord]
+    /// The newest revision by id, tombstones left out.
+    func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64]
     /// A tombstone too.
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord?
     /// All of it or nothing; durable when it returns.

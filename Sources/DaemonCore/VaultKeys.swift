@@ -55,6 +55,7 @@ struct VaultKeys: Sendable {
     let vault: ItemID
     let ring: KeyRing
     let device: ItemID
+    var notes = NoteIndex()
 
     /// Seals a body as the revision of a record.
     func seal(

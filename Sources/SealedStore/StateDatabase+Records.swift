@@ -36,6 +36,39 @@ extension StateDatabase: RecordStore {
         }
     }
 
+    public func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord] {
+        let all = try await revisions(in: collection).count
+        // One pass over all is quicker than looking up most of them.
+        guard ids.count < all / 2 else {
+            let wanted = Set(ids)
+            return try await records(in: collection).filter { wanted.contains($0.name.id) }
+        }
+        return try await pool.read { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT * FROM record WHERE collection = ? AND id = ? AND sealed IS NOT NULL")
+            return try ids.compactMap { id in
+                try Row.fetchOne(statement, arguments: [collection.rawValue, Data(id.bytes)]).map(Self.record)
+            }
+        }
+    }
+
+    public func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64] {
+        try await pool.read { database in
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT id, revision FROM record WHERE collection = ? AND sealed IS NOT NULL",
+                arguments: [collection.rawValue])
+            var revisions: [ItemID: UInt64] = [:]
+            while let row = try rows.next() {
+                let (id, revision): (Data, Int64) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))
+                guard let id = ItemID(bytes: id), let revision = UInt64(exactly: revision) else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name")
+                }
+                revisions[id] = revision
+            }
+            return revisions
+        }
+    }
+
     public func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {
         try await pool.read { database in
             try Row.fetchOne(

@@ -55,6 +55,14 @@ actor BreakableStore: RecordStore {
         try await store.records(in: collection)
     }
 
+    func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord] {
+        try await store.records(in: collection, ids: ids)
+    }
+
+    func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64] {
+        try await store.revisions(in: collection)
+    }
+
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {
         try await store.record(collection, id)
     }

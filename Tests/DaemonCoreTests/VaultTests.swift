@@ -89,6 +89,41 @@ private let wrong = SecretBytes(utf8: "wrong")
         }
     }
 
+    @Test func aListKnowsEveryChangeSinceTheLastOne() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        let notes = world.sealed.notes
+        func titles(_ search: String? = nil) async throws -> [String] {
+            try await notes.list(search: search, peer: alice).notes.map(\.title).sorted()
+        }
+        let first = try await notes.add(NoteRequest(title: "one", body: "apples"), peer: alice).note
+        let second = try await notes.add(NoteRequest(title: "two", body: "pears"), peer: alice).note
+        #expect(try await titles() == ["one", "two"])
+        _ = try await notes.change(first.id, NoteRequest(title: "ONE", body: "ÄPFEL, i.e. apples"), peer: alice)
+        #expect(try await titles() == ["ONE", "two"])
+        #expect(try await titles("äpfel") == ["ONE"])
+        #expect(try await titles("apfel one") == ["ONE"])
+        #expect(try await titles("PEARS") == ["two"])
+        try await notes.remove(second.id, peer: alice)
+        #expect(try await titles("pears").isEmpty)
+    }
+
+    @Test func whatIsNotKeptInMemoryIsFoundAllTheSame() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        for number in 0..<20 {
+            let text = String(repeating: "filler ", count: 100) + "needle\(number)"
+            _ = try await world.sealed.notes.add(NoteRequest(title: "\(number)", body: text), peer: alice)
+        }
+        var keys = try await world.sealed.vault.keys(for: alice)
+        keys.notes = NoteIndex(maximumTextBytes: 4_000)
+        let all = try await world.sealed.notes.notes(with: nil, keys)
+        let unknown = all.filter { $0.contains([Array("needle".utf8)]) == nil }
+        #expect(all.count == 20 && (14...18).contains(unknown.count))
+        let found = try await world.sealed.notes.notes(with: "needle1", keys)
+        #expect(found.map(\.title).sorted() == (["1"] + (10...19).map(String.init)).sorted())
+    }
+
     @Test func aChangeOfAnOutdatedNoteIsKeptBesideTheCurrentOne() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)

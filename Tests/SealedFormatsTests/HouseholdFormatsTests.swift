@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import SealedFormats
+
+struct RosterTests {
+    private let computer = DeviceSigningKey()
+
+    private func member(_ role: DeviceRole, _ key: DeviceSigningKey = DeviceSigningKey()) -> RosterMember {
+        RosterMember(role: role, signingKey: key.publicKey, boxKey: BoxKeyPair().publicKey)
+    }
+
+    private func founded() -> Roster { Roster(founder: computer, boxKey: BoxKeyPair().publicKey, at: 1_750_000_000) }
+
+    @Test func whatOneDeviceWritesEveryOtherFollows() throws {
+        var roster = founded()
+        let phone = member(.companion)
+        try roster.append(roster.admitting(phone, by: computer, at: 2))
+        try roster.append(roster.revoking(phone.id, by: computer, at: 3))
+        let read = try Roster(entries: roster.entries)
+        #expect(read.household == roster.household && read.head == roster.head)
+        #expect(read.members == roster.members && read.revoked == [phone.id])
+        #expect(read.head.number == 3)
+    }
+
+    @Test func anEntryThatIsRefusedChangesNothing() throws {
+        var roster = founded()
+        let (stranger, before) = (DeviceSigningKey(), roster.head)
+        let entry = roster.admitting(member(.companion), by: stranger, at: 2)
+        #expect(try refusal { try roster.append(entry) } == .damaged)
+        #expect(roster.head == before && roster.entries.count == 1 && roster.members.count == 1)
+    }
+
+    @Test func aChainThatWasCutOrExchangedDoesNotHaveTheKnownHead() throws {
+        var roster = founded()
+        try roster.append(roster.admitting(member(.companion), by: computer, at: 2))
+        let cut = try Roster(entries: Array(roster.entries.dropLast()))
+        var branch = cut
+        try branch.append(branch.admitting(member(.companion), by: computer, at: 2))
+        #expect(roster.contains(roster.head) && roster.contains(cut.head))
+        #expect(!cut.contains(roster.head) && !branch.contains(roster.head))
+        #expect(!founded().contains(cut.head))
+        #expect(!roster.contains(Roster.Head(number: 0, hash: [UInt8](repeating: 0, count: 32))))
+    }
+
+    @Test func noFlippedBitOfAnEntryIsBelieved() throws {
+        var roster = founded()
+        try roster.append(roster.admitting(member(.companion), by: computer, at: 2))
+        for index in roster.entries.indices {
+            for bit in stride(from: 0, to: roster.entries[index].count * 8, by: 7) {
+                var entries = roster.entries
+                entries[index] = entries[index].flipped(bit: bit)
+                #expect(try refusal { try Roster(entries: entries) } != nil, "entry \(index), bit \(bit)")
+            }
+        }
+    }
+}
+
+struct InvitationTests {
+    @Test func aLinkCarriesAllThatAPhoneNeedsAndNothingBeforeTheMark() throws {
+        let invitation = Invitation(household: .random(), computer: .random())
+        let link = invitation.link(hub: "https://hub.example")
+        #expect(link.hasPrefix("https://hub.example/#pair=") && link.utf8.count == 26 + 108)
+        let (read, hub) = try Invitation.reading(link: link)
+        #expect(hub == "https://hub.example" && read.id == invitation.id && read.proof == invitation.proof)
+        let joining = try Invitation.Joining(
+            signingKey: DeviceSigningKey().publicKey, boxKey: BoxKeyPair().publicKey, name: "phone")
+        #expect(try invitation.open(read.seal(joining)) == joining)
+        let other = Invitation(household: invitation.household, computer: invitation.computer)
+        #expect(try refusal { try other.open(read.seal(joining)) } == .damaged)
+        #expect(other.proof != invitation.proof)
+    }
+
+    @Test func namesThatNobodyCouldReadAreRefused() throws {
+        let (signing, box) = (DeviceSigningKey().publicKey, BoxKeyPair().publicKey)
+        for name in ["", String(repeating: "ä", count: 33)] {
+            #expect(
+                try refusal { try Invitation.Joining(signingKey: signing, boxKey: box, name: name) } == .malformed)
+        }
+        _ = try Invitation.Joining(signingKey: signing, boxKey: box, name: String(repeating: "ä", count: 32))
+    }
+}
+
+struct DeviceKeysTests {
+    @Test func aRingReachesTheDeviceThatItWasBoxedToAndNoOther() throws {
+        let (keys, other) = (BoxKeyPair(), BoxKeyPair())
+        let household = ItemID.random()
+        let name = RecordName(vault: household, collection: .keys, id: .random(), revision: 3)
+        let ring = KeyRing([
+            .init(kind: .status, vault: household, epoch: 2, key: FormatSamples.key()),
+            .init(kind: .vault, vault: .random(), epoch: 1, key: FormatSamples.key()),
+        ])
+        let box = try DeviceKeys.seal(ring, as: name, to: keys.publicKey)
+        let opened = try DeviceKeys.open(box, as: name, with: keys)
+        #expect(opened.entries.map(\.key) == ring.entries.map(\.key))
+        #expect(opened.current(.status, vault: household)?.epoch == 2)
+        #expect(try refusal { try DeviceKeys.open(box, as: name, with: other) } == .wrongKey)
+        var older = name
+        older.revision = 2
+        #expect(try refusal { try DeviceKeys.open(box, as: older, with: keys) } == .damaged)
+    }
+}
