@@ -105,6 +105,7 @@ extension SQLiteHubStore {
             effects.devicesChanged = true
             effects.changes += devices.map { .revoked(household: household, device: $0) }
         }
+        await overwriteLog()
     }
 
     // MARK: Devices
@@ -158,6 +159,7 @@ extension SQLiteHubStore {
             effects.devicesChanged = true
             effects.changes.append(.revoked(household: household, device: device))
         }
+        await overwriteLog()
     }
 
     public func sawDevice(_ device: HubID, of household: HubID, at time: Int64) async throws {

@@ -45,6 +45,7 @@ extension SQLiteHubStore {
                 effects.changes.append(.revoked(household: household, device: device))
             }
         }
+        if case .revoke = request.change { await overwriteLog() }
     }
 
     private static func admit(

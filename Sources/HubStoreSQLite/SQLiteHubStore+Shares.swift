@@ -14,6 +14,7 @@ extension SQLiteHubStore {
                     SET entries = excluded.entries, failures = 0, opens_at = 0, destroyed = 0
                     """, arguments: [device, entries])
         }
+        await overwriteLog()
     }
 
     /// - Throws: `noSuchDevice`.
@@ -90,7 +91,7 @@ extension SQLiteHubStore {
 
     /// Moves the zeros from the write-ahead log into the database, and empties the log, which has older pages in it. While
     /// somebody reads it stays; it is overwritten later then.
-    private func overwriteLog() async {
+    func overwriteLog() async {
         _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     }
 
