@@ -143,7 +143,7 @@ targets += module(
     "HubServer",
     [
         "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdTLS, httpClient, httpTypes, lifecycle,
-        logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
+        unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
     ], tests: ["HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", crypto, hummingbird, httpClient, nioCore])
 targets += module(
     "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
@@ -153,7 +153,7 @@ targets += [
         name: "applocker-hub",
         dependencies: [
             "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", "WireProtocol", argumentParser, lifecycle,
-            logging,
+            logging, unixSignals,
         ], swiftSettings: strict)
 ]
 // The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.

@@ -1,0 +1,80 @@
+import Foundation
+import HubStore
+import WireProtocol
+
+/// What the hub refuses before it asks the store.
+enum Check {
+    /// A database's numbers end here.
+    static let largestNumber = UInt64(Int64.max)
+
+    /// 1 to 32 characters of a-z and "-".
+    static func collection(_ name: String) throws {
+        let isValid =
+            (1...32).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
+        guard isValid else {
+            throw HubError(.badRequest, "A collection's name is 1 to 32 characters of a-z and \"-\".")
+        }
+    }
+
+    static func bytes(_ data: Data, _ count: Int, _ name: String) throws {
+        guard data.count == count else {
+            throw HubError(.badRequest, "\(name) has \(data.count) bytes instead of \(count).")
+        }
+    }
+
+    static func bytes(_ data: Data, _ range: ClosedRange<Int>, _ name: String) throws {
+        guard range.contains(data.count) else {
+            throw HubError(
+                data.count > range.upperBound ? .tooLarge : .badRequest,
+                "\(name) has \(data.count) bytes; \(range.lowerBound) to \(range.upperBound) are right.")
+        }
+    }
+
+    static func number(_ number: UInt64, from least: UInt64 = 1, _ name: String) throws {
+        guard (least...largestNumber).contains(number) else {
+            throw HubError(.badRequest, "\(name) is not a number from \(least) to \(largestNumber).")
+        }
+    }
+
+    static func range(_ number: Int, _ range: ClosedRange<Int>, _ name: String) throws {
+        guard range.contains(number) else {
+            throw HubError(.badRequest, "\(name) is \(number); \(range.lowerBound) to \(range.upperBound) are right.")
+        }
+    }
+
+    /// Collections that computers alone write.
+    static let ofComputers: Set<String> = ["keys", "devices", "status", "apps", "events", "requests", "intruders"]
+    static let commands = "commands"
+
+    /// What can be said of a record without knowing what is stored.
+    static func record(_ record: HubRecord, from device: StoredDevice) throws {
+        try collection(record.collection)
+        try number(record.revision, "The record's revision")
+        try bytes(record.signature, 64, "The record's signature")
+        if let sealed = record.sealed {
+            try bytes(sealed, 1...HubRecord.maximumSealedBytes, "The record's sealed")
+        }
+        guard record.blobs.count <= HubRecord.maximumBlobs, Set(record.blobs).count == record.blobs.count else {
+            throw HubError(.badRequest, "A record names at most \(HubRecord.maximumBlobs) blobs, each once.")
+        }
+        guard record.author == device.id else {
+            throw HubError(.forbidden, "The record's author is not the device of this token.")
+        }
+        if ofComputers.contains(record.collection), device.role != .computer {
+            throw HubError(.forbidden, "Only computers write \"\(record.collection)\".")
+        }
+        if record.collection == commands, (record.revision == 1) != (device.role == .companion) {
+            throw HubError(
+                .forbidden, "A companion gives a command (revision 1); the rest of it is written by computers.")
+        }
+    }
+}
+
+/// Compares without telling by its time where the first difference is.
+func isSame(_ left: Data, _ right: Data) -> Bool {
+    guard left.count == right.count else { return false }
+    var difference: UInt8 = 0
+    for (a, b) in zip(left, right) { difference |= a ^ b }
+    return difference == 0
+}

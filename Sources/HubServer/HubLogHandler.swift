@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+public import Logging
+
+/// One JSON object a line on standard error. Callers put no address, token, id or body into it.
+public struct HubLogHandler: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    private let label: String
+
+    public init(label: String, level: Logger.Level = .info) {
+        self.label = label
+        logLevel = level
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var fields: [(String, String)] = [
+            ("time", Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))),
+            ("level", event.level.rawValue), ("from", label), ("message", "\(event.message)"),
+        ]
+        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        fields += all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let body = fields.map { "\(Self.quoted($0.0)):\(Self.value($0.1))" }.joined(separator: ",")
+        let bytes = Array("{\(body)}\n".utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Numbers stay numbers.
+    private static func value(_ text: String) -> String {
+        let isNumber = !text.isEmpty && text.utf8.count < 16 && text.utf8.allSatisfy { (48...57).contains($0) }
+        return isNumber && (text == "0" || !text.hasPrefix("0")) ? text : quoted(text)
+    }
+
+    /// RFC 8259 section 7.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

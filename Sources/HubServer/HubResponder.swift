@@ -1,0 +1,200 @@
+import Foundation
+import HTTPTypes
+import HubStore
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import WireProtocol
+
+/// From HTTP to the service and back: who asks, what they may send, and one error body for every refusal.
+struct HubResponder: HTTPResponder {
+    let service: HubService
+    let files: WebFiles
+    let budget: MemoryBudget
+
+    func respond(to request: Request, context: HubContext) async throws -> Response {
+        let start = ContinuousClock.now
+        let path = request.uri.path
+        let route = HubRoute(method: request.method.rawValue, path: path)
+        var response: Response
+        do {
+            if let route {
+                response = try await answer(route, request, context)
+            } else {
+                response = try other(request, path)
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch is RequestCutOff {
+            // The client has been answered already.
+            throw RequestCutOff()
+        } catch {
+            response = Self.refusal(error, logger: service.logger)
+        }
+        response.headers[HTTPField.Name("X-Content-Type-Options")!] = "nosniff"
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let name = route?.rawValue ?? (response.status == .ok ? "GET /" : "none")
+        service.metrics.answered(route: name, status: response.status.code, seconds: seconds)
+        service.logger.info(
+            "request",
+            metadata: [
+                "route": "\(name)", "status": "\(response.status.code)",
+                "milliseconds": "\(String(format: "%.1f", seconds * 1_000))",
+                "request": "\(String(UInt64.random(in: 0...UInt64.max), radix: 16))",
+            ])
+        return response
+    }
+
+    private func answer(_ route: HubRoute, _ request: Request, _ context: HubContext) async throws -> Response {
+        let client = Client(
+            peer: context.channel.remoteAddress, request: request.head,
+            trustedProxies: service.configuration.trustedProxies)
+        let token = Self.bearerToken(request.headers)
+        let device = try await service.admit(route, token: token, from: client)
+        let share = try reserve(route, request.headers)
+        defer { withExtendedLifetime(share) {} }
+        let body = try await Self.read(request.body, upTo: route.maximumBodyBytes)
+        service.limits.count(bytes: body.count, of: device, from: client)
+        let read = HubRequest(
+            route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
+            parameters: try Self.parameters(of: route, path: request.uri.path), device: device, body: body)
+        if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
+        return try reply(try await service.respond(to: read))
+    }
+
+    /// What a large body takes while it is decoded.
+    private func reserve(_ route: HubRoute, _ headers: HTTPFields) throws -> MemoryBudget.Share? {
+        let bytes = headers[.contentLength].flatMap { Int($0) } ?? route.maximumBodyBytes
+        guard bytes > HubRoute.smallBodyBytes else { return nil }
+        return try budget.take(min(bytes, route.maximumBodyBytes) * 3)
+    }
+
+    private static func read(_ body: RequestBody, upTo limit: Int) async throws -> Data {
+        do {
+            return Data(try await body.collect(upTo: limit).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw RequestGuard.bodyTooLong(limit)
+        }
+    }
+
+    static func bearerToken(_ headers: HTTPFields) -> String? {
+        guard let value = headers[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        return String(value.dropFirst("Bearer ".count).trimmingWhitespace())
+    }
+
+    private static func query(_ uri: URI) throws -> [String: String] {
+        var query: [String: String] = [:]
+        for (key, value) in uri.queryParameters {
+            guard query.updateValue(String(value), forKey: String(key)) == nil else {
+                throw HubError(.badRequest, "The query has the same name twice.")
+            }
+        }
+        return query
+    }
+
+    private static func parameters(of route: HubRoute, path: String) throws -> [String: String] {
+        var parameters: [String: String] = [:]
+        for (name, text) in zip(route.template.split(separator: "/"), path.split(separator: "/"))
+        where name.hasPrefix("{") {
+            guard let value = text.removingPercentEncoding else {
+                throw HubError(.badRequest, "The address is not valid percent-encoded UTF-8 (RFC 3986 section 2.1).")
+            }
+            parameters[String(name.dropFirst().dropLast())] = value
+        }
+        return parameters
+    }
+
+    // MARK: Answers
+
+    private func reply(_ reply: HubReply) throws -> Response {
+        switch reply {
+        case .json(let data): try json(data)
+        case .done: Response(status: .noContent)
+        case .text(let text, let type):
+            Response(
+                status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: text)))
+        case .blob(let reading): blob(reading)
+        }
+    }
+
+    private func json(_ data: Data) throws -> Response {
+        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        let bytes = ByteBuffer(bytes: data)
+        guard data.count > HubRoute.smallBodyBytes else {
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
+        }
+        // Counted until it is written.
+        let share = try budget.take(data.count)
+        return Response(
+            status: .ok, headers: headers,
+            body: .init(contentLength: data.count) { writer in
+                try await writer.write(bytes)
+                try await writer.finish(nil)
+                withExtendedLifetime(share) {}
+            })
+    }
+
+    private func blob(_ reading: BlobReading) -> Response {
+        let range = reading.range ?? 0..<reading.size
+        var headers: HTTPFields = [
+            .contentType: "application/octet-stream", .cacheControl: "no-store", .acceptRanges: "bytes",
+        ]
+        if reading.range != nil {
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(reading.size)"
+        }
+        return Response(
+            status: reading.range == nil ? .ok : .partialContent, headers: headers,
+            body: .init(contentLength: range.count) { [blobs = service.blobs] writer in
+                var offset = range.lowerBound
+                while offset < range.upperBound {
+                    let length = Int(min(UInt64(HubService.blobStep), range.upperBound - offset))
+                    let bytes = try await blobs.read(reading.blob, offset: offset, length: length)
+                    // Too short an answer is broken off, so that nobody takes it for all.
+                    guard bytes.count == length else { throw HubError(.failed, "The hub lost bytes of this blob.") }
+                    try await writer.write(ByteBuffer(bytes: bytes))
+                    offset += UInt64(length)
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Not one of the hub's routes: the companion's files, or nothing.
+    private func other(_ request: Request, _ path: String) throws -> Response {
+        if request.method == .get || request.method == .head, let response = files.response(to: path, request.headers) {
+            return response
+        }
+        let others = HubRoute.allCases.filter { HubRoute(method: $0.method, path: path) == $0 }
+        guard others.isEmpty else {
+            var response = Self.refusal(
+                HubError(.notFound, "This address takes \(others.map(\.method).joined(separator: ", ")) alone."),
+                logger: service.logger)
+            response.status = .methodNotAllowed
+            response.headers[.allow] = others.map(\.method).joined(separator: ", ")
+            return response
+        }
+        throw HubError(.notFound, "There is no such address; docs/hub-protocol.md lists what there is.")
+    }
+
+    static func refusal(_ error: any Error, logger: Logger) -> Response {
+        let body: HubErrorBody
+        switch error {
+        case let error as HubError: body = HubErrorBody(error: error)
+        case let conflict as RecordConflict:
+            body = HubErrorBody(
+                error: HubError(.conflict, "Another revision of this record is stored; write the one after it."),
+                current: conflict.current)
+        default:
+            logger.error("A request failed.", metadata: ["error": "\(type(of: error))"])
+            body = HubErrorBody(error: HubError(.failed, "The hub could not do this. Its log may say why."))
+        }
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        if let seconds = body.error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
+        if body.error.code == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        let bytes = (try? JSONEncoder().encode(body)) ?? Data()
+        return Response(
+            status: .init(code: body.error.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

@@ -1,0 +1,134 @@
+import AsyncHTTPClient
+import Foundation
+import Glibc
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import WebPush
+
+/// Ways to push services, each to an address that was looked at first: a subscription must not lead the hub into its own
+/// network.
+final class PushOrigins: Sendable {
+    private struct Way {
+        let client: HTTPClient
+        let until: Duration
+    }
+
+    /// So many services at once; the oldest way is closed for a new one.
+    private static let maximum = 32
+    /// A name is looked up again after so long.
+    private static let lifetime = Duration.seconds(300)
+
+    private let settings: PushSettings
+    private let time: any HubTime
+    private let ways = Mutex<[String: Way]>([:])
+
+    init(settings: PushSettings, time: any HubTime) {
+        self.settings = settings
+        self.time = time
+    }
+
+    /// What can be said of an endpoint without looking its name up.
+    /// - Throws: `WebPushError.badEndpoint`.
+    func check(_ endpoint: String) throws -> (origin: String, host: String) {
+        let origin = try ApplicationServerKey.origin(of: endpoint, allowsPlain: settings.allowsPrivateAddresses)
+        guard let parts = URLComponents(string: endpoint), let host = parts.host, parts.fragment == nil else {
+            throw WebPushError.badEndpoint
+        }
+        if !settings.allowsPrivateAddresses {
+            guard parts.port == nil || parts.port == 443 else { throw WebPushError.badEndpoint }
+            let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+            if let address = IPAddress(bare) {
+                guard address.isPublic else { throw WebPushError.badEndpoint }
+            } else {
+                // A name of one word, and those of RFC 6761 and RFC 6762, are of this machine or this network.
+                let isLocal =
+                    !host.contains(".")
+                    || [".localhost", ".local", ".internal", ".home.arpa"].contains { host.lowercased().hasSuffix($0) }
+                guard !isLocal else { throw WebPushError.badEndpoint }
+            }
+        }
+        return (origin, host)
+    }
+
+    /// - Throws: `PushRefused` where the name has no address, or one that must not be asked.
+    func client(for endpoint: String) async throws -> HTTPClient {
+        let (origin, host) = try check(endpoint)
+        let now = time.elapsed()
+        if let way = ways.withLock({ $0[origin] }), way.until > now { return way.client }
+        let address = try await resolve(host)
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(settings.timeout), read: TimeAmount(settings.timeout)))
+        configuration.dnsOverride = [host: address]
+        configuration.connectionPool.idleTimeout = .seconds(60)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let closing = ways.withLock { ways -> [HTTPClient] in
+            var closing: [HTTPClient] = []
+            if let old = ways[origin] { closing.append(old.client) }
+            if ways.count >= Self.maximum, ways[origin] == nil,
+                let oldest = ways.min(by: { $0.value.until < $1.value.until })
+            {
+                closing.append(oldest.value.client)
+                ways[oldest.key] = nil
+            }
+            ways[origin] = Way(client: client, until: now + Self.lifetime)
+            return closing
+        }
+        for old in closing { close(old, after: settings.timeout) }
+        return client
+    }
+
+    func end() async {
+        let all = ways.withLock { ways in
+            defer { ways = [:] }
+            return ways.values.map(\.client)
+        }
+        for client in all { try? await client.shutdown() }
+    }
+
+    /// Once requests that still use it are over.
+    private func close(_ client: HTTPClient, after pause: Duration) {
+        Task {
+            try? await Task.sleep(for: pause * 2)
+            try? await client.shutdown()
+        }
+    }
+
+    /// One address, all of whose name's were looked at: a name that has any private one is refused.
+    private func resolve(_ host: String) async throws -> String {
+        let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let found = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Self.addresses(of: bare)) }
+        }
+        guard let first = found.first else { throw PushRefused() }
+        let isAllowed = settings.allowsPrivateAddresses || found.allSatisfy { IPAddress($0)?.isPublic ?? false }
+        guard isAllowed else { throw PushRefused() }
+        return first
+    }
+
+    /// getaddrinfo(3) blocks.
+    private static func addresses(of host: String) -> [String] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_ADDRCONFIG
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var found: [String] = []
+        var entry = list
+        while let current = entry?.pointee {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            if getnameinfo(
+                current.ai_addr, current.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            {
+                found.append(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            }
+            entry = current.ai_next
+        }
+        return found
+    }
+}
+
+/// The push service's address is not one that this hub asks.
+struct PushRefused: Error {}

@@ -1,0 +1,54 @@
+import HubStore
+import Synchronization
+import WireProtocol
+
+/// How much each household has here, remembered for a minute: what it writes meanwhile is added, and near the limit the
+/// store is asked again.
+final class Quotas: Sendable {
+    private struct Known {
+        var bytes: UInt64
+        var at: Duration
+    }
+
+    private let store: any HubStore
+    private let limit: UInt64
+    private let time: any HubTime
+    private let known = Mutex<[HubID: Known]>([:])
+
+    init(store: any HubStore, limit: UInt64, time: any HubTime) {
+        self.store = store
+        self.limit = limit
+        self.time = time
+    }
+
+    /// - Throws: `HubError` `quotaExceeded` where the household has no room for so many bytes more.
+    func reserve(_ bytes: UInt64, for household: HubID) async throws {
+        guard bytes > 0 else { return }
+        if fits(bytes, household) { return }
+        let report = try await store.household(household)
+        let (sum, overflow) = report.bytes.addingReportingOverflow(bytes)
+        guard !overflow, sum <= limit else {
+            throw HubError(
+                .quotaExceeded,
+                "The household has \(report.bytes) of the \(limit) bytes that it may have here. Delete something first."
+            )
+        }
+        let now = time.elapsed()
+        known.withLock { known in
+            if known.count > 100_000 { known.removeAll() }
+            known[household] = Known(bytes: sum, at: now)
+        }
+    }
+
+    private func fits(_ bytes: UInt64, _ household: HubID) -> Bool {
+        let now = time.elapsed()
+        return known.withLock { known in
+            guard var entry = known[household], now - entry.at < .seconds(60) else { return false }
+            let (sum, overflow) = entry.bytes.addingReportingOverflow(bytes)
+            guard !overflow, sum <= limit / 10 * 9 else { return false }
+            entry.bytes = sum
+            known[household] = entry
+            return true
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Token buckets: each key may take `burst` at once and `perSecond` again each second. Sendable because its state is one
+/// `Mutex`; a taking is a few dozen nanoseconds.
+final class RateLimiter<Key: Hashable & Sendable>: Sendable {
+    private struct Bucket {
+        var left: Double
+        var at: Duration
+    }
+
+    private struct State {
+        var buckets: [Key: Bucket] = [:]
+        /// Of all keys that there is no room for.
+        var shared: Bucket
+    }
+
+    private let rate: HubLimits.Rate
+    private let maximumKeys: Int
+    private let state: Mutex<State>
+
+    /// - Parameter maximumKeys: so many have a bucket of their own; a full one is forgotten to make room, and where none is
+    ///   full, newcomers share one.
+    init(_ rate: HubLimits.Rate, maximumKeys: Int = 65_536) {
+        self.rate = rate
+        self.maximumKeys = maximumKeys
+        state = Mutex(State(shared: Bucket(left: rate.burst, at: .zero)))
+    }
+
+    /// Takes `cost`, where there is anything left at all: what is too much makes the next wait longer.
+    ///
+    /// - Returns: nil, or after how many seconds there is something again.
+    func take(_ key: Key, cost: Double = 1, at now: Duration) -> Int? {
+        guard rate.perSecond > 0 else { return nil }
+        return state.withLock { state in
+            if state.buckets[key] == nil, state.buckets.count >= maximumKeys {
+                state.buckets = state.buckets.filter { refilled($0.value, now).left < rate.burst }
+            }
+            let isShared = state.buckets[key] == nil && state.buckets.count >= maximumKeys
+            let known = isShared ? state.shared : state.buckets[key] ?? Bucket(left: rate.burst, at: now)
+            var bucket = refilled(known, now)
+            defer { if isShared { state.shared = bucket } else { state.buckets[key] = bucket } }
+            let needed = cost > 0 ? min(cost, 1) : .leastNonzeroMagnitude
+            guard bucket.left >= needed else {
+                return max(1, Int(((needed - bucket.left) / rate.perSecond).rounded(.up)))
+            }
+            bucket.left -= cost
+            return nil
+        }
+    }
+
+    private func refilled(_ bucket: Bucket, _ now: Duration) -> Bucket {
+        let seconds = (now - bucket.at) / .seconds(1)
+        return Bucket(left: min(rate.burst, bucket.left + max(0, seconds) * rate.perSecond), at: now)
+    }
+}

@@ -1,1 +1,0 @@
-// WebPush: being written.

@@ -1,0 +1,133 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import HubServer
+import HubStore
+import HubStoreSQLite
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// `applocker-hub`: one hub in one process.
+@main
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "applocker-hub",
+        abstract: "Keeps and forwards what AppLocker's devices seal. It can read none of it.",
+        discussion: """
+            Everything is in one directory, which the hub makes at its first start:
+
+              applocker-hub --state /var/lib/applocker-hub
+
+            It listens on 127.0.0.1:8440. A phone needs a real name over HTTPS: WebAuthn, background service and push work
+            with no IP address. Either let the hub serve TLS itself,
+
+              applocker-hub --state DIR --listen 0.0.0.0:443 --certificate fullchain.pem --key privkey.pem
+
+            and it reads the files again when they change; or put it behind a reverse proxy, and say whom to believe:
+
+              applocker-hub --state DIR --trusted-proxy 127.0.0.1
+
+            New households can be founded from this machine. From elsewhere they need the token in
+            DIR/registration-token: applocker hub connect URL asks for it.
+
+            SIGTERM ends it in order, SIGHUP reads certificate and companion again.
+            """)
+
+    @Option(help: "The hub's directory: hub.sqlite, blobs/, registration-token. Nobody else may enter it (mode 0700).")
+    var state: String
+
+    @Option(help: "Where to listen: HOST:PORT, [IPv6]:PORT, or unix:PATH.")
+    var listen = "127.0.0.1:8440"
+
+    @Option(help: "TLS certificate with its chain, PEM.")
+    var certificate: String?
+
+    @Option(help: "Private key of the certificate, PEM.")
+    var key: String?
+
+    @Option(help: "Who may found a household from elsewhere: token or open.")
+    var registration = Registration.token
+
+    @Option(
+        help:
+            "Believe X-Forwarded-For from this address or network (10.0.0.0/8), or \"unix\". May be given several times."
+    )
+    var trustedProxy: [String] = []
+
+    @Option(help: "File with a token that lets other machines read /metrics.")
+    var metricsTokenFile: String?
+
+    @Option(help: "The companion's files.")
+    var web: String?
+
+    @Option(help: "Days for which new households keep events, 1 to 3650.")
+    var eventDays = 30
+
+    @Option(help: "Bytes that a household may have here: 500M, 10G.")
+    var quota = ByteCount(bytes: 10 << 30)
+
+    @Option(help: "Requests a second of one household; 0: no limit.")
+    var householdRate: Double?
+
+    @Option(help: "Requests a second of one device; 0: no limit.")
+    var deviceRate: Double?
+
+    @Option(help: "Requests a second from one address; 0: no limit.")
+    var addressRate: Double?
+
+    @Option(help: "Connections at once.")
+    var connections: Int?
+
+    @Option(help: "Connections at once from one address.")
+    var connectionsPerAddress: Int?
+
+    @Option(help: "mailto: or https: address of yours that push services see. Apple's needs one.")
+    var pushContact: String?
+
+    @Flag(help: "Send pushes to private networks and this machine too, over plain http as well.")
+    var allowPrivatePush = false
+
+    @Option(help: "What to log: debug, info (every request), notice, warning, error.")
+    var log = LogLevel.notice
+
+    enum Registration: String, ExpressibleByArgument { case token, open }
+
+    enum LogLevel: String, ExpressibleByArgument { case debug, info, notice, warning, error }
+
+    func run() async throws {
+        do {
+            try await serve()
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            FileHandle.standardError.write(Data("applocker-hub: \(error)\n".utf8))
+            throw ExitCode(1)
+        }
+    }
+
+    private func serve() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        raiseDescriptorLimit()
+        let directory = try HubDirectory(path: state)
+        let level = Logger.Level(rawValue: log.rawValue) ?? .notice
+        let logger = Logger(label: "hub") { HubLogHandler(label: $0, level: level) }
+        let store = try SQLiteHubStore(path: directory.database)
+        let server = try HubServer(
+            configuration: try configuration(directory), store: store,
+            blobs: try DirectoryBlobStore(path: directory.blobs), logger: logger)
+        let listen = listen
+        let reloading = Task {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) { server.reload() }
+        }
+        defer { reloading.cancel() }
+        try await server.run(signals: [.sigterm, .sigint]) { port in
+            // Port 0 becomes one that is free.
+            let shown =
+                listen.hasPrefix("unix:") ? listen : "\(listen.prefix(upTo: listen.lastIndex(of: ":")!)):\(port)"
+            logger.notice("listening", metadata: ["on": "\(shown)"])
+            FileHandle.standardOutput.write(Data("listening on \(shown)\n".utf8))
+        }
+    }
+}

@@ -1,1 +1,0 @@
-print("applocker-hub: being written")
