@@ -93,10 +93,10 @@ targets += module("HostIntegrity", ["CLinux"], tests: ["CLinux"])
 targets += module(
     "AppLockerCLI",
     [
-        "Policy", "WireProtocol", "LocalControl", "SealedFormats", "FileLocking", "QRCode", "Supervisor",
+        "Policy", "WireProtocol", "LocalControl", "MessageBus", "SealedFormats", "FileLocking", "QRCode", "Supervisor",
         "HostIntegrity", "CLinux", argumentParser,
     ],
-    tests: ["Policy", "WireProtocol", "LocalControl", argumentParser])
+    tests: ["Policy", "WireProtocol", "LocalControl", "MessageBus", argumentParser])
 targets += [
     .executableTarget(name: "applocker", dependencies: ["AppLockerCLI", "ProcessHardening"], swiftSettings: strict),
     // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
@@ -108,7 +108,7 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux", logging,
+            "GateProtocol", "HubClient", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux", logging,
             lifecycle, unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.

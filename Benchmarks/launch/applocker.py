@@ -40,8 +40,9 @@ def status(path):
 
 
 class AppLocker:
-    def __init__(self, run, name):
+    def __init__(self, run, name, with_hub=False):
         self.build = run.build
+        self.arguments = [] if with_hub else ["--no-hub"]
         self.state = run.directory / name
         self.socket = self.state / "control.sock"
         self.log = run.directory / f"{name}.log"
@@ -50,7 +51,7 @@ class AppLocker:
     def __enter__(self):
         with open(self.log, "ab") as log:
             self.process = start(
-                [self.build / "applocker", "up", "--state", self.state, "--no-hub"], ends_with=signal.SIGTERM,
+                [self.build / "applocker", "up", "--state", self.state, *self.arguments], ends_with=signal.SIGTERM,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self.wait_until_it_holds()

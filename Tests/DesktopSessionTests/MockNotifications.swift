@@ -1,34 +1,6 @@
-import Foundation
 import MessageBus
 import Synchronization
 import TestSupport
-import Testing
-
-/// A dbus-daemon of one test's own, without the machine's services.
-final class PrivateSessionBus: Sendable {
-    let directory: TemporaryDirectory
-    let address: String
-    let daemon: ChildProcess
-
-    init() async throws {
-        directory = try TemporaryDirectory()
-        address = "unix:path=" + directory.path("bus")
-        let configuration = try directory.write(
-            """
-            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
-             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig><type>session</type><listen>\(address)</listen>
-            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-            <allow own="*"/><allow user="*"/></policy></busconfig>
-            """, to: "bus.conf")
-        let daemon = try ChildProcess("dbus-daemon", ["--config-file", configuration, "--nofork", "--print-address"])
-        self.daemon = daemon
-        await eventually("dbus-daemon listens") { daemon.output.contains("\n") }
-        try #require(daemon.isRunning, "\(daemon.errorOutput)")
-    }
-
-    func connect() throws -> MessageBus { try MessageBus(.address(address)) }
-}
 
 /// What a mock was asked, in order.
 final class Calls: Sendable {
