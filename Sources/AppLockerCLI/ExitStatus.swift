@@ -78,7 +78,7 @@ struct Failure: Equatable, Sendable {
         case .badRequest: .usage
         case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem, .ambiguousItem: .noSuchApp
         case .notSetUp, .alreadySetUp, .wrongPasscode, .lockedOut, .sessionNeeded, .notYours, .essential,
-            .noSuchPrompt, .passcodeTooShort, .tooLarge, .busy, .failed, .vaultLocked, .notReadable:
+            .noSuchPrompt, .passcodeTooShort, .tooLarge, .busy, .hub, .failed, .vaultLocked, .notReadable:
             .refused
         }
     }

@@ -1,4 +1,5 @@
 public import Policy
+public import SealedFormats
 import WireProtocol
 
 /// Something that happened and that the owner may want to know.
@@ -34,7 +35,15 @@ public struct ActivityEvent: Sendable {
         case intruderPhotographed = "intruder_photographed"
         case intruderMissed = "intruder_missed"
         case relocked
+        case started
         case stopped
+        case hubConnected = "hub_connected"
+        case hubDisconnected = "hub_disconnected"
+        case hubMisbehaved = "hub_misbehaved"
+        case devicePaired = "device_paired"
+        case deviceRevoked = "device_revoked"
+        case deviceRenamed = "device_renamed"
+        case remoteCommand = "remote_command"
     }
 
     public var time: Double
@@ -45,6 +54,8 @@ public struct ActivityEvent: Sendable {
     public var path: String?
     public var reason: String?
     public var sentence: String
+    /// The record of a photo that was taken; not in the log.
+    var photo: ItemID?
 
     public init(
         time: Double, kind: Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil, path: String? = nil,
@@ -77,6 +88,7 @@ public actor ActivityLog {
     private var writer: Task<Void, Never>?
     private var follower: AsyncStream<[EventReport]>.Continuation?
     private var isFollowed = false
+    private var observer: AsyncStream<ActivityEvent>.Continuation?
 
     public init(store: any ActivityStore, time: any TimeSource) {
         self.store = store
@@ -87,12 +99,14 @@ public actor ActivityLog {
     /// floods the log must not be able to keep what matters out of it.
     public func record(
         _ kind: ActivityEvent.Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil,
-        path: String? = nil, reason: Reason? = nil, _ sentence: String
+        path: String? = nil, reason: Reason? = nil, photo: ItemID? = nil, _ sentence: String
     ) async {
-        pending.append(
-            ActivityEvent(
-                time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
-                reason: reason?.rawValue, sentence: sentence))
+        var event = ActivityEvent(
+            time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
+            reason: reason?.rawValue, sentence: sentence)
+        event.photo = photo
+        pending.append(event)
+        observer?.yield(event)
         startWriter()
         await withCheckedContinuation { waiters.append($0) }
     }
@@ -104,10 +118,11 @@ public actor ActivityLog {
         path: String? = nil, reason: Reason? = nil, _ sentence: String
     ) {
         if pending.count < Self.maximumPending {
-            pending.append(
-                ActivityEvent(
-                    time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
-                    reason: reason?.rawValue, sentence: sentence))
+            let event = ActivityEvent(
+                time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
+                reason: reason?.rawValue, sentence: sentence)
+            pending.append(event)
+            observer?.yield(event)
         } else {
             lost += 1
         }
@@ -118,6 +133,15 @@ public actor ActivityLog {
     func follow() -> AsyncStream<[EventReport]> {
         let (stream, continuation) = AsyncStream<[EventReport]>.makeStream(bufferingPolicy: .bufferingNewest(64))
         follower = continuation
+        return stream
+    }
+
+    /// What happens from now on, as it happens, before the disk has it. For one reader, who must not be slow for long:
+    /// beyond 4,096 events the newest are left out.
+    func observe() -> AsyncStream<ActivityEvent> {
+        let (stream, continuation) = AsyncStream<ActivityEvent>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.maximumPending))
+        observer = continuation
         return stream
     }
 

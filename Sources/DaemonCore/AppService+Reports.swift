@@ -61,6 +61,29 @@ extension AppService {
             defaultGrantSeconds: settings.defaultGrant.wholeSecondsRoundedUp, holdsRoot: settings.holdsRoot)
     }
 
+    /// How long a grant that somebody asks for lasts.
+    ///
+    /// - Throws: `ControlError` with `badRequest`.
+    func scope(_ grant: GrantRequest) throws -> GrantScope {
+        let scope: GrantScope =
+            switch grant.kind {
+            case .thisLaunch: .thisLaunch
+            case .untilLocked: .untilLocked
+            case .duration:
+                if let seconds = grant.seconds {
+                    .duration(.seconds(seconds))
+                } else {
+                    .duration(.seconds(settings().defaultGrantSeconds))
+                }
+            }
+        do {
+            try scope.validate()
+        } catch {
+            throw ControlError(error)
+        }
+        return scope
+    }
+
     public func monitoring() -> MonitoringState {
         let now = time.now()
         guard stored.policy.isMonitoringOff(at: now), case .off(_, let until, _) = stored.policy.monitoring else {

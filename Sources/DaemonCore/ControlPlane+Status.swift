@@ -46,6 +46,12 @@ extension ControlPlane {
             processes: processes)
     }
 
+    /// What other devices of the household are told: as whoever has a prompt open sees it.
+    func statusForOtherDevices() async -> StatusReport {
+        let user = judge.update { $0.prompters.keys.min() } ?? ownUser
+        return await status(of: ControlPeer(user: user, process: 0))
+    }
+
     /// What a user's desktop agents show.
     func sessionState(of user: UInt32) async -> SessionState {
         let status = await status(of: ControlPeer(user: user, process: 0))

@@ -45,7 +45,10 @@ extension ControlPlane {
             let body: PasscodeRequest = try decode(request)
             let status = try await sealed.vault.open(SecretBytes(utf8: body.passcode), for: request.peer)
             // Whoever opens the vault looks at notes next, as a rule: nobody waits for it here.
-            Task { [notes = sealed.notes] in await notes.prepare(peer: request.peer) }
+            Task { [notes = sealed.notes, conflicts = devices.notes] in
+                await conflicts.vaultOpened(peer: request.peer)
+                await notes.prepare(peer: request.peer)
+            }
             return status
         case .closeVault:
             await sealed.vault.lock(user: request.peer.user, "somebody locked it")

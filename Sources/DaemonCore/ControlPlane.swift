@@ -15,6 +15,7 @@ public struct ControlPlane: ControlService {
     let presence: PresenceService
     let relocks: Relocks
     let sealed: SealedServices
+    let devices: HouseholdServices
     let judge: LaunchJudge
     let activity: any ActivityStore
     let time: any TimeSource
@@ -81,6 +82,9 @@ public struct ControlPlane: ControlService {
             return try await history(request)
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
             return try await managed(request)
+        case .hubStatus, .connectHub, .disconnectHub, .makePairing, .pairing, .confirmPairing, .endPairing,
+            .listDevices, .renameDevice, .revokeDevice:
+            return try await householdReply(to: request)
         case .reset: return try await reset(request)
         case .stop: return try await stop(request)
         case .vault, .openVault, .closeVault, .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote,
@@ -115,7 +119,7 @@ public struct ControlPlane: ControlService {
 
     private func unlock(_ request: ControlRequest) async throws -> AppsChanged {
         let body: UnlockRequest = try decode(request)
-        let scope = try await scope(body.grant)
+        let scope = try await apps.scope(body.grant)
         let all = body.all ? await apps.policy.apps.keys.sorted() : []
         var ids = Set(all)
         for reference in body.apps { ids.insert(try await apps.listed(reference)) }
@@ -139,7 +143,8 @@ public struct ControlPlane: ControlService {
         case .answerPrompt:
             let body: PromptAnswerRequest = try decode(request)
             return try await launches.answer(
-                request.parameter ?? "", with: SecretBytes(utf8: body.passcode), scope: try await scope(body.grant),
+                request.parameter ?? "", with: SecretBytes(utf8: body.passcode),
+                scope: try await apps.scope(body.grant),
                 by: request.peer)
         case .cancelPrompt:
             try await launches.cancel(request.parameter ?? "", by: request.peer)
@@ -248,26 +253,6 @@ public struct ControlPlane: ControlService {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }
-
-    private func scope(_ grant: GrantRequest) async throws -> GrantScope {
-        let scope: GrantScope =
-            switch grant.kind {
-            case .thisLaunch: .thisLaunch
-            case .untilLocked: .untilLocked
-            case .duration:
-                if let seconds = grant.seconds {
-                    .duration(.seconds(seconds))
-                } else {
-                    .duration(.seconds(await apps.settings().defaultGrantSeconds))
-                }
-            }
-        do {
-            try scope.validate()
-        } catch {
-            throw ControlError(error)
-        }
-        return scope
     }
 
     func number(

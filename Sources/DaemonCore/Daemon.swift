@@ -11,6 +11,11 @@ public struct Daemon: Sendable {
     private let presence: PresenceService
     private let log: ActivityLog
     private let sealed: SealedServices
+    private let household: HouseholdService
+    private let sync: SyncService
+    private let events: EventPublisher
+    private let statusPublisher: StatusPublisher
+    private let remote: RemoteService
 
     /// What the daemon stands on.
     public struct Ports: Sendable {
@@ -22,6 +27,7 @@ public struct Daemon: Sendable {
         var time: any TimeSource
         var directory: any ProcessDirectory
         var sessionSignals: any SessionSignalsPort
+        var household: HouseholdPorts
         /// The camera of this input; "auto" for the first one there is. Which are understood is the camera's affair.
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
         /// Overwrites and removes the keys that lie beside the database. From then on there is no way back: what is left
@@ -35,7 +41,8 @@ public struct Daemon: Sendable {
         public init(
             records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
-            sessionSignals: any SessionSignalsPort, makeCamera: @escaping @Sendable (String) -> any PhotoSource,
+            sessionSignals: any SessionSignalsPort, household: HouseholdPorts,
+            makeCamera: @escaping @Sendable (String) -> any PhotoSource,
             eraseKeys: @escaping @Sendable () throws -> Void, startAnew: @escaping @Sendable () -> Void,
             stop: @escaping @Sendable () -> Void
         ) {
@@ -43,6 +50,7 @@ public struct Daemon: Sendable {
             self.stop = stop
             self.makeCamera = makeCamera
             self.sessionSignals = sessionSignals
+            self.household = household
             self.eraseKeys = eraseKeys
             self.records = records
             self.blobs = blobs
@@ -106,12 +114,34 @@ public struct Daemon: Sendable {
                 await log.flush()
                 ports.stop()
             })
-        control = ControlPlane(
+        let household = HouseholdService(
+            ports: ports.household, passcodes: passcodes, vault: vault, machineSecret: machineSecret,
+            deviceName: deviceName, time: ports.time, log: log)
+        let store = ports.household.store
+        let sync = SyncService(household: household, store: store, blobs: ports.blobs, time: ports.time, log: log)
+        let events = EventPublisher(
+            household: household, sync: sync, apps: apps, log: log, documents: ports.records, time: ports.time,
+            deviceName: deviceName)
+        (self.household, self.sync, self.events) = (household, sync, events)
+        let control = ControlPlane(
             apps: apps, passcodes: passcodes, launches: launches, sessions: sessions, presence: presence,
-            relocks: relocks,
-            sealed: sealed, judge: judge, activity: ports.activity, time: ports.time, version: version,
-            ownUser: ownUser,
+            relocks: relocks, sealed: sealed,
+            devices: HouseholdServices(
+                household: household, sync: sync,
+                notes: ConflictService(store: store, vault: vault, household: household, deviceName: deviceName)),
+            judge: judge, activity: ports.activity, time: ports.time, version: version, ownUser: ownUser,
             ownProcess: ownProcess)
+        self.control = control
+        let statusPublisher = StatusPublisher(
+            household: household, sync: sync, events: events, apps: apps, documents: ports.records, time: ports.time,
+            changes: changes, deviceName: deviceName, statusReport: { await control.statusForOtherDevices() })
+        self.statusPublisher = statusPublisher
+        remote = RemoteService(
+            household: household, sync: sync, store: store,
+            actions: RemoteActions(
+                apps: apps, launches: launches, passcodes: passcodes, vault: vault, sessions: sessions,
+                intruders: sealed.intruders, relocks: relocks, judge: judge,
+                refreshStatus: { await statusPublisher.refresh() }), log: log)
     }
 
     /// Reads what is stored. The gate may be connected after it, not before.
@@ -123,6 +153,26 @@ public struct Daemon: Sendable {
         try await sealed.vault.load()
         try await presence.load { [control] user in await control.sessionState(of: user) }
         try await sealed.files.sweep()
+        try await household.load()
+        try await events.load()
+        await household.tell(
+            session: { [sync, events, statusPublisher] in
+                await sync.sessionChanged()
+                await events.sessionChanged()
+                await statusPublisher.refresh()
+            }, queued: { [sync] in await sync.queued() })
+        await sync.tellConnected { [statusPublisher] in await statusPublisher.refresh() }
+        let launchNews = AsyncStream<PromptEvent>.makeStream()
+        await launches.tellNews { launchNews.continuation.yield($0) }
+        Task { [events] in
+            for await news in launchNews.stream {
+                switch news {
+                case .ask(let report): await events.waiting(report)
+                case .settled(let prompt, let outcome): await events.settled(prompt, outcome)
+                case .ready: break
+                }
+            }
+        }
         await passcodes.tellWrongPasscodes { [intruders = sealed.intruders] failures, app, user in
             await intruders.noticeWrongPasscode(failures: failures, app: app, user: user)
         }
@@ -147,6 +197,10 @@ public struct Daemon: Sendable {
                 group.addTask { await presence.followSignals() }
                 group.addTask { await presence.followChanges() }
                 group.addTask { await presence.followLog() }
+                group.addTask { await events.followLog() }
+                group.addTask { await sync.run() }
+                group.addTask { await statusPublisher.run() }
+                group.addTask { await remote.followCommands() }
                 try await group.next()
                 group.cancelAll()
             }

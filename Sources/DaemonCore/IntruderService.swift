@@ -64,20 +64,41 @@ public actor IntruderService {
     private func photograph(at moment: Double, failures: Int, app: AppID?, user: UInt32, camera: String) async {
         do {
             let photo = try await makeCamera(camera).photograph()
-            try await keep(
+            let record = try await keep(
                 photo,
                 Content(
                     time: moment, app: app?.rawValue, user: user, failures: failures, size: photo.count,
                     contentKey: Data()))
             await log.record(
-                .intruderPhotographed, app: app, user: user, "A photo was taken after \(failures) wrong passcodes.")
+                .intruderPhotographed, app: app, user: user, photo: record,
+                "A photo was taken after \(failures) wrong passcodes.")
         } catch {
             await log.record(.intruderMissed, app: app, user: user, "No photo could be taken: \(error)")
         }
     }
 
-    private func keep(_ photo: [UInt8], _ content: Content) async throws {
-        guard let document = try await passcodes.vaultDocument() else { return }
+    /// Takes one because the owner asks for it from elsewhere.
+    /// - Returns: its record.
+    /// - Throws: `ControlError` with `failed`.
+    func takePhoto() async throws -> ItemID {
+        let camera = await vault.settings.camera
+        do {
+            let photo = try await makeCamera(camera).photograph()
+            let record = try await keep(
+                photo,
+                Content(
+                    time: time.wallClock(), app: nil, user: nil, failures: 0, size: photo.count, contentKey: Data()))
+            guard let record else { throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.") }
+            await log.record(.intruderPhotographed, photo: record, "A photo was taken because a phone asked for it.")
+            return record
+        } catch let error as PhotoSourceError {
+            throw ControlError(.failed, "No photo could be taken: \(error.sentence)")
+        }
+    }
+
+    /// - Returns: the record; nil where there is no vault yet.
+    private func keep(_ photo: [UInt8], _ content: Content) async throws -> ItemID? {
+        guard let document = try await passcodes.vaultDocument() else { return nil }
         let id = ItemID.random()
         let contentKey = SecretBytes.random(count: ContentStream.keyLength)
         let stream = ContentStream(
@@ -103,6 +124,7 @@ public actor IntruderService {
         try await blobs.keep(id)
         try await records.write(
             StateChange(records: [StoredRecord(name: name, epoch: document.inboxEpoch, author: device, sealed: box)]))
+        return id
     }
 
     // MARK: The owner
@@ -139,9 +161,24 @@ public actor IntruderService {
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
         var record = try await find(reference)
+        record.author = keys.device
+        try await remove(record)
+    }
+
+    /// Of the owner who asks for it from elsewhere; it needs no key.
+    /// - Throws: `ControlError` with `noSuchItem`.
+    func remove(_ id: ItemID) async throws {
+        guard var record = try await records.record(.intruders, id), record.sealed != nil else {
+            throw ControlError(.noSuchItem, "There is no such photo.")
+        }
+        record.author = device
+        try await remove(record)
+    }
+
+    private func remove(_ removed: StoredRecord) async throws {
+        var record = removed
         record.name.revision += 1
         record.sealed = nil
-        record.author = keys.device
         try await records.write(StateChange(records: [record]))
         try await blobs.remove(record.name.id)
     }

@@ -21,16 +21,18 @@ public actor LaunchService {
         var events: AsyncStream<PromptEvent>.Continuation
     }
 
-    private let apps: AppService
+    let apps: AppService
     private let passcodes: PasscodeService
-    private let gate: any LaunchGatePort
-    private let judge: LaunchJudge
+    let gate: any LaunchGatePort
+    let judge: LaunchJudge
     private let time: any TimeSource
     private let directory: any ProcessDirectory
     private let log: ActivityLog
-    private let relocks: Relocks
+    let relocks: Relocks
     private let changes: StateChanges
-    private var waiting: [UInt64: Waiting] = [:]
+    var waiting: [UInt64: Waiting] = [:]
+    /// Told of launches that begin to wait, and of what became of them; must return at once.
+    private var onNews: (@Sendable (PromptEvent) -> Void)?
     private var prompters: [UInt64: Prompter] = [:]
     /// Processes that draw a user's desktop; told to the gate again when it comes back.
     private var desktops: [Int32: UInt32] = [:]
@@ -53,6 +55,8 @@ public actor LaunchService {
         self.directory = directory
         self.log = log
     }
+
+    func tellNews(to body: @escaping @Sendable (PromptEvent) -> Void) { onNews = body }
 
     public var waitingCount: Int { waiting.count }
 
@@ -144,6 +148,7 @@ public actor LaunchService {
                 await self.timedOut(number)
             })
         tell(askee, .ask(report))
+        onNews?(.ask(report))
         await record(launch, .launchAsked, .locked)
     }
 
@@ -179,7 +184,7 @@ public actor LaunchService {
         await deny(number, .noAnswer, .timedOut)
     }
 
-    private func deny(_ number: UInt64, _ reason: Reason, _ outcome: PromptOutcome) async {
+    func deny(_ number: UInt64, _ reason: Reason, _ outcome: PromptOutcome) async {
         guard let launch = waiting[number]?.launch else { return }
         if !launch.deniedAtOnce { gate.answer(number, allow: false) }
         settle(number, outcome)
@@ -204,6 +209,7 @@ public actor LaunchService {
         entry.timeout?.cancel()
         judge.waitingEnded(of: entry.launch.user)
         tell(entry.askee, .settled(prompt: entry.report.prompt, outcome: outcome))
+        onNews?(.settled(prompt: entry.report.prompt, outcome: outcome))
     }
 
     private func record(_ launch: HeldLaunch, _ kind: ActivityEvent.Kind, _ reason: Reason) async {
@@ -320,7 +326,7 @@ public actor LaunchService {
         }
     }
 
-    private func allow(_ launch: HeldLaunch, by peer: ControlPeer, _ reason: Reason) async {
+    func allow(_ launch: HeldLaunch, by peer: ControlPeer, _ reason: Reason) async {
         guard waiting[launch.number]?.launch == launch else { return }
         if launch.deniedAtOnce {
             judge.allowRestart(of: launch.app, by: peer.process, user: peer.user)
@@ -338,7 +344,7 @@ public actor LaunchService {
         return number
     }
 
-    private static var notWaiting: ControlError {
+    static var notWaiting: ControlError {
         ControlError(.noSuchPrompt, "This launch is not waiting any more; start the app again.")
     }
 }

@@ -24,7 +24,7 @@ extension PresenceService {
 
     /// Sends each agent its state where that has changed, and sets the alarms.
     func followChanges() async {
-        for await _ in changes.stream {
+        for await _ in changes.follow() {
             await watchInactivity()
             var states: [UInt32: SessionState] = [:]
             for user in Set(agents.values.map(\.peer.user)) { states[user] = await stateOf?(user) }

@@ -1,4 +1,5 @@
 public import SealedFormats
+public import WireProtocol
 
 /// A record as it is stored: its name in clear, its body sealed.
 public struct StoredRecord: Hashable, Sendable {
@@ -23,6 +24,8 @@ public struct StateChange: Sendable {
     /// Nil removes a document.
     public var documents: [String: [UInt8]?]
     public var records: [StoredRecord]
+    /// Records of the household, sealed and signed, for the hub; in their order.
+    public var household: [HubRecord] = []
     /// Revisions are taken as they come, as from a backup; otherwise each has to be the one after what is stored.
     public var acceptsAnyRevision = false
 

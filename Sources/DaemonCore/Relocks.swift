@@ -39,12 +39,19 @@ final class Relocks: Sendable {
     }
 }
 
-/// Says that something which desktop agents show may have changed. Many changes in a row are one.
+/// Says that something which desktop agents and other devices show may have changed. Many changes in a row are one.
+///
+/// Sendable because its state is one `Mutex`.
 final class StateChanges: Sendable {
-    let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
+    private let readers = Mutex<[AsyncStream<Void>.Continuation]>([])
 
-    init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+    /// For one reader, who is told once at the beginning.
+    func follow() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
+        readers.withLock { $0.append(continuation) }
+        return stream
+    }
 
-    func mark() { continuation.yield() }
+    func mark() { readers.withLock { readers in for reader in readers { reader.yield() } } }
 }

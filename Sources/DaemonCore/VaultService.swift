@@ -85,6 +85,13 @@ public actor VaultService {
         changes.mark()
     }
 
+    /// The keys were replaced: where it is open it goes on with the new ones.
+    func replaceRing(_ ring: KeyRing) {
+        guard let opened else { return }
+        let keys = VaultKeys(vault: opened.keys.vault, ring: ring, device: device)
+        self.opened = Opened(keys: keys, user: opened.user, lastUsed: opened.lastUsed)
+    }
+
     /// Forgets the keys. Work that has begun with them ends with them.
     public func lock(user: UInt32?, _ why: String) async {
         guard forget() else { return }

@@ -79,20 +79,26 @@ extension StateDatabase: RecordStore {
     }
 
     public func write(_ change: StateChange) async throws {
-        try await pool.write { database in
-            for record in change.records {
-                try Self.write(record, anyRevision: change.acceptsAnyRevision, to: database)
-            }
-            for (name, bytes) in change.documents {
-                if let bytes {
-                    try database.execute(
-                        sql: """
-                            INSERT INTO document (name, body) VALUES (?, ?)
-                            ON CONFLICT (name) DO UPDATE SET body = excluded.body
-                            """, arguments: [name, Data(bytes)])
-                } else {
-                    try database.execute(sql: "DELETE FROM document WHERE name = ?", arguments: [name])
-                }
+        try await pool.write { try Self.write(change, to: $0) }
+        if !change.records.isEmpty { outboxSignal.yield() }
+    }
+
+    static func write(_ change: StateChange, to database: Database) throws {
+        for record in change.records { try write(record, anyRevision: change.acceptsAnyRevision, to: database) }
+        try queue(change.household, in: database)
+        try write(change.documents, to: database)
+    }
+
+    static func write(_ documents: [String: [UInt8]?], to database: Database) throws {
+        for (name, bytes) in documents {
+            if let bytes {
+                try database.execute(
+                    sql: """
+                        INSERT INTO document (name, body) VALUES (?, ?)
+                        ON CONFLICT (name) DO UPDATE SET body = excluded.body
+                        """, arguments: [name, Data(bytes)])
+            } else {
+                try database.execute(sql: "DELETE FROM document WHERE name = ?", arguments: [name])
             }
         }
     }
@@ -103,7 +109,7 @@ extension StateDatabase: RecordStore {
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")
             try database.inTransaction {
-                for table in ["document", "record", "outbox", "activity"] {
+                for table in ["document", "record", "outbox", "activity"] + Self.syncTables {
                     try database.execute(sql: "DELETE FROM \(table)")
                 }
                 try database.execute(sql: "DELETE FROM sqlite_sequence")
@@ -136,7 +142,7 @@ extension StateDatabase: RecordStore {
         try database.execute(sql: "INSERT INTO outbox (collection, id) VALUES (?, ?)", arguments: [collection, id])
     }
 
-    private static func record(_ row: Row) throws -> StoredRecord {
+    static func record(_ row: Row) throws -> StoredRecord {
         let (collection, id, vault, author): (String, Data, Data, Data) = try (
             row.decode(forColumn: "collection"), row.decode(forColumn: "id"), row.decode(forColumn: "vault"),
             row.decode(forColumn: "author")

@@ -42,6 +42,9 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     private let path: String
     /// Signs the activity log.
     let signingKey: DeviceSigningKey
+    public let outboxChanges: AsyncStream<Void>
+    /// Many writes in a row are one.
+    let outboxSignal: AsyncStream<Void>.Continuation
 
     /// Creates the file where it is absent, brings an older one up to date, and gives it mode 0600.
     ///
@@ -50,6 +53,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     public init(path: String, signingKey: DeviceSigningKey) throws {
         self.path = path
         self.signingKey = signingKey
+        (outboxChanges, outboxSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // A failure shows when the pool opens the file. One that exists is not opened here: closing it again would drop
         // SQLite's locks on it (fcntl(2), record locks).
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -101,6 +105,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             try createRecords(database)
             try chainActivity(database, signedBy: signingKey)
         }
+        migrator.registerMigration("3: what the hub has, and commands") { try createSync($0) }
         return migrator
     }
 

@@ -31,6 +31,8 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         /// What was given can't be opened: another passphrase, damaged, or of a version that is not known.
         case notReadable = "not_readable"
         case tooLarge = "too_large"
+        /// There is no hub, or it does not answer or refuses.
+        case hub
         case busy = "busy"
         /// The change could not be written or enforced; nothing was changed.
         case failed = "failed"
@@ -58,7 +60,7 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         case .notSetUp, .alreadySetUp, .ambiguousApp, .ambiguousItem, .essential: 409
         case .tooLarge: 413
         case .lockedOut: 429
-        case .busy: 503
+        case .busy, .hub: 503
         case .failed: 500
         }
     }

@@ -57,6 +57,17 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case testRecovery = "POST /v1/recovery/test"
     case useRecovery = "POST /v1/recovery/use"
     case verifyLog = "GET /v1/log/verify"
+    case hubStatus = "GET /v1/hub"
+    case connectHub = "POST /v1/hub"
+    case disconnectHub = "DELETE /v1/hub"
+    case makePairing = "POST /v1/pairings"
+    /// `?wait=SECONDS`, at most 30: answers as soon as a device has joined.
+    case pairing = "GET /v1/pairings/{pairing}"
+    case confirmPairing = "POST /v1/pairings/{pairing}/confirm"
+    case endPairing = "DELETE /v1/pairings/{pairing}"
+    case listDevices = "GET /v1/devices"
+    case renameDevice = "PATCH /v1/devices/{device}"
+    case revokeDevice = "POST /v1/devices/{device}/revoke"
     case reset = "POST /v1/reset"
     case stop = "POST /v1/stop"
 

@@ -21,11 +21,14 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     public var rosterNumber: UInt64
     /// What the hub did that a hub must not do, newest last.
     public var hubProblems: [String]
+    /// New notes go into this vault; nil before there is one.
+    public var vault: HubID?
 
     public init(
         name: String, clock: UInt64, status: StatusReport, auditHead: String?, lastEvent: HubID?, rosterNumber: UInt64,
-        hubProblems: [String]
+        hubProblems: [String], vault: HubID?
     ) {
+        self.vault = vault
         self.name = name
         self.clock = clock
         self.status = status

@@ -1,8 +1,10 @@
-/// `applockerd --state DIR [--gate-socket PATH] [--no-hub]`: started by `applocker up` or by the system, not by people.
+/// `applockerd --state DIR [--gate-socket PATH] [--hub ADDRESS | --no-hub]`: started by `applocker up` or by the system, not by people.
 struct Arguments {
     var state: String
     /// Where the gate listens; in the state directory where nothing else was said.
     var gateSocket: String
+    /// The address of the hub that runs beside this daemon.
+    var hub: String?
 
     /// - Throws: `StartError.usage`.
     init(_ words: [String]) throws {
@@ -21,7 +23,12 @@ struct Arguments {
                     throw StartError.usage("--gate-socket needs an absolute path.")
                 }
                 gateSocket = value
-            // There is no hub yet to be connected to; the word is accepted so that scripts can rely on it.
+            case "--hub":
+                guard let value = rest.popFirst(), value.hasPrefix("http") else {
+                    throw StartError.usage("--hub needs an address.")
+                }
+                hub = value
+            // No hub runs beside it: one that the owner connected it still keeps in touch with.
             case "--no-hub": break
             default: throw StartError.usage("\(word) is not an option of the daemon.")
             }

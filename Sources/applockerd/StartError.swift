@@ -10,7 +10,7 @@ enum StartError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .usage(let what): "\(what) Usage: applockerd --state DIR [--gate-socket PATH] [--no-hub]"
+        case .usage(let what): "\(what) Usage: applockerd --state DIR [--gate-socket PATH] [--hub ADDRESS | --no-hub]"
         case .noBootID: "/proc/sys/kernel/random/boot_id can't be read, so lockouts could not be kept. Mount /proc."
         case .noSecret(let path, let cause):
             "The secret file \(path) can't be used (\(cause)). Restore it from a backup of the state; without it nothing opens."

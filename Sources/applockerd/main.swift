@@ -3,6 +3,7 @@ import DaemonCore
 import Foundation
 import GateClient
 import Glibc
+import HubClient
 import IntruderCamera
 import LocalControl
 import ProcessHardening
@@ -32,22 +33,26 @@ func run() async throws {
     let machineSecret = SecretFile(arguments.state + "/machine-secret")
     let erasure = Erasure(state: arguments.state, keys: [machineSecret, deviceKey])
     try erasure.finishIfBegun()
-    let database = try StateDatabase(
-        path: arguments.state + "/applocker.sqlite",
-        signingKey: try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey }))
+    let signingKey = try DeviceSigningKey(privateKey: try deviceKey.load { DeviceSigningKey().privateKey })
+    let database = try StateDatabase(path: arguments.state + "/applocker.sqlite", signingKey: signingKey)
     let judge = LaunchJudge(time: time)
     let gate = GateClient(
         socketPath: arguments.gateSocket, judge: judge, whenSynchronised: { ServiceManager.tellReady() })
     let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
-    let ownFiles = ["applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent"].map {
+    let ownFiles = [
+        "applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent", "applocker-hub",
+    ].map {
         "\(ownDirectory)/\($0)"
     }
     let daemon = Daemon(
         ports: Daemon.Ports(
             records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
             resolver: CatalogResolver(processes: processes, ownFiles: ownFiles), gate: gate, time: time,
-            directory: processes, sessionSignals: sessionSignals, makeCamera: { FFmpegCamera(input: $0) },
+            directory: processes, sessionSignals: sessionSignals,
+            household: HouseholdPorts(
+                store: database, signingKey: signingKey, connect: { try HubClient($0, token: $1) },
+                embeddedHub: arguments.hub), makeCamera: { FFmpegCamera(input: $0) },
             eraseKeys: { try erasure.begin() },
             // The answer goes out first; whoever started the daemon starts it again, as new.
             startAnew: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },

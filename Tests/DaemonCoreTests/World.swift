@@ -62,6 +62,7 @@ final class World: Sendable {
         isGatePresent: Bool = true, hasVault: Bool = false,
         vault: Result<[String: [UInt8]], any Error> = World.vault,
         cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
+        hub: @escaping @Sendable () throws -> any HubConnection = { throw HubUnreachable(.offline, "No hub.") },
         after: World? = nil
     ) async throws {
         directory = try after?.directory ?? TemporaryDirectory()
@@ -89,7 +90,10 @@ final class World: Sendable {
         let daemon = Daemon(
             ports: Daemon.Ports(
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
-                directory: TestDirectory(), sessionSignals: signals, makeCamera: { _ in camera },
+                directory: TestDirectory(), sessionSignals: signals,
+                household: HouseholdPorts(
+                    store: database, signingKey: StateDatabase.testKey,
+                    connect: { _, _ in try hub() }), makeCamera: { _ in camera },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,

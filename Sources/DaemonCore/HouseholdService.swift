@@ -1,0 +1,242 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+/// This computer as a member of a household: its keys there, who else belongs, and the way to the hub.
+public actor HouseholdService {
+    /// A household that this computer is in.
+    struct Session: Sendable {
+        var settings: HubSettings
+        var secrets: HouseholdSecrets
+        var roster: Roster
+        let hub: any HubConnection
+
+        /// The own id at the hub.
+        var device: HubID { HubID(secrets.device) }
+    }
+
+    let store: any SyncStore
+    let passcodes: PasscodeService
+    let vault: VaultService
+    let time: any TimeSource
+    let log: ActivityLog
+    let deviceName: String
+    private let ports: HouseholdPorts
+    private let machineSecret: SecretBytes
+    private(set) var session: Session?
+    /// Told when there is another session, or none any more.
+    private var onSession: (@Sendable () async -> Void)?
+    /// Told of records that are to be sent soon: they are queued already.
+    private var onQueued: (@Sendable () async -> Void)?
+    private(set) var revocation: StoredRevocation?
+    var pairings: [ItemID: Pairing] = [:]
+    /// Whoever waits for a device to join looks again.
+    var joinWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        ports: HouseholdPorts, passcodes: PasscodeService, vault: VaultService, machineSecret: SecretBytes,
+        deviceName: String, time: any TimeSource, log: ActivityLog
+    ) {
+        self.ports = ports
+        store = ports.store
+        self.passcodes = passcodes
+        self.vault = vault
+        self.machineSecret = machineSecret
+        self.deviceName = deviceName
+        self.time = time
+        self.log = log
+    }
+
+    nonisolated var signingKey: DeviceSigningKey { ports.signingKey }
+
+    func tell(session: @escaping @Sendable () async -> Void, queued: @escaping @Sendable () async -> Void) {
+        onSession = session
+        onQueued = queued
+    }
+
+    /// - Throws: `UnreadableState`, or what the store throws.
+    func load() async throws {
+        guard let bytes = try await store.document(HouseholdDocuments.settings) else { return }
+        var settings = try UnreadableState.decode(HubSettings.self, from: bytes, named: HouseholdDocuments.settings)
+        if settings.isEmbedded, let address = ports.embeddedHub { settings.url = address }
+        guard let rosterBytes = try await store.document(HouseholdDocuments.roster),
+            let keyBytes = try await store.document(HouseholdDocuments.keys)
+        else { throw UnreadableState(document: HouseholdDocuments.settings, cause: "its keys are missing") }
+        let stored = try UnreadableState.decode(
+            StoredRoster.self, from: rosterBytes, named: HouseholdDocuments.roster)
+        let roster: Roster
+        let secrets: HouseholdSecrets
+        do {
+            roster = try Roster(entries: stored.entries.map { [UInt8]($0) })
+            secrets = try HouseholdSecrets(
+                sealed: keyBytes, household: stored.household, signingKey: signingKey, machineSecret: machineSecret)
+        } catch {
+            throw UnreadableState(document: HouseholdDocuments.keys, cause: "\(error)")
+        }
+        if let bytes = try await store.document(HouseholdDocuments.revocation) {
+            revocation = try UnreadableState.decode(
+                StoredRevocation.self, from: bytes, named: HouseholdDocuments.revocation)
+        }
+        session = Session(
+            settings: settings, secrets: secrets, roster: roster, hub: try ports.connect(settings, secrets.token))
+    }
+
+    /// Milliseconds since 1970.
+    var clock: UInt64 { UInt64(max(0, time.wallClock()) * 1_000) }
+
+    /// - Throws: `ControlError` with `hub`.
+    func requireSession() throws(ControlError) -> Session {
+        guard let session else {
+            throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
+        }
+        return session
+    }
+
+    // MARK: Connecting
+
+    /// Founds a household at the hub of `applocker up`, unless the owner wants none.
+    func connectEmbedded() async {
+        guard session == nil, let address = ports.embeddedHub, await passcodes.isSetUp,
+            (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
+        else { return }
+        try? await connect(HubSettings(url: address, isEmbedded: true), registrationToken: nil, user: nil)
+    }
+
+    /// Founds a household at a hub.
+    ///
+    /// - Throws: `ControlError` with `hub` where there is one already or the hub can't be reached or refuses.
+    func connect(_ settings: HubSettings, registrationToken: String?, user: UInt32?) async throws {
+        if let session {
+            throw ControlError(
+                .hub, "There is a hub already (\(session.settings.url)). Leave it with `applocker hub disconnect`.")
+        }
+        guard await passcodes.isSetUp else {
+            throw ControlError(.notSetUp, "No passcode is set yet. Set one with `applocker setup`.")
+        }
+        let (boxKey, token) = (BoxKeyPair(), SecretBytes.random(count: HouseholdSecrets.tokenLength))
+        let roster = Roster(founder: signingKey, boxKey: boxKey.publicKey, at: clock / 1_000)
+        let secrets = HouseholdSecrets(
+            household: roster.household, signingKey: signingKey, boxKey: boxKey, token: token,
+            ring: KeyRing([.init(kind: .status, vault: roster.household, epoch: 1, key: .random(count: 32))]))
+        do {
+            let hub = try ports.connect(settings, token)
+            _ = try await hub.hub()
+            try await hub.found(
+                NewHouseholdRequest(
+                    household: HubID(roster.household), device: HubID(secrets.device), entry: Data(roster.entries[0]),
+                    tokenHash: secrets.tokenHash, registrationToken: registrationToken))
+            guard session == nil else { throw ControlError(.busy, "Another hub was connected meanwhile.") }
+            let name = try secrets.seal(DeviceName(name: shortName), .devices, secrets.device, revision: 1)
+            var change = StateChange(documents: [
+                HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
+                HouseholdDocuments.keys: secrets.sealed(machineSecret: machineSecret),
+                HouseholdDocuments.declined: nil,
+            ])
+            change.documents[HouseholdDocuments.roster] = try Self.stored(roster)
+            change.household = [name]
+            try await store.write(change)
+            session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
+        } catch {
+            throw ControlError(hub: error)
+        }
+        await log.record(.hubConnected, user: user, "AppLocker keeps in touch with the hub at \(settings.url).")
+        await onSession?()
+    }
+
+    /// Leaves the hub. What it keeps of the household goes too, where it can be reached: paired devices are cut off.
+    ///
+    /// - Returns: a sentence where the hub could not be told.
+    func disconnect(user: UInt32) async throws -> [String] {
+        let session = try requireSession()
+        var notes: [String] = []
+        do {
+            try await session.hub.removeHousehold()
+        } catch {
+            notes.append("The hub could not be told (\(ControlError(hub: error).message)); what it keeps is sealed.")
+        }
+        try await store.forgetHub(removing: HouseholdDocuments.ofHub)
+        if session.settings.isEmbedded { try await store.save([1], as: HouseholdDocuments.declined) }
+        self.session = nil
+        revocation = nil
+        pairings = [:]
+        await onSession?()
+        await log.record(.hubDisconnected, user: user, "AppLocker left the hub at \(session.settings.url).")
+        return notes
+    }
+
+    /// The computer's name as other devices see it: at most 64 bytes.
+    private var shortName: String { Self.shortened(deviceName) }
+
+    static func shortened(_ name: String) -> String {
+        var name = name.isEmpty ? "computer" : name
+        while name.utf8.count > Invitation.nameLength.upperBound { name.removeLast() }
+        return name
+    }
+
+    // MARK: Keys and roster
+
+    static func stored(_ roster: Roster) throws -> [UInt8] {
+        try [UInt8](
+            JSONEncoder().encode(StoredRoster(household: roster.household, entries: roster.entries.map { Data($0) })))
+    }
+
+    /// Asks the hub who belongs.
+    /// - Throws: `RosterMisbehaviour`, or what the connection throws.
+    @discardableResult
+    func followRoster() async throws -> Roster {
+        var roster = try requireSession().roster
+        if try await roster.follow(requireSession().hub) {
+            try await store.save(Self.stored(roster), as: HouseholdDocuments.roster)
+            takeOver(roster)
+        }
+        return session?.roster ?? roster
+    }
+
+    /// Only forward: another task may have been further.
+    func takeOver(_ roster: Roster) {
+        guard let session, roster.head.number > session.roster.head.number else { return }
+        self.session?.roster = roster
+    }
+
+    /// New status keys, as another computer of the household gives them to this one.
+    func takeKeys(_ record: CheckedRecord) async throws {
+        guard var secrets = session?.secrets, record.name.id == secrets.device, let sealed = record.sealed else {
+            return
+        }
+        let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
+        // Keys of vaults are left: while it is locked this computer must not have them.
+        try secrets.add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))
+        try await store.save(secrets.sealed(machineSecret: machineSecret), as: HouseholdDocuments.keys)
+        session?.secrets = secrets
+    }
+
+    /// What stores changed keys; they are in force once `adopt` was called.
+    func sealedKeys(_ secrets: HouseholdSecrets) -> [UInt8] { secrets.sealed(machineSecret: machineSecret) }
+
+    func adopt(_ secrets: HouseholdSecrets, revocation: StoredRevocation?) async {
+        session?.secrets = secrets
+        self.revocation = revocation
+        await onQueued?()
+    }
+
+    func queued() async { await onQueued?() }
+
+    func forgetRevocation() { revocation = nil }
+
+    /// A record of the household, sealed and signed; nil where there is no household.
+    func seal(
+        _ body: some Encodable & Sendable, _ collection: RecordCollection, _ id: ItemID, revision: UInt64,
+        replaces: UInt64? = nil
+    ) throws -> HubRecord? {
+        try session?.secrets.seal(body, collection, id, revision: revision, replaces: replaces)
+    }
+
+    /// The same as the next revision of what is known under this name.
+    func sealNext(
+        _ body: some Encodable & Sendable, _ collection: RecordCollection, _ id: ItemID
+    ) async throws -> HubRecord? {
+        let known = try await store.known(collection, id)?.revision ?? 0
+        return try seal(body, collection, id, revision: known + 1)
+    }
+}

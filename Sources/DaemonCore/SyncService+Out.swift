@@ -1,0 +1,259 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+// What goes out, in two lanes that don't wait for each other: records of the household, which are news, and records of
+// vaults, which may have large content.
+extension SyncService {
+    private static let batch = 128
+    private static let batchBytes = 4 << 20
+
+    /// Has records of the household sent, and written to disk meanwhile; after those that were given before.
+    /// - Parameter documents: written in the same transaction.
+    func submit(_ records: [HubRecord], documents: [String: [UInt8]?] = [:]) {
+        fresh += records
+        freshDocuments.merge(documents) { $1 }
+        queueSignal.raise()
+    }
+
+    /// Records were queued on disk.
+    func queued() {
+        hasBacklog = true
+        queueSignal.raise()
+    }
+
+    // MARK: The household's
+
+    /// News don't wait for the disk: they go to both at once where nothing older waits. Killed in between, they are sent
+    /// again, which changes nothing: the very same record has been written.
+    func sendQueue() async {
+        for await _ in queueSignal.raised {
+            while await sendQueuedBatch() {}
+            if Task.isCancelled { return }
+        }
+    }
+
+    /// - Returns: whether there may be more to do at once.
+    private func sendQueuedBatch() async -> Bool {
+        if !fresh.isEmpty {
+            await sendFresh()
+            return !fresh.isEmpty || hasBacklog || !delivered.isEmpty
+        }
+        if !delivered.isEmpty {
+            let batch = delivered
+            delivered = []
+            // Where it can't be written they are sent once more after the next start.
+            try? await store.unqueue(batch)
+            return !fresh.isEmpty || hasBacklog
+        }
+        guard hasBacklog, isConnected, let session = await household.session else { return false }
+        do {
+            let lines = try await store.queued(limit: Self.batch)
+            guard !lines.isEmpty else {
+                hasBacklog = false
+                return !fresh.isEmpty
+            }
+            let taken = Self.fitting(lines.map(\.record))
+            let settled = try await deliver(Array(taken), to: session)
+            try await store.unqueue(zip(lines, settled).filter(\.1).map(\.0.number))
+            // The hub does not want to just now: it is tried again at the next connection, or with the next news.
+            return settled.contains(true)
+        } catch {
+            disconnected(error)
+            return false
+        }
+    }
+
+    private func sendFresh() async {
+        let batch = Array(Self.fitting(fresh))
+        fresh.removeFirst(batch.count)
+        var change = StateChange(documents: freshDocuments)
+        freshDocuments = [:]
+        change.household = batch
+        let session = await household.session
+        guard let session, isConnected, !hasBacklog else {
+            hasBacklog = true
+            if session != nil { await keep(change) }
+            return
+        }
+        async let kept: Void = keep(change)
+        let settled = try? await deliver(batch, to: session)
+        await kept
+        let left = settled.map { zip(batch, $0).filter { !$0.1 }.map(\.0) } ?? batch
+        if !left.isEmpty { hasBacklog = true }
+        delivered += settled.map { zip(batch, $0).filter(\.1).map(\.0) } ?? []
+    }
+
+    private func keep(_ change: StateChange) async {
+        do {
+            try await store.write(change)
+        } catch {
+            await log.note(.eventsLost, "News for other devices could not be written (\(error)).")
+        }
+    }
+
+    private static func fitting(_ records: [HubRecord]) -> ArraySlice<HubRecord> {
+        var bytes = 0
+        let count = records.prefix { record in
+            bytes += (record.sealed?.count ?? 0) * 4 / 3 + 1_024
+            return bytes <= batchBytes
+        }.count
+        return records.prefix(min(max(count, 1), batch))
+    }
+
+    /// - Returns: for each record whether it is settled: written, or never to be written.
+    private func deliver(_ records: [HubRecord], to session: HouseholdService.Session) async throws -> [Bool] {
+        let outcomes = try await session.hub.write(records)
+        lastSynced()
+        var settled: [Bool] = []
+        for (record, outcome) in zip(records, outcomes) {
+            if let conflict = outcome.conflict {
+                // The hub has another state than this computer thought, as after a restored backup: the next one goes on
+                // from there.
+                settled.append(true)
+                try await adopt(conflict, insteadOf: record, session)
+            } else if let error = outcome.error {
+                settled.append(await isFinal(error, of: record.collection))
+            } else {
+                settled.append(true)
+            }
+        }
+        return settled
+    }
+
+    private func adopt(
+        _ conflict: HubRecord, insteadOf record: HubRecord, _ session: HouseholdService.Session
+    ) async throws {
+        guard let checked = try? RecordCheck(session.roster).check(conflict, known: 0),
+            checked.name.collection.rawValue == record.collection, checked.name.id == record.id.item
+        else { return await misbehaved("a conflict with a record that nobody wrote") }
+        guard conflict.revision >= record.revision else { return }
+        var incoming = IncomingChange()
+        incoming.householdRecords = [conflict]
+        try await store.take(incoming)
+    }
+
+    private func isFinal(_ error: HubError, of collection: String) async -> Bool {
+        switch error.code {
+        case .unavailable, .tooMany, .quotaExceeded, .failed, .unauthorized, .forbidden:
+            disconnected(error)
+            return false
+        default:
+            await log.note(.eventsLost, "The hub refused a record of \(collection): \(error.message)")
+            return true
+        }
+    }
+
+    // MARK: Vaults'
+
+    func sendOutbox() async {
+        for await _ in outboxSignal.raised {
+            do {
+                while isConnected, try await sendOutboxBatch() {}
+            } catch {
+                disconnected(error)
+                await retryOutbox()
+            }
+            if Task.isCancelled { return }
+        }
+    }
+
+    /// The connection may be fine for others: the next attempt comes by itself.
+    private func retryOutbox() async {
+        _ = try? await time.sleep(for: .seconds(5))
+        if isConnected { outboxSignal.raise() }
+    }
+
+    private func sendOutboxBatch() async throws -> Bool {
+        guard let session = await household.session else { return false }
+        let lines = try await store.outbox(limit: 64)
+        guard !lines.isEmpty else { return false }
+        var batch: [(line: OutboxLine, record: HubRecord)] = []
+        var bytes = 0
+        for line in lines {
+            let content = try await upload(line.record, to: session.hub)
+            let record = session.secrets.sign(
+                line.record.name, epoch: line.record.epoch, sealed: line.record.sealed, blobs: content,
+                replaces: line.replaces)
+            bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
+            if !batch.isEmpty, bytes > Self.batchBytes { break }
+            batch.append((line, record))
+        }
+        let outcomes = try await session.hub.write(batch.map(\.record))
+        lastSynced()
+        for (entry, outcome) in zip(batch, outcomes) {
+            if let sequence = outcome.sequence {
+                try await store.acknowledge(entry.line, sequence: sequence)
+            } else if let conflict = outcome.conflict {
+                try await settle(entry.line, conflict)
+            } else if let error = outcome.error {
+                throw error
+            }
+        }
+        return true
+    }
+
+    /// The hub has another revision than this computer thought.
+    private func settle(_ line: OutboxLine, _ conflict: HubRecord) async throws {
+        let before = try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0
+        guard conflict.id == HubID(line.record.name.id), conflict.collection == line.record.name.collection.rawValue
+        else {
+            await misbehaved("a conflict with another record")
+            throw HubUnreachable(.notUnderstood, "The hub answered for another record than it was sent.")
+        }
+        try await receive([conflict])
+        // Without progress this would be tried for ever.
+        guard try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0 > before else {
+            throw HubUnreachable(.notUnderstood, "The hub refuses a record without a reason that holds.")
+        }
+    }
+
+    // MARK: Content
+
+    /// Collections whose records have content beside them, a blob of the record's own id.
+    static let withContent: Set<RecordCollection> = [.files, .intruders]
+
+    /// Brings the record's content to the hub, from where an earlier attempt ended.
+    /// - Returns: the blobs that belong to the record.
+    private func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> [ItemID] {
+        guard Self.withContent.contains(record.name.collection), record.sealed != nil else { return [] }
+        let id = record.name.id
+        guard let size = try await blobs.size(id), size > 0 else { return [] }
+        if try await store.known(record.name.collection, id)?.revision ?? 0 > 0 { return [id] }
+        let piece = 1 << 20
+        var hash = ContentHash()
+        for offset in stride(from: UInt64(0), to: size, by: piece) {
+            hash.update(try await blobs.read(id, offset: offset, length: piece))
+        }
+        var state = try await hub.beginBlob(NewBlobRequest(id: HubID(id), size: size, hash: hash.finished))
+        while !state.isComplete {
+            guard state.received < size else {
+                throw HubUnreachable(.notUnderstood, "The hub lost a part of what it was sent.")
+            }
+            let bytes = try await blobs.read(id, offset: state.received, length: piece)
+            state = try await hub.writeBlob(HubID(id), offset: state.received, bytes: bytes)
+        }
+        return [id]
+    }
+
+    /// Fetches content that was added on another device, piece by piece; what opens it notices every change.
+    func fetch(_ id: ItemID) async throws {
+        let hub = try await household.requireSession().hub
+        let state = try await hub.blobState(HubID(id))
+        guard state.isComplete else {
+            throw ControlError(.noSuchItem, "The content is not all at the hub yet. Try again later.")
+        }
+        var offset: UInt64 = 0
+        while offset < state.size {
+            let length = Int(min(1 << 20, state.size - offset))
+            let bytes = try await hub.readBlob(HubID(id), offset: offset, length: length)
+            guard bytes.count == length else {
+                throw HubUnreachable(.notUnderstood, "The hub served less than it promised.")
+            }
+            try await blobs.put(id, offset: offset, bytes: bytes)
+            offset += UInt64(length)
+        }
+        try await blobs.keep(id)
+    }
+}

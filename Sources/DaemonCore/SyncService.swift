@@ -1,0 +1,313 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+/// Keeps this computer and the hub alike: what was written here goes there, in order and once; what others wrote comes here,
+/// checked.
+///
+/// The hub is believed nothing. What it serves that no honest hub would is counted, shown, and told the owner.
+actor SyncService {
+    let household: HouseholdService
+    let store: any SyncStore
+    let blobs: any BlobStore
+    let time: any TimeSource
+    let log: ActivityLog
+    private var backoff: Backoff
+    /// Commands for this computer, in the order in which they came.
+    let commands: AsyncStream<CheckedRecord>
+    private let commandReceived: AsyncStream<CheckedRecord>.Continuation
+
+    // MARK: State, for the connection
+
+    private(set) var isConnected = false
+    private(set) var problem: String?
+    private(set) var lastSync: Double?
+    private(set) var recordsAtHub = 0
+    private(set) var refused = 0
+    /// What the hub did that it must not, a sentence each; the same once.
+    private(set) var misbehaviour: [String] = []
+    private static let maximumMisbehaviour = 20
+    /// Up to here the hub was read; on disk it may be a little behind.
+    private var cursor: UInt64 = 0
+    /// The reading of the stream, cut short when there is another hub.
+    private var reading: Task<Void, any Error>?
+    private var nap: Task<Void, Never>?
+    /// Told when the connection opens.
+    private var onConnected: (@Sendable () async -> Void)?
+
+    // MARK: State, for what goes out
+
+    var fresh: [HubRecord] = []
+    var freshDocuments: [String: [UInt8]?] = [:]
+    /// Sent, and still on disk.
+    var delivered: [HubRecord] = []
+    /// Something may wait on disk.
+    var hasBacklog = true
+    let queueSignal = Signal()
+    let outboxSignal = Signal()
+
+    init(
+        household: HouseholdService, store: any SyncStore, blobs: any BlobStore, time: any TimeSource,
+        log: ActivityLog, backoff: Backoff = Backoff()
+    ) {
+        self.household = household
+        self.store = store
+        self.blobs = blobs
+        self.time = time
+        self.log = log
+        self.backoff = backoff
+        (commands, commandReceived) = AsyncStream.makeStream()
+    }
+
+    func tellConnected(_ body: @escaping @Sendable () async -> Void) { onConnected = body }
+
+    // MARK: The connection
+
+    /// Keeps in touch with the hub until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.keepConnected() }
+            group.addTask { await self.sendQueue() }
+            group.addTask { await self.sendOutbox() }
+            group.addTask {
+                for await _ in self.store.outboxChanges { self.outboxSignal.raise() }
+            }
+            await group.next()
+            group.cancelAll()
+            queueSignal.finish()
+            outboxSignal.finish()
+        }
+    }
+
+    /// Another hub, or none: what is under way with the one before ends.
+    func sessionChanged() {
+        (refused, misbehaviour, recordsAtHub, lastSync, problem) = (0, [], 0, nil, nil)
+        reading?.cancel()
+        nap?.cancel()
+    }
+
+    private func keepConnected() async {
+        while !Task.isCancelled {
+            var wait = Duration.seconds(3_600)
+            if let session = await household.session {
+                let reading = Task { try await read(session) }
+                self.reading = reading
+                do {
+                    try await withTaskCancellationHandler {
+                        try await reading.value
+                    } onCancel: {
+                        reading.cancel()
+                    }
+                    problem = "The hub closed the connection."
+                } catch is CancellationError {
+                    problem = nil
+                } catch {
+                    problem = ControlError(hub: error).message
+                    if let error = error as? RosterMisbehaviour { await misbehaved(error.description) }
+                }
+                isConnected = false
+                wait = reading.isCancelled ? .zero : backoff.next()
+            } else {
+                await household.connectEmbedded()
+                if await household.session != nil { continue }
+                // The hub of `applocker up` may not answer yet, or there is no passcode yet.
+                wait = .seconds(2)
+            }
+            let nap = Task { [time] in _ = try? await time.sleep(for: wait) }
+            self.nap = nap
+            await withTaskCancellationHandler {
+                await nap.value
+            } onCancel: {
+                nap.cancel()
+            }
+        }
+    }
+
+    /// One connection, from its beginning to its end.
+    private func read(_ session: HouseholdService.Session) async throws {
+        let hub = session.hub
+        try await household.followRoster()
+        try await household.finishRevocation()
+        try await loadCursor()
+        let report = try await hub.household()
+        recordsAtHub = report.records
+        if report.sequence < cursor {
+            await misbehaved("fewer records than before")
+            // All of it again: what is known is not taken twice.
+            cursor = 0
+        }
+        while true {
+            let page = try await hub.records(after: cursor)
+            try await receive(page.records)
+            // A hub that turns in a circle is not followed.
+            guard page.next > cursor || !page.more else { break }
+            cursor = max(cursor, page.next)
+            if !page.more { break }
+        }
+        try await saveCursor()
+        for try await item in try await hub.stream(after: cursor) {
+            try Task.checkCancellation()
+            try await received(item, hub)
+        }
+    }
+
+    private func received(_ item: HubStreamItem, _ hub: any HubConnection) async throws {
+        switch item {
+        case .open: break
+        case .record(let record):
+            try await receive([record])
+            if let sequence = record.sequence { cursor = max(cursor, sequence) }
+        case .large(let sequence):
+            let page = try await hub.records(after: sequence - 1, limit: 1)
+            try await receive(page.records)
+            cursor = max(cursor, sequence)
+        case .roster: try await household.followRoster()
+        case .join: await household.deviceJoined()
+        case .live(let sequence):
+            cursor = max(cursor, sequence)
+            await wentLive()
+        }
+    }
+
+    private func wentLive() async {
+        isConnected = true
+        problem = nil
+        backoff.succeeded()
+        lastSync = time.wallClock()
+        queueSignal.raise()
+        outboxSignal.raise()
+        await onConnected?()
+    }
+
+    // MARK: What comes in
+
+    private func loadCursor() async throws {
+        let bytes = try await store.document(HouseholdDocuments.cursor)
+        cursor = max(cursor, bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0)
+        if bytes == nil { cursor = 0 }
+    }
+
+    private func saveCursor() async throws {
+        var change = IncomingChange()
+        change.documents[HouseholdDocuments.cursor] = Array(String(cursor).utf8)
+        try await store.take(change)
+    }
+
+    /// Checks records and takes them over, all in one transaction with how far the hub was read.
+    func receive(_ records: [HubRecord]) async throws {
+        var incoming = IncomingChange()
+        var commands: [CheckedRecord] = []
+        for record in records {
+            lastSync = time.wallClock()
+            guard let checked = try await checked(record) else { continue }
+            switch checked.name.collection {
+            case .commands:
+                if checked.name.revision == 1 { commands.append(checked) }
+            case .keys where checked.name.id == (await household.session)?.secrets.device:
+                do {
+                    try await household.takeKeys(checked)
+                    incoming.householdRecords.append(record)
+                } catch {
+                    await refuse(.unreadable, record)
+                }
+            case .keys, .devices: incoming.householdRecords.append(record)
+            // What other computers tell the companions.
+            case .status, .apps, .events, .requests: break
+            default:
+                incoming.vaultRecords.append(
+                    (
+                        StoredRecord(
+                            name: checked.name, epoch: checked.epoch, author: checked.author.id, sealed: checked.sealed),
+                        checked.sequence
+                    ))
+            }
+        }
+        if !incoming.vaultRecords.isEmpty || !incoming.householdRecords.isEmpty {
+            let last = records.compactMap(\.sequence).max() ?? 0
+            incoming.documents[HouseholdDocuments.cursor] = Array(String(max(cursor, last)).utf8)
+            try await store.take(incoming)
+        }
+        for command in commands { commandReceived.yield(command) }
+    }
+
+    /// Nil: nothing is to be taken over.
+    private func checked(_ record: HubRecord) async throws -> CheckedRecord? {
+        guard let session = await household.session, let collection = RecordCollection(rawValue: record.collection)
+        else {
+            await refuse(.malformed, record)
+            return nil
+        }
+        let isOwn = record.author == session.device
+        // What this computer wrote comes back to it; of a vault's record it is how a lost answer is made good.
+        if isOwn, RecordCheck.isOfHousehold(collection) { return nil }
+        let known = try await store.known(collection, record.id.item)
+        if let known, record.revision <= known.revision {
+            // It was under way while a newer one was written. Later than that one it must not come.
+            if record.revision < known.revision, record.sequence ?? 0 > known.sequence, known.sequence > 0 {
+                await refuse(.notNewer, record)
+            }
+            return nil
+        }
+        do {
+            return try RecordCheck(session.roster).check(record, known: known?.revision ?? 0)
+        } catch .unknownAuthor {
+            // Somebody may have been admitted a moment ago; or revoked.
+            let roster = try await household.followRoster()
+            if let checked = try? RecordCheck(roster).check(record, known: known?.revision ?? 0) { return checked }
+            if roster.revoked.contains(record.author.item) { return nil }
+            await refuse(.unknownAuthor, record)
+        } catch {
+            await refuse(error, record)
+        }
+        return nil
+    }
+
+    private func refuse(_ refusal: RecordRefusal, _ record: HubRecord) async {
+        refused += 1
+        await misbehaved("\(refusal)")
+    }
+
+    /// - Parameter what: what it was that the hub served.
+    func misbehaved(_ what: String) async {
+        let sentence = "The hub served \(what); it was refused."
+        guard !misbehaviour.contains(sentence), misbehaviour.count < Self.maximumMisbehaviour else { return }
+        misbehaviour.append(sentence)
+        await log.note(.hubMisbehaved, sentence)
+    }
+
+    // MARK: For people
+
+    func status() async throws -> HubStatus {
+        let session = await household.session
+        return HubStatus(
+            url: session?.settings.url, household: session?.roster.household.description,
+            device: household.signingKey.publicKey.id.description, connected: isConnected, lastSync: lastSync,
+            records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + fresh.count,
+            problem: session == nil ? nil : problem, refused: refused, misbehaviour: misbehaviour,
+            conflicts: try await store.conflicts().count, revoking: await household.revocation?.name)
+    }
+
+    /// Asks the hub how much it keeps; what it said last where it can't be asked.
+    func refreshCounts() async {
+        guard isConnected, let report = try? await household.session?.hub.household() else { return }
+        recordsAtHub = report.records
+    }
+
+    func disconnected(_ error: any Error) { problem = ControlError(hub: error).message }
+
+    func lastSynced() { lastSync = time.wallClock() }
+}
+
+/// Wakes one waiting task; raised while nobody waits, it wakes the next at once.
+final class Signal: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+
+    func raise() { continuation.yield() }
+    func finish() { continuation.finish() }
+    /// For one reader.
+    var raised: AsyncStream<Void> { stream }
+}

@@ -1,0 +1,309 @@
+public import DaemonCore
+import Foundation
+import GRDB
+import Household
+public import SealedFormats
+public import WireProtocol
+
+// What the hub is still to be told, and what was learned from it.
+extension StateDatabase: SyncStore {
+    static func createSync(_ database: Database) throws {
+        // What the hub has of a record: the revision, and its place in the hub's order.
+        try database.alter(table: "record") { table in
+            table.add(column: "synced", .integer).notNull().defaults(to: 0)
+            table.add(column: "sequence", .integer).notNull().defaults(to: 0)
+        }
+        // Records of the household by this computer, sealed and signed, as JSON, in their order.
+        try database.create(table: "queue") { table in
+            table.autoIncrementedPrimaryKey("number")
+            table.column("collection", .text).notNull()
+            table.column("id", .blob).notNull()
+            table.column("revision", .integer).notNull()
+            table.column("record", .blob).notNull()
+        }
+        // The newest known records of the household, own ones too.
+        try database.create(table: "household") { table in
+            table.column("collection", .text).notNull()
+            table.column("id", .blob).notNull()
+            table.column("revision", .integer).notNull()
+            table.column("sequence", .integer).notNull()
+            table.column("record", .blob).notNull()
+            table.primaryKey(["collection", "id"])
+        }
+        // Versions from here of records that were changed elsewhere at the same time.
+        try database.create(table: "conflict") { table in
+            table.autoIncrementedPrimaryKey("number")
+            table.column("collection", .text).notNull()
+            table.column("id", .blob).notNull()
+            table.column("vault", .blob).notNull()
+            table.column("revision", .integer).notNull()
+            table.column("epoch", .integer).notNull()
+            table.column("author", .blob).notNull()
+            table.column("sealed", .blob)
+        }
+        // Ids of commands, for ever: 16 bytes each and nothing else.
+        try database.execute(sql: "CREATE TABLE command (id BLOB PRIMARY KEY) WITHOUT ROWID")
+    }
+
+    static let syncTables = ["queue", "household", "conflict", "command"]
+
+    // MARK: Out
+
+    static func queue(_ records: [HubRecord], in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO queue (collection, id, revision, record) VALUES (?, ?, ?, ?)")
+        for record in records {
+            try statement.execute(arguments: [
+                record.collection, Data(record.id.item.bytes), Int64(record.revision),
+                try JSONEncoder().encode(record),
+            ])
+            if keptCollections.contains(record.collection) { try keep(record, in: database) }
+        }
+    }
+
+    /// Of these the newest is kept; of the others nobody asks again.
+    private static let keptCollections: Set<String> = ["keys", "devices", "status", "apps"]
+
+    private static func keep(_ record: HubRecord, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO household (collection, id, revision, sequence, record) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (collection, id) DO UPDATE SET revision = excluded.revision, sequence = excluded.sequence,
+                    record = excluded.record WHERE excluded.revision > revision
+                """,
+            arguments: [
+                record.collection, Data(record.id.item.bytes), Int64(record.revision), Int64(record.sequence ?? 0),
+                try JSONEncoder().encode(record),
+            ])
+    }
+
+    public func queued(limit: Int) async throws -> [QueuedRecord] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT number, record FROM queue ORDER BY number LIMIT ?", arguments: [limit]
+            ).map { row in
+                let (number, record): (Int64, Data) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))
+                return QueuedRecord(number: number, record: try JSONDecoder().decode(HubRecord.self, from: record))
+            }
+        }
+    }
+
+    public func unqueue(_ numbers: [Int64]) async throws {
+        try await pool.write { database in
+            for number in numbers {
+                try database.execute(sql: "DELETE FROM queue WHERE number = ?", arguments: [number])
+            }
+        }
+    }
+
+    public func unqueue(_ records: [HubRecord]) async throws {
+        try await pool.write { database in
+            for record in records {
+                try database.execute(
+                    sql: "DELETE FROM queue WHERE collection = ? AND id = ? AND revision = ?",
+                    arguments: [record.collection, Data(record.id.item.bytes), Int64(record.revision)])
+            }
+        }
+    }
+
+    public func outbox(limit: Int) async throws -> [OutboxLine] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT outbox.number AS number, record.* FROM outbox JOIN record USING (collection, id)
+                    ORDER BY outbox.number LIMIT ?
+                    """, arguments: [limit]
+            ).map { row in
+                let (number, synced): (Int64, Int64) = try (
+                    row.decode(forColumn: "number"), row.decode(forColumn: "synced")
+                )
+                return OutboxLine(number: number, record: try Self.record(row), replaces: UInt64(synced))
+            }
+        }
+    }
+
+    public func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line.number])
+            try Self.setSynced(line.record.name, sequence, in: database)
+        }
+    }
+
+    private static func setSynced(_ name: RecordName, _ sequence: UInt64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE record SET synced = ?, sequence = ? WHERE collection = ? AND id = ? AND synced < ?",
+            arguments: [
+                Int64(name.revision), Int64(sequence), name.collection.rawValue, Data(name.id.bytes),
+                Int64(name.revision),
+            ])
+    }
+
+    public func waitingCount() async throws -> Int {
+        try await pool.read { database in
+            try Int.fetchOne(database, sql: "SELECT (SELECT COUNT(*) FROM queue) + (SELECT COUNT(*) FROM outbox)") ?? 0
+        }
+    }
+
+    // MARK: In
+
+    public func known(_ collection: RecordCollection, _ id: ItemID) async throws -> KnownRevision? {
+        let sql =
+            RecordCheck.isOfHousehold(collection)
+            ? "SELECT revision, sequence FROM household WHERE collection = ? AND id = ?"
+            : "SELECT synced, sequence FROM record WHERE collection = ? AND id = ?"
+        return try await pool.read { database in
+            try Row.fetchOne(database, sql: sql, arguments: [collection.rawValue, Data(id.bytes)]).map { row in
+                let (revision, sequence): (Int64, Int64) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))
+                return KnownRevision(revision: UInt64(revision), sequence: UInt64(sequence))
+            }
+        }
+    }
+
+    public func take(_ incoming: IncomingChange) async throws {
+        try await pool.write { database in
+            for (record, sequence) in incoming.vaultRecords {
+                try Self.take(record, sequence, device: self.device.id, in: database)
+            }
+            for record in incoming.householdRecords { try Self.keep(record, in: database) }
+            try Self.write(incoming.documents, to: database)
+        }
+    }
+
+    private static func take(
+        _ incoming: StoredRecord, _ sequence: UInt64, device: ItemID, in database: Database
+    ) throws {
+        let (collection, id) = (incoming.name.collection.rawValue, Data(incoming.name.id.bytes))
+        let row = try Row.fetchOne(
+            database, sql: "SELECT * FROM record WHERE collection = ? AND id = ?", arguments: [collection, id])
+        let line = try Int64.fetchOne(
+            database, sql: "SELECT number FROM outbox WHERE collection = ? AND id = ?", arguments: [collection, id])
+        guard let row else { return try put(incoming, sequence, in: database) }
+        let local = try Self.record(row)
+        let synced: Int64 = try row.decode(forColumn: "synced")
+        guard incoming.name.revision > UInt64(synced) else { return }
+        if let line {
+            if incoming.author == device, incoming.name.revision <= local.name.revision {
+                // What was sent from here and whose answer was lost; where it was changed since, that still waits.
+                if incoming.name.revision == local.name.revision {
+                    try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
+                }
+                return try setSynced(incoming.name, sequence, in: database)
+            }
+            if local.sealed == nil, incoming.name.collection != .notes {
+                if incoming.sealed != nil { return try removeAgain(incoming, sequence, by: device, in: database) }
+            } else if local.sealed != nil, incoming.name.collection == .notes {
+                try setAside(local, in: database)
+            }
+            try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
+        }
+        try put(incoming, sequence, in: database)
+    }
+
+    /// What the hub has, whatever was here.
+    private static func put(_ record: StoredRecord, _ sequence: UInt64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, synced, sequence)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed,
+                    synced = excluded.synced, sequence = excluded.sequence
+                """,
+            arguments: [
+                record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
+                Int64(record.name.revision), record.epoch, Data(record.author.bytes), record.sealed.map { Data($0) },
+                Int64(record.name.revision), Int64(sequence),
+            ])
+    }
+
+    /// A tombstone after what came, which still waits for the hub.
+    private static func removeAgain(
+        _ incoming: StoredRecord, _ sequence: UInt64, by device: ItemID, in database: Database
+    ) throws {
+        var tombstone = incoming
+        tombstone.name.revision += 1
+        tombstone.sealed = nil
+        tombstone.author = device
+        try put(tombstone, sequence, in: database)
+        try database.execute(
+            sql: "UPDATE record SET synced = ? WHERE collection = ? AND id = ?",
+            arguments: [
+                Int64(incoming.name.revision), incoming.name.collection.rawValue, Data(incoming.name.id.bytes),
+            ])
+    }
+
+    private static func setAside(_ local: StoredRecord, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO conflict (collection, id, vault, revision, epoch, author, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                local.name.collection.rawValue, Data(local.name.id.bytes), Data(local.name.vault.bytes),
+                Int64(local.name.revision), local.epoch, Data(local.author.bytes), local.sealed.map { Data($0) },
+            ])
+    }
+
+    public func householdRecord(_ collection: RecordCollection, _ id: ItemID) async throws -> HubRecord? {
+        try await pool.read { database in
+            try Data.fetchOne(
+                database, sql: "SELECT record FROM household WHERE collection = ? AND id = ?",
+                arguments: [collection.rawValue, Data(id.bytes)]
+            ).map { try JSONDecoder().decode(HubRecord.self, from: $0) }
+        }
+    }
+
+    public func householdRecords(in collection: RecordCollection) async throws -> [HubRecord] {
+        try await pool.read { database in
+            try Data.fetchAll(
+                database, sql: "SELECT record FROM household WHERE collection = ? ORDER BY id",
+                arguments: [collection.rawValue]
+            ).map { try JSONDecoder().decode(HubRecord.self, from: $0) }
+        }
+    }
+
+    public func vaultRecords() async throws -> [StoredRecord] {
+        try await pool.read {
+            try Row.fetchAll($0, sql: "SELECT * FROM record WHERE sealed IS NOT NULL ORDER BY collection, id").map(
+                Self.record)
+        }
+    }
+
+    public func conflicts() async throws -> [StoredRecord] {
+        try await pool.read { try Row.fetchAll($0, sql: "SELECT * FROM conflict ORDER BY number").map(Self.record) }
+    }
+
+    public func write(_ change: StateChange, resolving conflicts: [StoredRecord]) async throws {
+        try await pool.write { database in
+            try Self.write(change, to: database)
+            for conflict in conflicts {
+                try database.execute(
+                    sql: "DELETE FROM conflict WHERE collection = ? AND id = ? AND revision = ?",
+                    arguments: [
+                        conflict.name.collection.rawValue, Data(conflict.name.id.bytes), Int64(conflict.name.revision),
+                    ])
+            }
+        }
+        outboxSignal.yield()
+    }
+
+    // MARK: Commands and households
+
+    public func handle(command id: ItemID) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(sql: "INSERT OR IGNORE INTO command (id) VALUES (?)", arguments: [Data(id.bytes)])
+            return database.changesCount == 1
+        }
+    }
+
+    public func forgetHub(removing documents: [String]) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "DELETE FROM queue")
+            try database.execute(sql: "DELETE FROM household")
+            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0")
+            try database.execute(
+                sql: "INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE sealed IS NOT NULL")
+            try Self.write(Dictionary(uniqueKeysWithValues: documents.map { ($0, nil) }), to: database)
+        }
+    }
+}
