@@ -31,10 +31,14 @@ package enum RecordDecision: Sendable {
     }
 
     /// Whether every store can hold it.
-    private static func isWellFormed(_ record: HubRecord) -> Bool {
-        let name = record.collection.utf8
-        return (1...32).contains(name.count) && name.allSatisfy { (97...122).contains($0) || $0 == 45 }
-            && (1...UInt64(Int64.max)).contains(record.revision) && record.blobs.count <= HubRecord.maximumBlobs
+    package static func isWellFormed(_ record: HubRecord) -> Bool {
+        isCollection(record.collection) && (1...UInt64(Int64.max)).contains(record.revision)
+            && record.blobs.count <= HubRecord.maximumBlobs
+    }
+
+    /// Whether a collection may be called so.
+    package static func isCollection(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count) && name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }
     }
 }
 
@@ -63,8 +67,11 @@ package struct RecordPage: Sendable {
         return true
     }
 
-    /// - Parameter newest: the household's newest sequence number, of the same moment.
-    package func finished(newest: UInt64) -> HubRecordPage {
-        HubRecordPage(records: records, next: more ? records.last?.sequence ?? newest : newest, more: more)
+    /// - Parameters:
+    ///   - newest: the household's newest sequence number, of the same moment.
+    ///   - found: how many records there were, where not all of them were offered.
+    package func finished(newest: UInt64, found: Int = 0) -> HubRecordPage {
+        let more = more || found > records.count
+        return HubRecordPage(records: records, next: more ? records.last?.sequence ?? newest : newest, more: more)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 public import GRDB
+import HubStore
 public import WireProtocol
 
 extension HubID: DatabaseValueConvertible {
@@ -8,32 +9,5 @@ extension HubID: DatabaseValueConvertible {
 
     public static func fromDatabaseValue(_ value: DatabaseValue) -> HubID? {
         Data.fromDatabaseValue(value).flatMap { HubID(bytes: $0) }
-    }
-
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16)
-        var high: UInt8?
-        for digit in description.utf8 {
-            let nibble = digit < 58 ? digit - 48 : digit - 87
-            if let upper = high {
-                bytes.append(upper << 4 | nibble)
-                high = nil
-            } else {
-                high = nibble
-            }
-        }
-        return bytes
-    }
-
-    init?(bytes: some Collection<UInt8>) {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        self.init(String(decoding: text, as: UTF8.self))
     }
 }

@@ -82,7 +82,7 @@ extension SQLiteHubStore {
     }
 
     public func households() async throws -> [HubID] {
-        try await read { try HubID.fetchAll($0, sql: "SELECT id FROM household ORDER BY number") }
+        try await read { try HubID.fetchAll($0, sql: "SELECT id FROM household ORDER BY id") }
     }
 
     public func changeHousehold(_ household: HubID, eventDays: Int) async throws {
@@ -141,7 +141,7 @@ extension SQLiteHubStore {
             try Row.fetchAll(
                 database,
                 sql: Self.deviceColumns
-                    + " WHERE household.id = ? AND device.token_hash IS NOT NULL ORDER BY device.rowid",
+                    + " WHERE household.id = ? AND device.token_hash IS NOT NULL ORDER BY device.id",
                 arguments: [household]
             ).map(Self.device)
         }
@@ -164,7 +164,7 @@ extension SQLiteHubStore {
 
     public func sawDevice(_ device: HubID, of household: HubID, at time: Int64) async throws {
         let minute = time - time % 60
-        guard tokens.isNews(minute, of: device) else { return }
+        guard sightings.isNews(minute, of: device) else { return }
         try await write { database, _ in
             try database.execute(
                 sql: """

@@ -12,6 +12,7 @@ public final class SQLiteHubStore: HubStore {
     let pool: DatabasePool
     let commits: GroupCommit
     let tokens: TokenCache
+    let sightings = Sightings()
     private let feed: HubChangeFeed
     private let lock: FileLock
     let path: String

@@ -8,8 +8,6 @@ import WireProtocol
 final class TokenCache: Sendable {
     private struct State {
         var devices: [Data: StoredDevice] = [:]
-        /// The minute that was written last, of each device.
-        var seen: [HubID: Int64] = [:]
         var generation: UInt64 = 0
     }
 
@@ -34,17 +32,6 @@ final class TokenCache: Sendable {
         state.withLock { state in
             state.generation += 1
             state.devices = [:]
-            state.seen = [:]
-        }
-    }
-
-    /// Whether the device was not seen in this minute or a later one before.
-    func isNews(_ minute: Int64, of device: HubID) -> Bool {
-        state.withLock { state in
-            guard state.seen[device] ?? .min < minute else { return false }
-            if state.seen.count >= Self.largest { state.seen = [:] }
-            state.seen[device] = minute
-            return true
         }
     }
 }

@@ -1,23 +1,32 @@
 import Foundation
 import HubStore
+import HubStorePostgres
 import HubStoreSQLite
 import TestSupport
 import Testing
 
-/// The stores that hold the same promises. Every test of the suite "conformance" takes each of them.
+/// The stores that hold the same promises. Every test of the suite "Conformance" takes each of them.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case sqlite
+    case postgres
 
     var testDescription: String { rawValue }
 
-    /// A new database of its own, closed and removed with the value.
+    /// A new database of its own, removed with the value.
     func open() async throws -> OpenStore {
         switch self {
         case .sqlite:
             let directory = try TemporaryDirectory()
             let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
-            return OpenStore(
-                store: store, blobs: try DirectoryBlobStore(path: directory.path("hub/blobs")), keeps: directory)
+            return OpenStore(store: store, blobs: try DirectoryBlobStore(path: directory.path("hub/blobs"))) {
+                try? FileManager.default.removeItem(at: directory.url)
+            }
+        case .postgres:
+            try Requirement.postgresql.demand()
+            let server = try await PostgresServer.shared()
+            let database = try await server.makeDatabase()
+            let store = try await PostgresHubStore(try PostgresConnectionSettings(database))
+            return OpenStore(store: store, blobs: PostgresBlobStore(store)) { server.discard(database) }
         }
     }
 }
@@ -25,11 +34,13 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 final class OpenStore: Sendable {
     let store: any HubStore
     let blobs: any HubBlobStore
-    private let keeps: any Sendable
+    private let end: @Sendable () -> Void
 
-    init(store: any HubStore, blobs: any HubBlobStore, keeps: any Sendable) {
+    init(store: any HubStore, blobs: any HubBlobStore, end: @escaping @Sendable () -> Void) {
         self.store = store
         self.blobs = blobs
-        self.keeps = keeps
+        self.end = end
     }
+
+    deinit { end() }
 }

@@ -13,6 +13,8 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     case program(String)
     /// An X display can be started (Xvfb).
     case display
+    /// The programs of a PostgreSQL server.
+    case postgresql
     /// A file or directory exists at this absolute path.
     case path(String)
 
@@ -23,6 +25,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         case .userNamespaces: "user namespaces"
         case .program(let name): "the program \(name)"
         case .display: "an X display (Xvfb)"
+        case .postgresql: "a PostgreSQL server (initdb, postgres)"
         case .path(let path): "\(path)"
         }
     }
@@ -35,6 +38,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         case .userNamespaces: clinux_try_user_namespace() == 0
         case .program(let name): Self.findProgram(name) != nil
         case .display: Self.findProgram("Xvfb") != nil
+        case .postgresql: PostgresServer.programs != nil
         case .path(let path): access(path, F_OK) == 0
         }
     }

@@ -10,6 +10,18 @@ public struct RequirementTrait: TestTrait, SuiteTrait {
 
     public func prepare(for test: Test) async throws {
         guard !test.isSuite else { return }  // every test of the suite comes by itself
+        try Requirement.demand(requirements, of: test)
+    }
+}
+
+extension Requirement {
+    /// For one case of a test that takes arguments: cancels it where the machine lacks this, and says so as loudly.
+    public func demand() throws {
+        guard let test = Test.current else { preconditionFailure("only within a test") }
+        try Self.demand([self], of: test)
+    }
+
+    fileprivate static func demand(_ requirements: [Requirement], of test: Test) throws {
         let missing = requirements.filter { !$0.isMet }
         guard !missing.isEmpty else { return }
         let needs = missing.map(\.description).joined(separator: ", ")

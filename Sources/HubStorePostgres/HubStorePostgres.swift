@@ -1,1 +1,0 @@
-// HubStorePostgres: being written.

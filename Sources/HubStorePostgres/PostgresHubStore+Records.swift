@@ -1,0 +1,113 @@
+import Foundation
+import HubStore
+public import WireProtocol
+
+extension PostgresHubStore {
+    static let recordColumns = """
+        record.collection, record.id, record.sequence, record.vault, record.revision, record.epoch, record.author,
+        record.blobs, record.signature, record.sealed
+        """
+
+    /// From the columns above, the first ten of a row.
+    static func record(_ row: PostgresRow) throws -> HubRecord {
+        guard let collection = row.text(0), let signature = row.bytes(8), let epoch = UInt32(exactly: row.integer(5))
+        else { throw PostgresRow.unexpected }
+        let blobs = [UInt8](row.bytes(7) ?? Data())
+        return HubRecord(
+            collection: collection, id: try row.id(1), vault: try row.id(3), revision: row.unsigned(4), epoch: epoch,
+            author: try row.id(6), sealed: row.bytes(9),
+            blobs: stride(from: 0, to: blobs.count, by: 16).compactMap { HubID(bytes: blobs[$0...].prefix(16)) },
+            signature: signature, sequence: row.unsigned(2))
+    }
+
+    public func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord? {
+        // What no record is called, PostgreSQL may refuse as text.
+        let name = RecordDecision.isCollection(collection) ? collection : ""
+        return try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT \(Self.recordColumns) FROM household LEFT JOIN record ON record.household = household.number
+                    AND record.collection = $2 AND record.id = $3 WHERE household.id = $1
+                """, [.id(household), .text(name), .id(id)])
+            guard let row = rows.first else { throw HubError.noSuchHousehold }
+            return row.isNull(0) ? nil : try Self.record(row)
+        }
+    }
+
+    /// One statement, so one moment. The sums bound what the server sends: the lengths are known without the bytes.
+    public func records(
+        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+    ) async throws -> HubRecordPage {
+        let name = collection.map { RecordDecision.isCollection($0) ? $0 : "" }
+        return try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT \(Self.recordColumns), household.sequence, record.found FROM household LEFT JOIN LATERAL (
+                    SELECT *, row_number() OVER up_to_here AS place, count(*) OVER () AS found,
+                        coalesce(sum(octet_length(sealed)) OVER up_to_here, 0)::bigint AS bytes
+                    FROM (
+                        SELECT * FROM record WHERE record.household = household.number AND record.sequence > $2
+                            AND ($3::text IS NULL OR record.collection = $3) ORDER BY record.sequence LIMIT $4::bigint + 1
+                    ) AS next WINDOW up_to_here AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
+                ) AS record ON record.place = 1 OR record.bytes <= $5::bigint
+                WHERE household.id = $1 ORDER BY record.sequence
+                """,
+                [
+                    .id(household), .number(sequence), .text(name), .integer(Int64(max(1, limit))),
+                    .integer(Int64(maximumBytes)),
+                ])
+            guard let first = rows.first else { throw HubError.noSuchHousehold }
+            var page = RecordPage(limit: limit, maximumBytes: maximumBytes)
+            for row in rows where !row.isNull(0) {
+                guard page.take(try Self.record(row)) else { break }
+            }
+            return page.finished(newest: first.unsigned(10), found: Int(first.integer(11)))
+        }
+    }
+
+    // MARK: Retention
+
+    /// In a transaction, so that others need not wait for all of it.
+    private static var prunedAtOnce: Int { 1_000 }
+
+    public func prune(
+        _ collections: [String], of household: HubID, writtenBefore time: Int64
+    ) async throws -> Int {
+        var total = 0
+        for collection in collections.isEmpty ? [nil] : collections.map(Optional.some) {
+            var last = Self.prunedAtOnce
+            while last == Self.prunedAtOnce {
+                last = try await pruneSome(collection, of: household, writtenBefore: time)
+                total += last
+            }
+        }
+        return total
+    }
+
+    private func pruneSome(_ collection: String?, of household: HubID, writtenBefore time: Int64) async throws -> Int {
+        try await pool.transaction { connection in
+            var totals = try LockedHousehold(household, connection)
+            let old =
+                collection == nil ? "sealed IS NULL AND $3::text IS NULL" : "collection = $3"
+            let rows = try connection.query(
+                """
+                WITH gone AS (
+                    DELETE FROM record WHERE household = $1 AND sequence = ANY (ARRAY(
+                        SELECT sequence FROM record WHERE household = $1 AND written < $2 AND \(old)
+                        LIMIT \(Self.prunedAtOnce)))
+                    RETURNING collection, id, sealed IS NOT NULL AS is_live,
+                        coalesce(octet_length(sealed), 0)::bigint AS bytes
+                ), unnamed AS (
+                    DELETE FROM record_blob USING gone WHERE record_blob.household = $1
+                        AND record_blob.collection = gone.collection AND record_blob.record = gone.id
+                )
+                SELECT count(*), count(*) FILTER (WHERE is_live), coalesce(sum(bytes), 0)::bigint FROM gone
+                """, [.integer(totals.number), .integer(time), .text(collection)])
+            guard let row = rows.first else { throw PostgresRow.unexpected }
+            totals.records -= row.integer(1)
+            totals.bytes -= row.integer(2)
+            try totals.save(connection)
+            return Int(row.integer(0))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+public import Foundation
+import Glibc
+import Synchronization
+
+/// A real PostgreSQL of the tests' own: data in a temporary directory, a Unix socket alone, an ordinary user.
+public final class PostgresServer: Sendable {
+    public struct Failed: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The newest installed server's directory of programs; nil where there is none.
+    static var programs: String? {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let directories = versions.compactMap { Int($0) }.sorted(by: >).map { "/usr/lib/postgresql/\($0)/bin" }
+        if let found = directories.first(where: { access($0 + "/initdb", X_OK) == 0 }) { return found }
+        return Requirement.findProgram("initdb").map { ($0 as NSString).deletingLastPathComponent }
+    }
+
+    private static let everybody = Mutex<Task<PostgresServer, any Error>?>(nil)
+
+    /// One for the whole run of the tests, started when it is first asked for and ended with them.
+    public static func shared() async throws -> PostgresServer {
+        let starting = everybody.withLock { task in
+            let starting = task ?? Task { try await PostgresServer() }
+            if task == nil { atexit { PostgresServer.removeShared() } }
+            task = starting
+            return starting
+        }
+        return try await starting.value
+    }
+
+    private static let sharedPath = Mutex<(pid: pid_t, path: String)?>(nil)
+
+    /// At the end of the process nobody lets go of what is static.
+    private static func removeShared() {
+        guard let (pid, path) = sharedPath.withLock({ $0 }) else { return }
+        kill(pid, SIGQUIT)
+        usleep(50_000)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private let directory: TemporaryDirectory
+    private let bin: String
+    /// initdb and postgres refuse to run as root.
+    private let user: uid_t? = geteuid() == 0 ? 65_534 : nil
+    private let process = Mutex<ChildProcess?>(nil)
+    private let names = Mutex<(next: Int, unused: [String])>((0, []))
+
+    public init() async throws {
+        guard let bin = Self.programs else { throw Failed(description: "there is no PostgreSQL server here") }
+        self.bin = bin
+        directory = try TemporaryDirectory()
+        if let user { chown(directory.path, user, user) }
+        let made = try await ChildProcess.run(
+            bin + "/initdb",
+            ["-D", directory.path("data"), "-U", "hub", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+            workingDirectory: directory.path, user: user, timeout: .seconds(60))
+        guard made.exit == .code(0) else { throw Failed(description: "initdb: \(made.errorOutput)") }
+        try await start()
+        Self.sharedPath.withLock { [pid = process.withLock { $0?.pid }, path = directory.path] shared in
+            if shared == nil, let pid { shared = (pid, path) }
+        }
+    }
+
+    /// Returns once it answers.
+    public func start() async throws {
+        let server = try ChildProcess(
+            bin + "/postgres",
+            [
+                "-D", directory.path("data"), "-k", directory.path, "-c", "listen_addresses=", "-c",
+                "max_connections=300", "-c", "shared_buffers=64MB",
+            ], workingDirectory: directory.path, user: user)
+        process.withLock { $0 = server }
+        for _ in 0..<600 {
+            if try await psql("postgres", "SELECT 1").exit == .code(0) { return }
+            guard server.isRunning else { throw Failed(description: "postgres: \(server.errorOutput)") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw Failed(description: "postgres does not answer: \(server.errorOutput)")
+    }
+
+    /// SIGINT: connections are cut; SIGQUIT: as if it crashed, the next start recovers; SIGKILL.
+    public func stop(_ signal: Int32 = SIGINT) async throws {
+        guard let server = process.withLock({ $0 }) else { return }
+        server.kill(signal)
+        try await server.wait(timeout: .seconds(60))
+    }
+
+    /// A new database, and how libpq finds it.
+    public func makeDatabase() async throws -> String {
+        let (name, unused) = names.withLock { names in
+            names.next += 1
+            defer { names.unused = [] }
+            return ("test\(names.next)", names.unused)
+        }
+        for old in unused { _ = try await psql("postgres", "DROP DATABASE \(old) WITH (FORCE)") }
+        let made = try await psql("postgres", "CREATE DATABASE \(name)")
+        guard made.exit == .code(0) else { throw Failed(description: made.errorOutput) }
+        return "host=\(directory.path) user=hub dbname=\(name)"
+    }
+
+    /// Nobody needs the database any more: it goes when the next one is made.
+    public func discard(_ connectionString: String) {
+        guard let name = connectionString.split(separator: "=").last else { return }
+        names.withLock { $0.unused.append(String(name)) }
+    }
+
+    /// Runs SQL with psql in a database made here, or in "postgres"; unaligned output without headers.
+    @discardableResult
+    public func psql(
+        _ database: String, _ sql: String
+    ) async throws -> (exit: ChildProcess.Exit, output: String, errorOutput: String) {
+        try await ChildProcess.run(
+            bin + "/psql",
+            [
+                "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql,
+                database.contains("=") ? database : "host=\(directory.path) user=hub dbname=\(database)",
+            ])
+    }
+}
