@@ -42,6 +42,11 @@ public struct AppLockerCommand: AsyncParsableCommand {
                     RecoveryCommand.self,
                 ]),
             CommandGroup(
+                name: "Other devices:",
+                subcommands: [
+                    HubCommand.self, PairCommand.self, DevicesCommand.self, SyncCommand.self, CompanionCommand.self,
+                ]),
+            CommandGroup(
                 name: "The owner:",
                 subcommands: [
                     PasscodeCommand.self, SettingsCommand.self, LogCommand.self, StatisticsCommand.self,

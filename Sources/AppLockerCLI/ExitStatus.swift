@@ -54,6 +54,12 @@ struct Failure: Equatable, Sendable {
             }
         case let error as CommandLineError:
             self.init(status: error.status, code: error.code, message: error.sentence)
+        case let error as HubError:
+            self.init(
+                status: .refused, code: error.code.rawValue, message: error.message,
+                retryAfterSeconds: error.retryAfterSeconds)
+        case let error as HubUnreachable:
+            self.init(status: .refused, code: "hub", message: error.sentence)
         case let error as SupervisorError:
             self.init(status: .refused, code: Self.snakeCase(error.code.rawValue), message: error.description)
         default:

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Household
 public import SealedFormats
 public import WireProtocol

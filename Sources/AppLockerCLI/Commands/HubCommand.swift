@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import LocalControl
+import WireProtocol
+
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hub",
+        abstract: "The hub that this computer and your phones meet at.",
+        discussion: """
+            The hub keeps what the devices seal and can open none of it.
+            """,
+        subcommands: [Status.self, Connect.self, Disconnect.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say which hub it is, whether it is connected, and what waits.",
+            discussion: """
+                  applocker hub status
+                  applocker hub status --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try (try await connection.client.call(.hubStatus, reply: HubStatus.self)).print(output)
+        }
+    }
+
+    struct Connect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep in touch with a hub from now on.",
+            discussion: """
+                The hub's operator may ask for a registration token; the hub keeps it in DIR/registration-token.
+
+                  applocker hub connect https://hub.example
+                  applocker hub connect https://hub.example --registration-token-file token
+                  applocker hub connect https://hub.lan --ca ca.pem --proxy http://proxy:3128
+                """)
+
+        @Argument(help: "https://, or http:// on this machine.") var url: String
+        @Option(
+            help: ArgumentHelp("File with the hub's registration token.", valueName: "file"), completion: .file())
+        var registrationTokenFile: String?
+        @Option(
+            help: ArgumentHelp("PEM file with the certificates to trust instead of the system's.", valueName: "file"),
+            completion: .file())
+        var ca: String?
+        @Option(help: ArgumentHelp("An HTTP proxy: http://HOST:PORT.", valueName: "url")) var proxy: String?
+        @Flag(help: "Plain HTTP to another machine: whoever listens in between can act as this computer there.")
+        var insecure = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let token = try registrationTokenFile.map { path in
+                guard let bytes = FileManager.default.contents(atPath: path), bytes.count <= 4_096 else {
+                    throw CommandLineError(.usage, code: "usage", "\(path) can't be read as a registration token.")
+                }
+                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let request = ConnectHubRequest(
+                url: url, registrationToken: token, certificates: ca.map { URL(fileURLWithPath: $0).path },
+                proxy: proxy,
+                isInsecure: insecure)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let status: HubStatus = try await owner.open { token in
+                try await owner.client.call(.connectHub, token: token, body: request)
+            }
+            if output.json { return try Output.standard.json(status) }
+            Output.standard.line(
+                "Connected to \((status.url ?? url).terminalSafe). Pair a phone with `applocker pair`.")
+        }
+    }
+
+    struct Disconnect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave the hub. What it keeps of yours is removed, and paired devices are cut off.",
+            discussion: """
+                  applocker hub disconnect
+                """)
+
+        @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Confirmation.require(
+                "Leave the hub? Every paired device has to be paired again afterwards.", isGiven: yes)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let done: DoneReport = try await owner.open { token in
+                try await owner.client.call(.disconnectHub, token: token)
+            }
+            try done.print("AppLocker keeps in touch with no hub.", output)
+        }
+    }
+}
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "What goes to the other devices, and what came.",
+        subcommands: [HubCommand.Status.self], defaultSubcommand: HubCommand.Status.self)
+}
+
+extension HubStatus {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        Output.standard.lines(lines(Paint(.standard)))
+    }
+
+    func lines(_ paint: Paint) -> [String] {
+        guard let url else {
+            return ["There is no hub. Connect one with `applocker hub connect URL`."]
+        }
+        var lines = [
+            connected
+                ? paint.good("Connected to \(url.terminalSafe)")
+                : paint.warning("Not connected to \(url.terminalSafe)")
+        ]
+        if let problem, !connected { lines.append(problem.terminalSafe) }
+        for sentence in misbehaviour { lines.append(paint.alarm("DON'T TRUST THIS HUB: \(sentence.terminalSafe)")) }
+        lines.append("")
+        lines.append("Last sync  \(lastSync.map { TimeText.local($0) } ?? "never")")
+        lines.append("Records    \(records) at the hub, \(waiting) waiting here")
+        if refused > 0 { lines.append(paint.alarm("Refused    \(refused) records that were tampered with")) }
+        if conflicts > 0 {
+            lines.append(
+                "Conflicts  \(conflicts) \(conflicts == 1 ? "note" : "notes"), kept twice once the vault is open")
+        }
+        if let revoking {
+            lines.append(
+                paint.warning("Revoking   \(revoking.terminalSafe): the hub is told as soon as it can be reached"))
+        }
+        return lines
+    }
+}

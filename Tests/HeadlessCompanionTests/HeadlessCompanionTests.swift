@@ -1,0 +1,1 @@
+// The companion against a real daemon and hub is in Tests/Integration.
