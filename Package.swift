@@ -91,10 +91,13 @@ targets += module("IntruderCamera", ["DaemonCore", "CLinux"], tests: ["DaemonCor
 targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
 targets += module("HostIntegrity", ["CLinux"], tests: ["CLinux"])
 targets += module(
+    "HeadlessCompanion", ["Household", "SealedFormats", "WireProtocol"],
+    tests: ["Household", "HubClient", "SealedFormats", "WireProtocol"])
+targets += module(
     "AppLockerCLI",
     [
-        "Policy", "WireProtocol", "LocalControl", "MessageBus", "SealedFormats", "FileLocking", "QRCode", "Supervisor",
-        "HostIntegrity", "CLinux", argumentParser,
+        "Policy", "WireProtocol", "LocalControl", "HeadlessCompanion", "HubClient", "MessageBus", "SealedFormats",
+        "FileLocking", "QRCode", "Supervisor", "HostIntegrity", "CLinux", argumentParser,
     ],
     tests: ["Policy", "WireProtocol", "LocalControl", "MessageBus", argumentParser])
 targets += [
@@ -108,8 +111,8 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "HubClient", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux", logging,
-            lifecycle, unixSignals,
+            "GateProtocol", "HubClient", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux",
+            logging, lifecycle, unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
