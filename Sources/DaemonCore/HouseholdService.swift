@@ -100,7 +100,8 @@ public actor HouseholdService {
         guard session == nil, let address = ports.embeddedHub, await passcodes.isSetUp,
             (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
         else { return }
-        try? await connect(HubSettings(url: address, isEmbedded: true), registrationToken: nil, user: nil)
+        try? await connect(
+            HubSettings(url: address, isInsecure: true, isEmbedded: true), registrationToken: nil, user: nil)
     }
 
     /// Founds a household at a hub.

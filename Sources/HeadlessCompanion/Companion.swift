@@ -222,14 +222,21 @@ public actor Companion {
             let checked = try await check(record, known: known?.revision ?? 0)
             let taken = try open(checked)
             state.records[key] = record
+            if case .keys? = taken { try await takeDeferred() }
             return taken
         } catch let error as RecordRefusal {
             refuse(error)
         } catch is StatusKeyMissing {
-            // The keys of the new epoch come as a record of their own.
-            misbehaved("a record under a key that was not given to this device")
+            // The keys of a new epoch come as a record of their own, and may come later.
+            state.deferred.append(record)
         }
         return nil
+    }
+
+    private func takeDeferred() async throws {
+        let deferred = state.deferred
+        state.deferred = []
+        for record in deferred { try await take(record) }
     }
 
     private func check(_ record: HubRecord, known: UInt64) async throws -> CheckedRecord {

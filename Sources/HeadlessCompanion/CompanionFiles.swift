@@ -24,6 +24,8 @@ struct CompanionState: Codable {
     var cursor: UInt64 = 0
     /// The newest of each, by "collection/id"; tombstones too.
     var records: [String: HubRecord] = [:]
+    /// Under a key that this device has not been given yet.
+    var deferred: [HubRecord] = []
     var clocks: [HubID: ComputerClock] = [:]
     var chains: [HubID: EventChain] = [:]
     var refused = 0

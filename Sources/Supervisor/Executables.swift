@@ -5,6 +5,8 @@ public struct Executables: Sendable, Equatable {
     public var applocker: String
     public var gate: String
     public var daemon: String
+    /// Nil where it is not installed.
+    public var hub: String?
 
     /// Looks in the directory of the running executable, where the build and the package put all of them.
     ///
@@ -23,9 +25,11 @@ public struct Executables: Sendable, Equatable {
         applocker = try Self.find("applocker", in: directory)
         gate = try Self.find("applocker-gate", in: directory)
         daemon = try Self.find("applockerd", in: directory)
+        hub = try? Self.find("applocker-hub", in: directory)
     }
 
-    init(applocker: String, gate: String, daemon: String) {
+    init(applocker: String, gate: String, daemon: String, hub: String? = nil) {
+        self.hub = hub
         self.applocker = applocker
         self.gate = gate
         self.daemon = daemon

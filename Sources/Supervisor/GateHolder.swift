@@ -62,11 +62,14 @@ final class GateHolder: Sendable {
             report: report)
         self.process = process
         watchdog = Task {
-            while (try? await Task.sleep(for: configuration.longestSilence / 20)) != nil {
-                guard let silence = store.silence, silence > configuration.longestSilence else { continue }
+            var wait = configuration.longestSilence
+            while (try? await Task.sleep(for: wait)) != nil {
+                // Wakes up only when the silence could have become too long.
+                wait = configuration.longestSilence - (store.silence ?? .zero)
+                guard wait <= .zero else { continue }
                 report("The gate has given no sign of life for \(configuration.longestSilence); killed.")
                 process.kill()
-                try? await Task.sleep(for: configuration.longestSilence)  // the next one's first sign
+                wait = configuration.longestSilence  // the next one's first sign
             }
         }
     }

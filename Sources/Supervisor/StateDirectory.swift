@@ -14,6 +14,8 @@ public struct StateDirectory: Sendable, Equatable {
     public var notifySocket: String { path + "/notify.sock" }
     public var database: String { path + "/applocker.sqlite" }
     public var machineSecret: String { path + "/machine-secret" }
+    /// The hub's, where one runs beside the daemon.
+    public var hub: String { path + "/hub" }
     public var lockFile: String { path + "/supervisor.lock" }
 
     /// A relative path counts from the current directory.

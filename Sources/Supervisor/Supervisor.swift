@@ -25,9 +25,12 @@ public enum Supervisor {
 
         let (gate, enforcement) = try await RunningGate.start(configuration)
         configuration.report(words(for: enforcement))
-        let daemon = startDaemon(configuration) { sender.finish() }
+        let hubChild = HubChild(configuration)
+        let hub = hubChild?.start(report: configuration.report)
+        let daemon = startDaemon(configuration, hub: hubChild) { sender.finish() }
         let greeting = Task {
             guard await isAnswering(configuration.stateDirectory.controlSocket) else { return }
+            if let hubChild { configuration.report(Self.words(for: hubChild)) }
             await ready(enforcement)
         }
         for await _ in end {}  // finishes on a signal, and when the task is cancelled
@@ -35,6 +38,7 @@ public enum Supervisor {
         greeting.cancel()
         configuration.report("Ending the daemon; launches of locked apps are denied from here on.")
         await daemon.stop()
+        await hub?.stop()
         await gate.stop()
         configuration.report("AppLocker has ended: locked apps start without a question until it runs again.")
     }
@@ -47,15 +51,20 @@ public enum Supervisor {
         }
     }
 
+    private static func words(for hub: HubChild) -> String {
+        "A hub runs on \(hub.listen). To open it to a phone it needs a name over HTTPS: docs/operations.md shows three ways, "
+            + "then `applocker pair --address https://NAME`."
+    }
+
     private static func startDaemon(
-        _ configuration: SupervisorConfiguration, whenStopped: @escaping @Sendable () -> Void
+        _ configuration: SupervisorConfiguration, hub: HubChild?, whenStopped: @escaping @Sendable () -> Void
     ) -> SupervisedProcess {
         let directory = configuration.stateDirectory
         // A library that the caller's environment names must not come into the process that holds the keys.
         let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LD_") }
         let launch = ChildLaunch(
             executable: configuration.executables.daemon,
-            arguments: ["--state", directory.path] + (configuration.isWithoutHub ? ["--no-hub"] : []),
+            arguments: ["--state", directory.path] + (hub.map { ["--hub", $0.address] } ?? ["--no-hub"]),
             environment: environment,
             standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO],
             // Without its supervisor the gate denies; a daemon left over would only stand in the next one's way.

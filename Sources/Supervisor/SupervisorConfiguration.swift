@@ -8,17 +8,21 @@ public struct SupervisorConfiguration: Sendable {
     public var isUserMode: Bool
     /// Start no hub.
     public var isWithoutHub: Bool
+    /// Where the hub listens, "HOST:PORT"; on loopback by default.
+    public var hubListen: String?
     /// Takes one line for each thing that happens; standard error by default. Called on any thread.
     public var report: @Sendable (String) -> Void
 
     public init(
         stateDirectory: StateDirectory, executables: Executables, isUserMode: Bool = false, isWithoutHub: Bool = false,
+        hubListen: String? = nil,
         report: @escaping @Sendable (String) -> Void = standardErrorReport
     ) {
         self.stateDirectory = stateDirectory
         self.executables = executables
         self.isUserMode = isUserMode
         self.isWithoutHub = isWithoutHub
+        self.hubListen = hubListen
         self.report = report
     }
 }

@@ -7,10 +7,13 @@ import WireProtocol
 struct UpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "up",
-        abstract: "Start AppLocker: the gate and the daemon, until Ctrl-C.",
+        abstract: "Start AppLocker: the gate, the daemon and a hub, until Ctrl-C.",
         discussion: """
             As root the kernel holds launches. As an ordinary user, sudo is asked for the gate alone; without sudo, or \
             with --user-mode, it runs in the WEAK MODE: a locked app is noticed only after it started, and stopped.
+
+            The hub, where phones meet this computer, listens on this computer alone (127.0.0.1:8440, or the next free \
+            port) until you open it: docs/operations.md.
 
             With --state everything is kept below that directory, the control socket too: other commands find it with \
             --socket DIR/control.sock or APPLOCKER_SOCKET. Several can run side by side.
@@ -30,15 +33,24 @@ struct UpCommand: AsyncParsableCommand {
     var userMode = false
     @Flag(help: "Start no hub.")
     var noHub = false
+    @Option(help: ArgumentHelp("Where the hub listens.", valueName: "host:port"))
+    var hubListen: String?
 
     func validate() throws {
+        if let hubListen {
+            guard !noHub else { throw ValidationError("Give --hub-listen or --no-hub, not both.") }
+            guard let port = hubListen.split(separator: ":").last.flatMap({ UInt16($0) }), port > 0,
+                hubListen.contains(":")
+            else { throw ValidationError("--hub-listen takes HOST:PORT, not \"\(hubListen)\".") }
+        }
         if let state, state.isEmpty { throw ValidationError("--state takes a directory.") }
     }
 
     func run() async throws {
         let directory = state.map { StateDirectory(path: $0) } ?? .standard()
         let configuration = SupervisorConfiguration(
-            stateDirectory: directory, executables: try .besideThisOne(), isUserMode: userMode, isWithoutHub: noHub)
+            stateDirectory: directory, executables: try .besideThisOne(), isUserMode: userMode, isWithoutHub: noHub,
+            hubListen: hubListen)
         let isStandard = state == nil
         try await Supervisor.run(configuration) { _ in
             await Self.greet(directory, isStandard: isStandard, report: configuration.report)
