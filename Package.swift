@@ -39,6 +39,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -67,7 +68,7 @@ targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
 targets += module("Household", ["WireProtocol", "SealedFormats", crypto], tests: ["WireProtocol", "SealedFormats"])
 targets += module(
     "DaemonCore", ["Policy", "WireProtocol", "SealedFormats", "Household"],
-    tests: ["Household", "Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
+    tests: ["Household", "HeadlessCompanion", "Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
 targets += module(
     "SealedStore", ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", grdb],
     tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
@@ -76,8 +77,10 @@ targets += module(
     tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
 targets += module(
     "LocalControl",
-    ["WireProtocol", "CLinux", hummingbird, httpClient, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes],
-    tests: ["WireProtocol", "CLinux", hummingbird])
+    [
+        "WireProtocol", "CLinux", hummingbird, hummingbirdCore, httpClient, httpTypes, lifecycle, logging, nioCore,
+        nioHTTP1, nioHTTPTypes, nioPosix,
+    ], tests: ["WireProtocol", "CLinux", hummingbird, lifecycle])
 targets += [
     .systemLibrary(name: "CQrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])])
 ]
@@ -138,9 +141,19 @@ targets += [
 // The hub: what it keeps, in SQLite or PostgreSQL, what it answers, and the devices' end of it.
 targets += [.systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])])]
 targets += module(
-    "HubStore", ["WireProtocol"], tests: ["HubStoreSQLite", "HubStorePostgres", "WireProtocol", "CLinux", grdb])
+    "HubStore", ["WireProtocol"],
+    tests: ["HubStoreSQLite", "HubStorePostgres", "WireProtocol", "CLinux", "hub-store-writer", grdb])
 targets += module("HubStoreSQLite", ["HubStore", "WireProtocol", grdb])
 targets += module("HubStorePostgres", ["HubStore", "WireProtocol", "CPostgreSQL"])
+targets += [
+    // What the crash tests kill.
+    .executableTarget(
+        name: "hub-store-writer", dependencies: ["HubStore", "HubStoreSQLite", "WireProtocol"],
+        path: "Tests/HubStoreWriter", swiftSettings: strict),
+    .executableTarget(
+        name: "hub-append-speed", dependencies: ["HubStore", "HubStoreSQLite", "HubStorePostgres", "WireProtocol"],
+        path: "Benchmarks/hub/append", swiftSettings: strict),
+]
 targets += module("WebPush", [crypto], tests: [crypto])
 targets += module(
     "HubServer",

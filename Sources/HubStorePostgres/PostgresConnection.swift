@@ -159,8 +159,9 @@ final class PostgresConnection: @unchecked Sendable {
 
     private func checked(_ result: OpaquePointer?, _ handle: OpaquePointer) throws -> PostgresRows {
         guard let result else {
-            throw PostgresError(
-                state: "", message: String(cString: PQerrorMessage(handle)), isLost: PQstatus(handle) != CONNECTION_OK)
+            let message = String(cString: PQerrorMessage(handle))
+            disconnect()
+            throw PostgresError(state: "", message: message, isLost: true)
         }
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: return PostgresRows(result)
@@ -168,7 +169,8 @@ final class PostgresConnection: @unchecked Sendable {
             let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
             let message = String(cString: PQresultErrorMessage(result))
             PQclear(result)
-            let isLost = PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P")
+            // What libpq says itself has no code: the server closed the connection, or its answer makes no sense.
+            let isLost = PQstatus(handle) != CONNECTION_OK || state.isEmpty || state.hasPrefix("57P")
             if isLost { disconnect() }
             throw PostgresError(state: state, message: message, isLost: isLost)
         }

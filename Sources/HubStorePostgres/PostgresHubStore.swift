@@ -19,9 +19,10 @@ public final class PostgresHubStore: HubStore {
     public init(_ settings: PostgresConnectionSettings, connections: Int = 8) async throws {
         let first = PostgresConnection(settings, label: "postgres migration")
         try await first.perform { try PostgresMigrations.run($0) }
-        pool = PostgresPool(settings, size: max(2, connections))
+        let absence = PostgresAbsence()
+        pool = PostgresPool(settings, size: max(2, connections), absence: absence)
         writes = PostgresWrites(pool)
-        listener = PostgresListener(settings, feed: feed)
+        listener = PostgresListener(settings, feed: feed, absence: absence)
         try await listener.start()
     }
 

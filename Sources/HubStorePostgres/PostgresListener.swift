@@ -45,13 +45,14 @@ enum PostgresNotice {
 final class PostgresListener: Sendable {
     private let connection: PostgresConnection
     private let feed: HubChangeFeed
-    private let absence = PostgresAbsence()
+    private let absence: PostgresAbsence
     /// Written to by `stop`, so that the thread stops waiting.
     private let wake = Mutex<(read: Int32, write: Int32)>((-1, -1))
     private let isStopping = Mutex(false)
     private let ended = Mutex<(isOver: Bool, waiting: CheckedContinuation<Void, Never>?)>((true, nil))
 
-    init(_ settings: PostgresConnectionSettings, feed: HubChangeFeed) {
+    init(_ settings: PostgresConnectionSettings, feed: HubChangeFeed, absence: PostgresAbsence) {
+        self.absence = absence
         connection = PostgresConnection(settings, label: "postgres listener")
         self.feed = feed
     }

@@ -17,10 +17,11 @@ final class PostgresPool: Sendable {
 
     private let state: Mutex<State>
     private let size: Int
-    private let absence = PostgresAbsence()
+    private let absence: PostgresAbsence
 
-    init(_ settings: PostgresConnectionSettings, size: Int) {
+    init(_ settings: PostgresConnectionSettings, size: Int, absence: PostgresAbsence) {
         self.size = size
+        self.absence = absence
         state = Mutex(
             State(idle: (0..<size).map { PostgresConnection(settings, label: "postgres \($0)") }))
     }
@@ -83,9 +84,11 @@ final class PostgresPool: Sendable {
                         absence.failed()
                         throw error
                     }
-                    absence.ended()
                 }
-                return try body(connection)
+                let value = try body(connection)
+                // Whichever connection found the server back, the others need not wait any longer.
+                absence.ended()
+                return value
             }
             release(connection)
             return value

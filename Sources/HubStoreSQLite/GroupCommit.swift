@@ -9,6 +9,13 @@ struct WriteEffects {
     var changes: [HubChange] = []
     /// Tokens known from before may not be right any more.
     var devicesChanged = false
+    /// Households whose records were written: numbers and sums that the table does not have yet.
+    var households: [HubID: SQLiteHubStore.Household] = [:]
+
+    fileprivate mutating func saveHouseholds(in database: Database) throws {
+        for household in households.values { try SQLiteHubStore.save(household, in: database) }
+        households = [:]
+    }
 }
 
 /// Gathers the writes that come while one transaction is made durable into the next one, on the one writing connection.
@@ -17,6 +24,8 @@ struct WriteEffects {
 /// that is refused takes nothing of the others with it.
 final class GroupCommit: Sendable {
     private struct Write: Sendable {
+        /// Whether it goes on with the households of the writes before it.
+        var sharesHouseholds: Bool
         /// - Returns: what is to be done once it is durable: whoever waits is answered.
         var perform: @Sendable (Database, inout WriteEffects) throws -> @Sendable () -> Void
         var refuse: @Sendable (HubError) -> Void
@@ -41,12 +50,16 @@ final class GroupCommit: Sendable {
         self.announce = announce
     }
 
+    /// - Parameter sharesHouseholds: what the body reads of a household is in the effects, where it is there; otherwise the
+    ///   table has it.
     /// - Throws: `HubError`.
     func run<Value: Sendable>(
+        sharesHouseholds: Bool = false,
         _ body: @escaping @Sendable (Database, inout WriteEffects) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let write = Write(
+                sharesHouseholds: sharesHouseholds,
                 perform: { database, effects in
                     let value = try body(database, &effects)
                     return { continuation.resume(returning: value) }
@@ -91,6 +104,7 @@ final class GroupCommit: Sendable {
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
             for write in writes {
+                if !write.sharesHouseholds { try effects.saveHouseholds(in: database) }
                 try database.cachedStatement(sql: "SAVEPOINT one").execute()
                 let before = effects
                 do {
@@ -104,6 +118,7 @@ final class GroupCommit: Sendable {
                 }
                 try database.cachedStatement(sql: "RELEASE one").execute()
             }
+            try effects.saveHouseholds(in: database)
             try database.cachedStatement(sql: "COMMIT").execute()
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }

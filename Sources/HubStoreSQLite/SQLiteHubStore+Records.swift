@@ -5,12 +5,12 @@ public import WireProtocol
 
 extension SQLiteHubStore {
     public func write(_ records: [HubRecord], household: HubID, at time: Int64) async throws -> [HubWriteOutcome] {
-        try await write { database, effects in
-            var totals = try Self.household(household, in: database)
+        try await commits.run(sharesHouseholds: true) { database, effects in
+            var totals = try effects.households[household] ?? Self.household(household, in: database)
             let before = totals.sequence
             let outcomes = try records.map { try Self.write($0, of: &totals, at: time, in: database) }
             if totals.sequence > before {
-                try Self.save(totals, in: database)
+                effects.households[household] = totals
                 effects.changes.append(.records(household: household, through: UInt64(totals.sequence)))
             }
             return outcomes
@@ -20,6 +20,13 @@ extension SQLiteHubStore {
     private static func write(
         _ record: HubRecord, of household: inout Household, at time: Int64, in database: Database
     ) throws -> HubWriteOutcome {
+        if record.revision == 1, record.blobs.isEmpty, RecordDecision.isWellFormed(record) {
+            // Most are new: one statement finds out and writes.
+            try put(
+                record, of: household, at: time, sql: insert + " ON CONFLICT (household, collection, id) DO NOTHING",
+                in: database)
+            if database.changesCount > 0 { return count(record, instead: nil, of: &household) }
+        }
         let stored = try self.record(record.collection, record.id, household: household.number, in: database)
         switch RecordDecision(record, stored: stored) {
         case .isStored(let sequence): return HubWriteOutcome(sequence: sequence)
@@ -32,27 +39,39 @@ extension SQLiteHubStore {
                 arguments: [household.number, blob])
             guard isComplete == true else { return HubWriteOutcome(error: .incompleteBlob) }
         }
-        household.sequence += 1
-        household.records += (record.sealed == nil ? 0 : 1) - (stored?.sealed == nil ? 0 : 1)
-        household.bytes += Int64((record.sealed?.count ?? 0) - (stored?.sealed?.count ?? 0))
-        let blobs: Data? = record.blobs.isEmpty ? nil : Data(record.blobs.flatMap(\.bytes))
-        let sql =
-            stored == nil
-            ? """
-            INSERT INTO record (sequence, vault, revision, epoch, author, blobs, signature, written, sealed,
-                household, collection, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-            : """
-            UPDATE record SET sequence = ?, vault = ?, revision = ?, epoch = ?, author = ?, blobs = ?, signature = ?,
-                written = ?, sealed = ? WHERE household = ? AND collection = ? AND id = ?
-            """
-        try database.cachedStatement(sql: sql).execute(arguments: [
-            household.sequence, record.vault, Int64(record.revision), record.epoch, record.author, blobs,
-            record.signature, time, record.sealed, household.number, record.collection, record.id,
-        ])
+        try put(record, of: household, at: time, sql: stored == nil ? insert : update, in: database)
         if !record.blobs.isEmpty || stored?.blobs.isEmpty == false {
             try name(record.blobs, by: record, household: household.number, in: database)
         }
+        return count(record, instead: stored, of: &household)
+    }
+
+    private static let insert = """
+        INSERT INTO record (sequence, vault, revision, epoch, author, blobs, signature, written, sealed, household,
+            collection, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    private static let update = """
+        UPDATE record SET sequence = ?, vault = ?, revision = ?, epoch = ?, author = ?, blobs = ?, signature = ?,
+            written = ?, sealed = ? WHERE household = ? AND collection = ? AND id = ?
+        """
+
+    /// With the household's next number.
+    private static func put(
+        _ record: HubRecord, of household: Household, at time: Int64, sql: String, in database: Database
+    ) throws {
+        let blobs: Data? = record.blobs.isEmpty ? nil : Data(record.blobs.flatMap(\.bytes))
+        try database.cachedStatement(sql: sql).execute(arguments: [
+            household.sequence + 1, record.vault, Int64(record.revision), record.epoch, record.author, blobs,
+            record.signature, time, record.sealed, household.number, record.collection, record.id,
+        ])
+    }
+
+    private static func count(
+        _ record: HubRecord, instead stored: HubRecord?, of household: inout Household
+    ) -> HubWriteOutcome {
+        household.sequence += 1
+        household.records += (record.sealed == nil ? 0 : 1) - (stored?.sealed == nil ? 0 : 1)
+        household.bytes += Int64((record.sealed?.count ?? 0) - (stored?.sealed?.count ?? 0))
         return HubWriteOutcome(sequence: UInt64(household.sequence))
     }
 
