@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes AppLocker's man pages: pages.py DIRECTORY VERSION APPLOCKER
+"""Writes AppLocker's man pages: pages.py DIRECTORY VERSION APPLOCKER APPLOCKER-HUB
 
-applocker(1) comes from the command line's own description of itself (APPLOCKER --experimental-dump-help), so that a
-command can't be without its page. The other programs have few words of their own to say; those are below.
+applocker(1) and applocker-hub(8) come from the command line's own description of itself (--experimental-dump-help), so
+that a command can't be without its page. The other programs have few words of their own to say; those are below.
 """
 
 import json
@@ -44,7 +44,7 @@ started by the unit applockerd.service, or by "applocker up".""",
         [
             ("--state DIR", "The directory of everything it keeps. Absolute; its own user's, mode 0711 or less."),
             ("--gate-socket PATH", "Where the gate listens; gate.sock in the state directory where it is not given."),
-            ("--no-hub", "Speak to no hub. There is none yet; the word is accepted."),
+            ("--no-hub", "Speak to no hub."),
         ],
         "0 ended by a signal, 1 could not start or go on.",
     ),
@@ -71,10 +71,11 @@ notifications. It notices when nobody touches the computer. Closing it stops no 
 FILES = [
     ("/var/lib/applocker/control.sock", "The socket of the system's AppLocker. APPLOCKER_SOCKET names another."),
     ("/var/lib/applocker", "Everything the daemon keeps: database, sealed content, keys."),
+    ("/var/lib/applocker-hub", "Everything the hub keeps, sealed by the devices."),
     ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and the way out when nothing else helps."),
 ]
-SEE_ALSO = [("applocker", "1"), ("applocker-agent", "1"), ("applocker-gate", "8"), ("applocker-prompt", "1"),
-            ("applockerd", "8")]
+SEE_ALSO = [("applocker", "1"), ("applocker-agent", "1"), ("applocker-gate", "8"), ("applocker-hub", "8"),
+            ("applocker-prompt", "1"), ("applockerd", "8")]
 
 
 def escape(text):
@@ -169,6 +170,18 @@ def command_line(version, program):
     return "\n".join(out) + "\n"
 
 
+def hub_page(version, program):
+    dump = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
+    root = json.loads(dump)["command"]
+    out = [head("applocker-hub", "8", root["abstract"].rstrip("."), version),
+           ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]",
+           ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
+           ".SH OPTIONS\n" + options(shown(root)),
+           ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
+           tail("applocker-hub", "8")]
+    return "\n".join(out) + "\n"
+
+
 def program_page(name, section, version):
     abstract, synopsis, description, arguments, status = PROGRAMS[name, section]
     out = [head(name, section, abstract, version), ".SH SYNOPSIS\n.nf\n" + escape(synopsis).replace(name, name) + "\n.fi",
@@ -179,8 +192,8 @@ def program_page(name, section, version):
 
 
 def main():
-    directory, version, program = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    pages = {("applocker", "1"): command_line(version, program)}
+    directory, version, program, hub = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+    pages = {("applocker", "1"): command_line(version, program), ("applocker-hub", "8"): hub_page(version, hub)}
     pages |= {(name, section): program_page(name, section, version) for name, section in PROGRAMS}
     for (name, section), text in pages.items():
         (directory / f"man{section}").mkdir(parents=True, exist_ok=True)
