@@ -24,7 +24,12 @@ actor ConflictService {
     }
 
     /// The same, where a conflict came while the vault was open.
-    func settle(_ keys: VaultKeys) async {
+    func recordsTaken() async {
+        guard let keys = await vault.openKeys() else { return }
+        await settle(keys)
+    }
+
+    private func settle(_ keys: VaultKeys) async {
         guard let conflicts = try? await store.conflicts() else { return }
         for conflict in conflicts {
             // What can't be opened with these keys waits for those it belongs to.

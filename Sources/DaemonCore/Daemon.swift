@@ -154,6 +154,7 @@ public struct Daemon: Sendable {
         try await presence.load { [control] user in await control.sessionState(of: user) }
         try await sealed.files.sweep()
         try await household.load()
+        await sealed.files.fetchMissing { [sync] in try await sync.fetch($0) }
         try await events.load()
         await household.tell(
             session: { [sync, events, statusPublisher] in
@@ -161,7 +162,9 @@ public struct Daemon: Sendable {
                 await events.sessionChanged()
                 await statusPublisher.refresh()
             }, queued: { [sync] in await sync.queued() })
-        await sync.tellConnected { [statusPublisher] in await statusPublisher.refresh() }
+        await sync.tell(
+            connected: { [statusPublisher] in await statusPublisher.refresh() },
+            taken: { [conflicts = control.devices.notes] in await conflicts.recordsTaken() })
         let launchNews = AsyncStream<PromptEvent>.makeStream()
         await launches.tellNews { launchNews.continuation.yield($0) }
         Task { [events] in
@@ -169,7 +172,7 @@ public struct Daemon: Sendable {
                 switch news {
                 case .ask(let report): await events.waiting(report)
                 case .settled(let prompt, let outcome): await events.settled(prompt, outcome)
-                case .ready: break
+                case .ready, .start: break
                 }
             }
         }
@@ -190,6 +193,7 @@ public struct Daemon: Sendable {
 
     /// Serves the gate and the clock until the task is cancelled.
     public func run() async throws {
+        await events.announce(.started, "AppLocker was started.")
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await launches.followGate() }

@@ -58,6 +58,12 @@ actor EventPublisher {
         }
     }
 
+    /// What is no line of the activity log.
+    func announce(_ kind: ActivityEvent.Kind, _ sentence: String) async {
+        guard let session = await household.session else { return }
+        await publish(ActivityEvent(time: time.wallClock(), kind: kind, sentence: sentence), session)
+    }
+
     private func publish(_ event: ActivityEvent, _ session: HouseholdService.Session) async {
         guard let kind = Self.kind(of: event) else { return }
         var name: String?

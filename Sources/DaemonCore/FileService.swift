@@ -19,6 +19,8 @@ public actor FileService {
     private let blobs: any BlobStore
     private let vault: VaultService
     private let time: any TimeSource
+    /// Fetches content that was added on another device.
+    private var fetch: (@Sendable (ItemID) async throws -> Void)?
 
     init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
         self.records = records
@@ -26,6 +28,8 @@ public actor FileService {
         self.vault = vault
         self.time = time
     }
+
+    func fetchMissing(_ body: @escaping @Sendable (ItemID) async throws -> Void) { fetch = body }
 
     /// Newest first.
     public func list(peer: ControlPeer) async throws -> FileList {
@@ -80,7 +84,16 @@ public actor FileService {
 
     func readBlob(_ text: String, offset: UInt64, length: Int, peer: ControlPeer) async throws -> [UInt8] {
         _ = try await vault.keys(for: peer)
-        return try await blobs.read(Self.id(text), offset: offset, length: length)
+        let id = try Self.id(text)
+        // Only what a record names: who asks for anything else learns that it is not there.
+        if try await blobs.size(id) == nil, let fetch, try await records.record(.files, id)?.sealed != nil {
+            do {
+                try await fetch(id)
+            } catch {
+                throw ControlError(hub: error)
+            }
+        }
+        return try await blobs.read(id, offset: offset, length: length)
     }
 
     func putBlob(_ text: String, offset: UInt64, bytes: [UInt8], peer: ControlPeer) async throws {

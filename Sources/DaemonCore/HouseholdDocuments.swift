@@ -112,6 +112,14 @@ extension HouseholdSecrets {
     }
 }
 
+/// A hub that can't even be asked, with the reason.
+struct UnusableHub: HubConnection {
+    let error: ControlError
+
+    func send(_ request: HubRequest) async throws -> Data { throw error }
+    func stream(after sequence: UInt64) async throws -> AsyncThrowingStream<HubStreamItem, any Error> { throw error }
+}
+
 extension ControlError {
     /// What the hub or the way to it said, as an answer.
     init(hub error: any Error) {

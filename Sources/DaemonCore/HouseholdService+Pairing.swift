@@ -89,6 +89,10 @@ extension HouseholdService {
             if error is SealedFormatsError || (error as? HubError)?.code == .gone || error is ControlError {
                 pairings[id] = nil
                 try? await session.hub.withdrawInvitation(HubID(id))
+                if error is SealedFormatsError || error is ControlError {
+                    await log.note(
+                        .hubMisbehaved, "Somebody without the pairing link tried to join; nobody was admitted.")
+                }
             }
             throw ControlError(hub: error)
         }

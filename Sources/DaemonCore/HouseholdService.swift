@@ -78,8 +78,14 @@ public actor HouseholdService {
             revocation = try UnreadableState.decode(
                 StoredRevocation.self, from: bytes, named: HouseholdDocuments.revocation)
         }
-        session = Session(
-            settings: settings, secrets: secrets, roster: roster, hub: try ports.connect(settings, secrets.token))
+        let hub: any HubConnection
+        do {
+            hub = try ports.connect(settings, secrets.token)
+        } catch {
+            // A certificate file that is gone must not keep the computer from being locked.
+            hub = UnusableHub(error: ControlError(hub: error))
+        }
+        session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
     }
 
     /// Milliseconds since 1970.
@@ -96,12 +102,15 @@ public actor HouseholdService {
     // MARK: Connecting
 
     /// Founds a household at the hub of `applocker up`, unless the owner wants none.
-    func connectEmbedded() async {
-        guard session == nil, let address = ports.embeddedHub, await passcodes.isSetUp,
+    /// - Returns: whether to try again soon.
+    func connectEmbedded() async -> Bool {
+        guard session == nil, let address = ports.embeddedHub,
             (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
-        else { return }
+        else { return false }
+        guard await passcodes.isSetUp else { return true }
         try? await connect(
             HubSettings(url: address, isInsecure: true, isEmbedded: true), registrationToken: nil, user: nil)
+        return true
     }
 
     /// Founds a household at a hub.

@@ -18,7 +18,12 @@ extension LaunchService {
         } else {
             gate.order(.thaw, app: launch.app)
         }
-        let peer = ControlPeer(user: user, process: 0)
+        var peer = ControlPeer(user: user, process: 0)
+        // What was denied at once is started again by a prompter of its user: nobody else can.
+        if launch.deniedAtOnce, let recipe = entry.recipe, let prompter = prompter(of: user) {
+            peer = prompter.peer
+            prompter.events.yield(.start(entry.report, recipe))
+        }
         await allow(launch, by: peer, .granted)
         if scope != .thisLaunch { await letIn([launch.app], by: peer) }
         return entry.report.name

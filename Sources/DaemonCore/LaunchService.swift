@@ -16,7 +16,7 @@ public actor LaunchService {
         var timeout: Task<Void, Never>?
     }
 
-    private struct Prompter {
+    struct Prompter {
         var peer: ControlPeer
         var events: AsyncStream<PromptEvent>.Continuation
     }
@@ -255,6 +255,11 @@ public actor LaunchService {
         for (number, entry) in waiting where entry.askee == user && entry.answers == 0 {
             await deny(number, .prompterGone, .denied)
         }
+    }
+
+    /// The one that has been there longest.
+    func prompter(of user: UInt32) -> Prompter? {
+        prompters.filter { $0.value.peer.user == user }.min { $0.key < $1.key }?.value
     }
 
     private func tell(_ user: UInt32, _ event: PromptEvent) {

@@ -31,6 +31,8 @@ extension SyncService {
         for await _ in queueSignal.raised {
             while await sendQueuedBatch() {}
             if Task.isCancelled { return }
+            // The hub did not take everything although it is there: a limit, or a moment of trouble.
+            if hasBacklog, isConnected { raiseLater(queueSignal) }
         }
     }
 
@@ -104,8 +106,18 @@ extension SyncService {
 
     /// - Returns: for each record whether it is settled: written, or never to be written.
     private func deliver(_ records: [HubRecord], to session: HouseholdService.Session) async throws -> [Bool] {
-        let outcomes = try await session.hub.write(records)
+        var outcomes = try await session.hub.write(records)
         lastSynced()
+        // Where the hub has nothing of a record any more, after a restored backup, it begins anew there.
+        let missing = outcomes.indices.filter { outcomes[$0].error?.code == .conflict }
+        if !missing.isEmpty {
+            let again = missing.map { index in
+                var record = records[index]
+                record.replaces = 0
+                return record
+            }
+            for (index, outcome) in zip(missing, try await session.hub.write(again)) { outcomes[index] = outcome }
+        }
         var settled: [Bool] = []
         for (record, outcome) in zip(records, outcomes) {
             if let conflict = outcome.conflict {
@@ -153,16 +165,18 @@ extension SyncService {
                 while isConnected, try await sendOutboxBatch() {}
             } catch {
                 disconnected(error)
-                await retryOutbox()
+                raiseLater(outboxSignal)
             }
             if Task.isCancelled { return }
         }
     }
 
     /// The connection may be fine for others: the next attempt comes by itself.
-    private func retryOutbox() async {
-        _ = try? await time.sleep(for: .seconds(5))
-        if isConnected { outboxSignal.raise() }
+    private func raiseLater(_ signal: Signal) {
+        Task { [time] in
+            _ = try? await time.sleep(for: .seconds(5))
+            signal.raise()
+        }
     }
 
     private func sendOutboxBatch() async throws -> Bool {
@@ -187,6 +201,9 @@ extension SyncService {
                 try await store.acknowledge(entry.line, sequence: sequence)
             } else if let conflict = outcome.conflict {
                 try await settle(entry.line, conflict)
+            } else if outcome.error?.code == .conflict {
+                // The hub has nothing of it any more: it is sent as new.
+                try await store.forgetKnown(entry.line.record.name.collection, entry.line.record.name.id)
             } else if let error = outcome.error {
                 throw error
             }

@@ -35,6 +35,8 @@ actor SyncService {
     private var nap: Task<Void, Never>?
     /// Told when the connection opens.
     private var onConnected: (@Sendable () async -> Void)?
+    /// Told when records of vaults came.
+    private var onTaken: (@Sendable () async -> Void)?
 
     // MARK: State, for what goes out
 
@@ -60,7 +62,10 @@ actor SyncService {
         (commands, commandReceived) = AsyncStream.makeStream()
     }
 
-    func tellConnected(_ body: @escaping @Sendable () async -> Void) { onConnected = body }
+    func tell(connected: @escaping @Sendable () async -> Void, taken: @escaping @Sendable () async -> Void) {
+        onConnected = connected
+        onTaken = taken
+    }
 
     // MARK: The connection
 
@@ -109,10 +114,10 @@ actor SyncService {
                 isConnected = false
                 wait = reading.isCancelled ? .zero : backoff.next()
             } else {
-                await household.connectEmbedded()
+                let triesAgain = await household.connectEmbedded()
                 if await household.session != nil { continue }
                 // The hub of `applocker up` may not answer yet, or there is no passcode yet.
-                wait = .seconds(2)
+                if triesAgain { wait = .seconds(2) }
             }
             let nap = Task { [time] in _ = try? await time.sleep(for: wait) }
             self.nap = nap
@@ -128,14 +133,21 @@ actor SyncService {
     private func read(_ session: HouseholdService.Session) async throws {
         let hub = session.hub
         try await household.followRoster()
-        try await household.finishRevocation()
+        do {
+            try await household.finishRevocation()
+        } catch let error as HubError {
+            // Told again at the next connection; meanwhile everything else goes on.
+            problem = error.message
+        }
         try await loadCursor()
         let report = try await hub.household()
         recordsAtHub = report.records
         if report.sequence < cursor {
             await misbehaved("fewer records than before")
-            // All of it again: what is known is not taken twice.
+            // All of it again, both ways: what is known here is not taken twice, and what the hub lost it gets back.
             cursor = 0
+            try await store.tellEverything(of: session.secrets.device)
+            hasBacklog = true
         }
         while true {
             let page = try await hub.records(after: cursor)
@@ -227,6 +239,7 @@ actor SyncService {
             let last = records.compactMap(\.sequence).max() ?? 0
             incoming.documents[HouseholdDocuments.cursor] = Array(String(max(cursor, last)).utf8)
             try await store.take(incoming)
+            if !incoming.vaultRecords.isEmpty { await onTaken?() }
         }
         for command in commands { commandReceived.yield(command) }
     }

@@ -67,6 +67,10 @@ public protocol SyncStore: RecordStore {
     func outbox(limit: Int) async throws -> [OutboxLine]
     /// The hub has this line's record under this sequence number; the line goes unless the record has changed since.
     func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws
+    /// The hub has nothing of this record of a vault any more.
+    func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws
+    /// The hub has lost what it had: everything is sent once more, of the household the keys and names that this device wrote.
+    func tellEverything(of device: ItemID) async throws
     /// Queued records and outbox lines.
     func waitingCount() async throws -> Int
 

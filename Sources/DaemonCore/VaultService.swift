@@ -85,6 +85,9 @@ public actor VaultService {
         changes.mark()
     }
 
+    /// The keys for what AppLocker itself has to do while the vault is open for somebody; not a use.
+    func openKeys() -> VaultKeys? { opened?.keys }
+
     /// The keys were replaced: where it is open it goes on with the new ones.
     func replaceRing(_ ring: KeyRing) {
         guard let opened else { return }

@@ -139,6 +139,31 @@ extension StateDatabase: SyncStore {
             ])
     }
 
+    public func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE record SET synced = 0, sequence = 0 WHERE collection = ? AND id = ?",
+                arguments: [collection.rawValue, Data(id.bytes)])
+        }
+    }
+
+    public func tellEverything(of device: ItemID) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0")
+            try database.execute(
+                sql: "INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE sealed IS NOT NULL")
+            let kept = try Data.fetchAll(
+                database, sql: "SELECT record FROM household WHERE collection IN ('keys', 'devices')")
+            for data in kept {
+                var record = try JSONDecoder().decode(HubRecord.self, from: data)
+                guard record.author == HubID(device) else { continue }
+                (record.sequence, record.replaces) = (nil, 0)
+                try Self.queue([record], in: database)
+            }
+        }
+        outboxSignal.yield()
+    }
+
     public func waitingCount() async throws -> Int {
         try await pool.read { database in
             try Int.fetchOne(database, sql: "SELECT (SELECT COUNT(*) FROM queue) + (SELECT COUNT(*) FROM outbox)") ?? 0

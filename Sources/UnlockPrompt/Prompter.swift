@@ -61,6 +61,8 @@ final class Prompter {
                 note("Connected.")
             case .ask(let report):
                 queue.ask(report, at: .now)
+            case .start(let report, let recipe):
+                startAgain(recipe, report)
             case .settled(let prompt, _):
                 queue.settle(prompt)
             }

@@ -5,6 +5,9 @@
 public enum PromptEvent: Codable, Equatable, Sendable {
     case ready
     case ask(PromptReport)
+    /// A paired phone let in a launch that was denied at once: start it again, within 10 seconds, as a child. Sent to one
+    /// prompter alone, before `settled`.
+    case start(PromptReport, LaunchRecipe)
     /// The launch does not wait any more: somebody answered, it timed out, or the process is gone.
     case settled(prompt: String, outcome: PromptOutcome)
 }

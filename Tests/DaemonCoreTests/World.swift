@@ -62,7 +62,9 @@ final class World: Sendable {
         isGatePresent: Bool = true, hasVault: Bool = false,
         vault: Result<[String: [UInt8]], any Error> = World.vault,
         cost: @escaping @Sendable () throws -> ScryptCost = World.noCost,
-        hub: @escaping @Sendable () throws -> any HubConnection = { throw HubUnreachable(.offline, "No hub.") },
+        hub: @escaping @Sendable (SecretBytes?) throws -> any HubConnection = { _ in
+            throw HubUnreachable(.offline, "No hub.")
+        },
         after: World? = nil
     ) async throws {
         directory = try after?.directory ?? TemporaryDirectory()
@@ -93,7 +95,7 @@ final class World: Sendable {
                 directory: TestDirectory(), sessionSignals: signals,
                 household: HouseholdPorts(
                     store: database, signingKey: StateDatabase.testKey,
-                    connect: { _, _ in try hub() }), makeCamera: { _ in camera },
+                    connect: { try hub($1) }), makeCamera: { _ in camera },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,

@@ -139,7 +139,7 @@ private actor PromptWatch {
         switch event {
         case .ask: waiting += 1
         case .settled: waiting -= 1
-        case .ready: break
+        case .ready, .start: break
         }
     }
 

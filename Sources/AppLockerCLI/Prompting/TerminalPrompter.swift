@@ -55,6 +55,7 @@ struct TerminalPrompter: Sendable {
                         switch event {
                         case .ready: output.line("Ready. Launches of locked apps are asked about here; Ctrl-C ends it.")
                         case .ask(let report): await launches.add(report)
+                        case .start(let report, let recipe): await startAgain(recipe, report)
                         case .settled(let prompt, let outcome): await launches.settle(prompt, outcome)
                         }
                     }
@@ -164,6 +165,16 @@ struct TerminalPrompter: Sendable {
         }
         output.line("Refused: \(launch.report.name.terminalSafe) was not started.")
         return .denied
+    }
+
+    /// A phone let it in.
+    private func startAgain(_ recipe: LaunchRecipe, _ report: PromptReport) async {
+        do {
+            let process = try await recipe.startAndConfirm()
+            output.line("\(report.name.terminalSafe) was let in from a phone and is started (process \(process)).")
+        } catch {
+            output.line("\(error)".terminalSafe)
+        }
     }
 
     private func allowed(_ launch: WaitingLaunch, _ answer: PromptAnswer) async throws -> PromptOutcome {

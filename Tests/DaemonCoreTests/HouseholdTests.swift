@@ -1,0 +1,143 @@
+import Foundation
+import HeadlessCompanion
+import Household
+import Policy
+import SealedFormats
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+@Suite struct HouseholdTests {
+    @Test func aPairedCompanionSeesAppsStatusAndWhatHappens() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        let world = connected.world
+        world.gate.launch(world.launch(1))
+        await eventually("the event arrives") {
+            try await companion.sync()
+            return await companion.events().contains { $0.kind == .blocked && $0.app == "firefox" }
+        }
+        await eventually("the list arrives") {
+            try await companion.sync()
+            return await companion.apps().values.first?.map(\.id).sorted() == ["calculator", "firefox"]
+        }
+        let report = await companion.report()
+        #expect(report.computers.first?.status.status.version == "test")
+        #expect(report.devices.values.sorted() == ["Anna's phone", "den"])
+        #expect(report.misbehaviour.isEmpty && report.refused == 0)
+        #expect(report.computers.first?.missingEvents == 0)
+    }
+
+    @Test func theHubSeesNoNameAndNoText() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair("Anna's phone")
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        _ = try await connected.world.control.sealed.notes.add(
+            NoteRequest(title: "Will", body: "the safe is behind the boiler"), peer: alice)
+        connected.world.gate.launch(connected.world.launch(1))
+        try await connected.settled()
+        try await companion.sync()
+        #expect(try await companion.notes().map(\.body) == ["the safe is behind the boiler"])
+        let carried = try connected.hub.records.map { try JSONEncoder().encode($0) + ($0.sealed ?? Data()) }
+        #expect(carried.count >= 6)
+        for secret in ["Anna", "firefox", "Firefox", "Will", "boiler", "den"] {
+            #expect(!carried.contains { $0.range(of: Data(secret.utf8)) != nil }, "\(secret)")
+        }
+        // The search finds what is there.
+        #expect(carried.contains { $0.range(of: Data("\"collection\"".utf8)) != nil })
+    }
+
+    @Test func notesGoBothWays() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        let notes = connected.world.control.sealed.notes
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        let saved = try await notes.add(NoteRequest(title: "List", body: "milk"), peer: alice)
+        try await connected.settled()
+        try await companion.sync()
+        let id = try #require(HubID(saved.note.id))
+        _ = try await companion.write(title: "List", body: "milk, bread", to: id)
+        await eventually("the change arrives") {
+            try await notes.read(saved.note.id, peer: alice).body == "milk, bread"
+        }
+        try await companion.removeNote(id)
+        await eventually("so does the removal") { try await notes.list(search: nil, peer: alice).notes.isEmpty }
+    }
+
+    @Test func aNoteThatWasChangedOnBothSidesIsKeptTwiceOnceTheVaultIsOpen() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        let (vault, notes) = (connected.world.control.sealed.vault, connected.world.control.sealed.notes)
+        _ = try await vault.open(SecretBytes(utf8: "right"), for: alice)
+        let saved = try await notes.add(NoteRequest(title: "List", body: "milk"), peer: alice)
+        try await connected.settled()
+        try await companion.sync()
+        // Nothing goes out from the computer while its writes are answered with nothing.
+        connected.meddler.meddle { request, answer in
+            guard request.route == .writeRecords else { return answer }
+            throw HubUnreachable(.offline, "The network is down.")
+        }
+        connected.hub.setDown(true)
+        _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here"), peer: alice)
+        _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here, twice"), peer: alice)
+        await vault.lock(user: nil, "test")
+        connected.hub.setDown(false)
+        connected.meddler.meddle(nil)
+        let id = try #require(HubID(saved.note.id))
+        _ = try await companion.write(title: "List", body: "from there", to: id)
+        connected.world.time.advance(by: .seconds(60))
+        await eventually("what came from there is taken, what is from here waits") {
+            connected.world.time.advance(by: .seconds(1))
+            return try await connected.sync.status().conflicts == 1
+        }
+        _ = try await vault.open(SecretBytes(utf8: "right"), for: alice)
+        await connected.world.control.devices.notes.vaultOpened(peer: alice)
+        let list = try await notes.list(search: nil, peer: alice).notes
+        #expect(list.map(\.title).sorted() == ["List", "List (conflict, den)"])
+        #expect(try await notes.read(saved.note.id, peer: alice).body == "from there")
+        #expect(try await notes.read("List (conflict, den)", peer: alice).body == "from here, twice")
+        try await connected.settled()
+        try await companion.sync()
+        #expect(try await companion.notes().map(\.body).sorted() == ["from here, twice", "from there"])
+    }
+
+    @Test func whatWasWrittenBeforeThereWasAHubGoesThere() async throws {
+        let hub = MemoryHub()
+        let world = try await World(hasVault: true, hub: { hub.connection($0) })
+        _ = try await world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        let saved = try await world.control.sealed.notes.add(NoteRequest(title: "Old", body: "1"), peer: alice)
+        _ = try await world.control.sealed.notes.change(
+            saved.note.id, NoteRequest(title: "Old", body: "2"), peer: alice)
+        try await world.control.devices.household.connect(
+            HubSettings(url: "https://hub.test"), registrationToken: nil, user: nil)
+        await eventually { hub.records(in: "notes").map(\.revision) == [2] }
+    }
+
+    @Test func eventsOfADayOfflineArriveInOrderOnce() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        try await connected.settled()
+        connected.hub.setDown(true)
+        await eventually { await !connected.sync.isConnected }
+        let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 300 : 10_000
+        let log = await connected.world.control.apps.log
+        for number in 1...count {
+            await log.note(.unlocked, "event \(number)")
+            if number.isMultiple(of: 1_000) || number == count {
+                await log.flush()
+                await eventually(timeout: .seconds(60)) { try await connected.sync.status().waiting >= number }
+            }
+        }
+        connected.hub.setDown(false)
+        await eventually(timeout: .seconds(60), "everything is sent") {
+            connected.world.time.advance(by: .seconds(60))
+            return try await connected.sync.status().waiting == 0
+        }
+        try await companion.sync()
+        let sentences = await companion.events().map(\.sentence).filter { $0.hasPrefix("event ") }
+        #expect(sentences == (1...count).map { "event \($0)" })
+        #expect(await companion.report().computers.first?.missingEvents == 0)
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import HeadlessCompanion
+import Household
+import Policy
+import SealedFormats
+import SealedStore
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+@Suite struct RevocationTests {
+    private func revoke(_ connected: ConnectedWorld, _ name: String) async throws -> [String] {
+        try await connected.household.revoke(name, passcode: SecretBytes(utf8: "right"), user: alice.user)
+    }
+
+    private func addNote(_ connected: ConnectedWorld, _ body: String) async throws {
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        _ = try await connected.world.control.sealed.notes.add(NoteRequest(title: body, body: body), peer: alice)
+        try await connected.settled()
+    }
+
+    /// Whether any key that the device was given opens this.
+    private func opens(_ record: HubRecord, _ secrets: HouseholdSecrets) -> Bool {
+        guard let collection = RecordCollection(rawValue: record.collection), let sealed = record.sealed else {
+            return false
+        }
+        let name = RecordName(
+            vault: record.vault.item, collection: collection, id: record.id.item, revision: record.revision)
+        if collection == .keys { return (try? DeviceKeys.open([UInt8](sealed), as: name, with: secrets.boxKey)) != nil }
+        guard let envelope = try? RecordEnvelope(bytes: [UInt8](sealed)) else { return false }
+        return secrets.ring.entries.contains { (try? envelope.open(as: name, vaultKey: $0.key)) != nil }
+    }
+
+    @Test func aRevokedPhoneOpensNothingThatIsWrittenAfterwards() async throws {
+        let connected = try await ConnectedWorld()
+        let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
+        try await addNote(connected, "before")
+        try await lost.sync()
+        #expect(try await lost.notes().map(\.body) == ["before"])
+        let sequence = connected.hub.state.withLock { $0.sequence }
+
+        let notes = try await revoke(connected, "Lost")
+        #expect(notes == ["Lost is revoked: it reads nothing that is written from now on."])
+        try await addNote(connected, "after")
+        connected.world.gate.launch(connected.world.launch(1))
+        await eventually { connected.hub.records(in: "events").last.map { $0.epoch == 2 } == true }
+        try await connected.settled()
+
+        let secrets = await lost.secrets
+        let written = connected.hub.records.filter { $0.sequence! > sequence && $0.sealed != nil }
+        // Both notes, the keys of the one that stays, its name and the computer's, the events.
+        #expect(written.count >= 6)
+        for record in written { #expect(!opens(record, secrets), "\(record.collection)") }
+        // The search finds what can be opened.
+        #expect(connected.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })
+        let error = await #expect(throws: (any Error).self) { try await lost.sync() }
+        #expect((error as? HubError)?.code == .unauthorized)
+
+        try await kept.sync()
+        #expect(try await kept.notes().map(\.body).sorted() == ["after", "before"])
+        #expect(await kept.report().misbehaviour.isEmpty)
+        #expect(await kept.report().devices.values.sorted() == ["Kept", "den"])
+        #expect(await kept.events().contains { $0.kind == .blocked })
+        #expect(try await kept.command(.lockAll, to: try await kept.computer(nil)).state == .done)
+    }
+
+    @Test func aRevocationThatTheHubCouldNotBeToldIsFinishedAfterARestart() async throws {
+        let connected = try await ConnectedWorld()
+        let lost = try await connected.pair("Lost")
+        try await addNote(connected, "before")
+        connected.hub.setDown(true)
+        let notes = try await revoke(connected, "Lost")
+        #expect(notes.first?.contains("goes on trying") == true)
+        #expect(try await connected.sync.status().revoking == "Lost")
+        connected.hub.setDown(false)
+        let restarted = try await ConnectedWorld(hub: connected.hub, after: connected.world)
+        await eventually { try await restarted.sync.status().revoking == nil }
+        let device = await lost.device
+        #expect(connected.hub.state.withLock { $0.devices[device] } == nil)
+        try await restarted.settled()
+        let secrets = await lost.secrets
+        let note = try #require(connected.hub.records(in: "notes").first)
+        #expect(note.epoch == 2 && !opens(note, secrets))
+        _ = try await restarted.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        #expect(try await restarted.world.control.sealed.notes.list(search: nil, peer: alice).notes.count == 1)
+    }
+
+    @Test func aWrongPasscodeRevokesNobody() async throws {
+        let connected = try await ConnectedWorld()
+        _ = try await connected.pair("Lost")
+        let code = await refusal {
+            _ = try await connected.household.revoke("Lost", passcode: SecretBytes(utf8: "wrong"), user: alice.user)
+        }
+        #expect(code == .wrongPasscode)
+        #expect(try await connected.household.devices().devices.count == 2)
+        #expect(await refusal { _ = try await revoke(connected, "den") } == .badRequest)
+        #expect(await refusal { _ = try await revoke(connected, "nobody") } == .noSuchItem)
+    }
+
+    @Test func intruderPhotosTakenBeforeStayReadableAndOnesTakenAfterAreNot() async throws {
+        let connected = try await ConnectedWorld()
+        let lost = try await connected.pair("Lost")
+        connected.world.camera.show(Array(repeating: 7, count: 1_000))
+        let intruders = connected.world.control.sealed.intruders
+        let first = try await intruders.takePhoto()
+        _ = try await revoke(connected, "Lost")
+        let second = try await intruders.takePhoto()
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        for photo in [first, second] {
+            #expect(try await intruders.read(photo.description, peer: alice).photo.count == 1_000)
+        }
+        try await connected.settled()
+        let secrets = await lost.secrets
+        for record in connected.hub.records(in: "intruders") {
+            let name = RecordName(
+                vault: record.vault.item, collection: .intruders, id: record.id.item, revision: record.revision)
+            for entry in secrets.ring.entries where entry.kind == .inbox {
+                #expect(throws: SealedFormatsError.self) {
+                    try PublicKeyBox.open(
+                        [UInt8](record.sealed ?? Data()), as: name, with: BoxKeyPair(privateKey: entry.key))
+                }
+            }
+        }
+    }
+}
