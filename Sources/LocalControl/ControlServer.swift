@@ -1,10 +1,12 @@
 import CLinux
 import Foundation
 import Glibc
-public import Hummingbird
+import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+public import ServiceLifecycle
 import Synchronization
 public import WireProtocol
 
@@ -55,7 +57,7 @@ public struct ControlServer: Sendable {
     /// leaves (the daemon's admits nobody else), and opened to all users once requests are answered.
     ///
     /// - Throws: `ControlServerError` where the path is too long or is something other than a socket.
-    public func application() throws -> some ApplicationProtocol {
+    public func makeService() throws -> any Service {
         try removeStaleSocket()
         let router = Router(context: ControlContext.self)
         router.addMiddleware { RefusalMiddleware() }
@@ -72,9 +74,9 @@ public struct ControlServer: Sendable {
         logger.logLevel = .warning
         let path = socketPath
         let (census, connectionsPerUser) = (ConnectionCensus(), limits.connectionsPerUser)
-        return Application(
-            router: router,
-            server: .http1(
+        return try serve(
+            router,
+            .http1(
                 configuration: .init(
                     additionalChannelHandlers: [
                         ConnectionGuard(census: census, connectionsPerUser: connectionsPerUser)
@@ -83,11 +85,10 @@ public struct ControlServer: Sendable {
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: Self.maximumHeaderBytes, maxHeaderListSize: Self.maximumHeaderBytes,
                         maxHeaderFieldCount: 100))),
-            configuration: ApplicationConfiguration(
+            ServerConfiguration(
                 address: .unixDomainSocket(path: path), serverName: "applockerd", backlog: 1_024,
                 availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
-            onServerRunning: { _ in chmod(path, 0o666) },
-            logger: logger)
+            logger: logger, onServerRunning: { _ in chmod(path, 0o666) })
     }
 
     private func removeStaleSocket() throws {

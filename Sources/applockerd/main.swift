@@ -70,7 +70,7 @@ func run() async throws {
     try await daemon.load()
     // Refused where another daemon serves this state: the gate stays with that one.
     let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
-        .application()
+        .makeService()
     gate.start()
     ServiceManager.tellReady(atTheLatestAfter: 10)
     sessionSignals.start()

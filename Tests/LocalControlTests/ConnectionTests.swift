@@ -136,7 +136,7 @@ import WireProtocol
     @Test func theSocketOfAServerThatRunsIsNotTakenAway() async throws {
         try await withServer { path, service in
             #expect(throws: ControlServerError.inUse(path)) {
-                _ = try ControlServer(socketPath: path, service: service).application()
+                _ = try ControlServer(socketPath: path, service: service).makeService()
             }
             try await Self.expectServed(path)
         }
@@ -146,7 +146,7 @@ import WireProtocol
         let directory = try TemporaryDirectory()
         let path = try directory.write("precious", to: "control.sock")
         #expect(throws: ControlServerError.notASocket(path)) {
-            _ = try ControlServer(socketPath: path, service: RecordingService()).application()
+            _ = try ControlServer(socketPath: path, service: RecordingService()).makeService()
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }

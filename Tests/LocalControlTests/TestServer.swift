@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Hummingbird
 import LocalControl
+import ServiceLifecycle
 import Synchronization
 import TestSupport
 import Testing
@@ -62,7 +63,7 @@ func withServer(
 ) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path("control.sock")
-    let application = try ControlServer(socketPath: path, service: service, limits: limits).application()
+    let application = try ControlServer(socketPath: path, service: service, limits: limits).makeService()
     Task.detached {
         do {
             try await application.run()
