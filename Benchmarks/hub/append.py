@@ -1,0 +1,137 @@
+"""Durable appends to the hub's store, without HTTP: 1 KiB, 64 clients that each wait for their answer."""
+
+import os
+import re
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import time
+
+from figures import spread
+from postgres import PostgresServer, programs
+
+ROUNDS = 7
+SECONDS = 3
+CLIENTS = 64
+
+
+def measure(run):
+    contenders = {
+        "disk": lambda: disk(run), "sqlite_peer": lambda: sqlite_one_by_one(run),
+        "sqlite_one": lambda: sqlite(run, 1, 1), "sqlite": lambda: sqlite(run, CLIENTS, 1),
+    }
+    if programs() is None:
+        run.figures.leave_out("append to PostgreSQL", "there is no PostgreSQL server on this machine")
+        report(run, run.shuffled_all(contenders, ROUNDS))
+        return
+    with PostgresServer(run.directory / "postgres") as server:
+        file = server.connection_file()
+        peer = prepare_pgbench(server)
+        contenders["postgres_peer"] = lambda: pgbench(server, peer)
+        contenders["postgres_one"] = lambda: store(run, "postgres", file, 1, 1)
+        contenders["postgres"] = lambda: store(run, "postgres", file, CLIENTS, 1)
+        contenders["postgres_many"] = lambda: store(run, "postgres", file, CLIENTS, CLIENTS)
+        report(run, run.shuffled_all(contenders, ROUNDS))
+
+
+def seconds(run):
+    return 1 if run.is_quick else SECONDS
+
+
+def store(run, kind, place, clients, households):
+    """Appends a second, p50 and p99 in microseconds, processor time for each append in microseconds."""
+    words = [run.program("hub-append-speed"), kind, place, clients, seconds(run), households]
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True)
+    return [float(value) for value in result.stdout.split()]
+
+
+def sqlite(run, clients, households):
+    place = run.directory / "sqlite"
+    place.mkdir(mode=0o700)
+    try:
+        return store(run, "sqlite", place, clients, households)
+    finally:
+        shutil.rmtree(place)
+
+
+def disk(run):
+    """What the disk takes at the most, one after the other: 4 KiB appended and synced."""
+    path = run.directory / "disk"
+    block, count, end = os.urandom(4096), 0, time.monotonic() + seconds(run)
+    with open(path, "wb", buffering=0) as file:
+        begin = time.monotonic()
+        while time.monotonic() < end:
+            file.write(block)
+            os.fdatasync(file.fileno())
+            count += 1
+        rate = count / (time.monotonic() - begin)
+    path.unlink()
+    return [rate]
+
+
+def sqlite_one_by_one(run):
+    """The same SQLite from Python: one row of 1 KiB and one transaction after the other, WAL and FULL."""
+    path = run.directory / "peer.sqlite"
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("CREATE TABLE record (id BLOB PRIMARY KEY, sealed BLOB NOT NULL)")
+    sealed, count, begin = os.urandom(1024), 0, time.monotonic()
+    while time.monotonic() < begin + seconds(run):
+        database.execute("INSERT INTO record VALUES (?, ?)", (os.urandom(16), sealed))
+        count += 1
+    rate = count / (time.monotonic() - begin)
+    database.close()
+    for name in run.directory.glob("peer.sqlite*"):
+        name.unlink()
+    return [rate]
+
+
+def prepare_pgbench(server):
+    server.run(
+        "psql", "-q", "-h", server.directory, "-U", "hub", "-d", "hub", "-c",
+        "CREATE TABLE peer (id uuid PRIMARY KEY, sealed bytea NOT NULL)")
+    script = server.directory / "insert.sql"
+    script.write_text(
+        "INSERT INTO peer VALUES (gen_random_uuid(), decode(repeat('5a', 1024), 'hex'));\n")
+    script.chmod(0o644)
+    return script
+
+
+def pgbench(server, script):
+    """PostgreSQL's own client: the same number of connections, a transaction for each row."""
+    output = server.run(
+        "pgbench", "-n", "-M", "prepared", "-h", server.directory, "-U", "hub", "-c", CLIENTS, "-j", 2, "-T", SECONDS,
+        "-f", script, "hub")
+    return [float(re.search(r"tps = ([0-9.]+)", output).group(1))]
+
+
+def report(run, results):
+    rows = [
+        ("disk", "disk_syncs", "4 KiB appended and synced, one after the other (the disk)", None),
+        ("sqlite_peer", "append_sqlite_python", "SQLite from Python, FULL, one by one", None),
+        ("sqlite_one", "append_sqlite_one", "the hub's SQLite, FULL, 1 client", None),
+        ("sqlite", "append_sqlite", f"the hub's SQLite, FULL, {CLIENTS} clients", 24_000),
+        ("postgres_peer", "append_pgbench", f"pgbench, {CLIENTS} connections, a transaction a row", None),
+        ("postgres_one", "append_postgres_one", "the hub's PostgreSQL, 1 client", None),
+        ("postgres", "append_postgres", f"the hub's PostgreSQL, {CLIENTS} clients, one household", None),
+        ("postgres_many", "append_postgres_many", f"the hub's PostgreSQL, {CLIENTS} clients, {CLIENTS} households", None),
+    ]
+    for key, name, words, goal in rows:
+        if key not in results:
+            continue
+        rates = [result[0] for result in results[key]]
+        run.figures.add(
+            name, statistics.median(rates), "1/s", words, None if goal is None else f">= {goal}",
+            None if goal is None else lambda value, goal=goal: value >= goal, spread(rates))
+    for key, words in (("sqlite", "SQLite"), ("postgres", "PostgreSQL")):
+        if key not in results:
+            continue
+        for column, name, unit, scale, what in (
+                (1, "p50", "ms", 1e-3, "p50 of an append"), (2, "p99", "ms", 1e-3, "p99 of an append"),
+                (3, "processor", "us", 1, "processor time of the hub for an append")):
+            values = [result[column] * scale for result in results[key]]
+            run.figures.add(
+                f"append_{key}_{name}", statistics.median(values), unit, f"{words}, {CLIENTS} clients: {what}",
+                spread=spread(values))

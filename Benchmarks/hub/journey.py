@@ -1,0 +1,88 @@
+"""From a blocked launch, through gate, daemon and hub, to a paired device that has its stream open."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+
+from applocker import PASSCODE, AppLocker
+from figures import percentile, spread
+from processes import read_line, start, stop
+
+LAUNCHES = 200
+PAUSE = 0.1  # seconds
+
+
+def measure(run):
+    if os.geteuid() != 0:
+        return run.figures.leave_out("journey", "AppLocker holds launches only where it is started by root")
+    program = run.directory / "blocked"
+    shutil.copy(run.programs["tiny"], program)
+    with AppLocker(run, "journey", with_hub=True) as applocker:
+        applocker.set_up(program)
+        device = run.directory / "device"
+        pair(run, applocker, device)
+        watch = start(
+            [run.build / "applocker", "companion", "watch", "--state", device, "--json"], ends_with=signal.SIGTERM,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+        try:
+            time.sleep(2)
+            drain(watch.stdout)
+            times = [journey(watch.stdout, program) for _ in range(run.rounds(LAUNCHES))]
+        finally:
+            stop(watch)
+    for share, goal in ((0.5, 20), (0.99, 100)):
+        run.figures.add(
+            f"journey_p{int(share * 100)}", percentile(times, share) * 1e3, "ms",
+            f"blocked launch to a device that watches, p{int(share * 100)} of {len(times)}", f"< {goal}",
+            lambda value, goal=goal: value < goal, spread([t * 1e3 for t in times]))
+
+
+def pair(run, applocker, device):
+    reading, writing = os.pipe()
+    os.write(writing, PASSCODE.encode() + b"\n")
+    os.close(writing)
+    pairing = start(
+        [run.build / "applocker", "pair", "--json", "--yes", "--passcode-fd", reading, "--socket", applocker.socket],
+        pass_fds=[reading], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    os.close(reading)
+    line = read_line(pairing.stdout, 30)
+    if not line:
+        raise SystemExit(f"Benchmarks/hub: no invitation: {pairing.stderr.read().decode().strip()}")
+    joining = subprocess.run(
+        [str(run.build / "applocker"), "companion", "join", json.loads(line)["link"], "--name", "benchmark", "--state",
+         str(device)], capture_output=True, text=True, timeout=60)
+    if joining.returncode != 0 or pairing.wait(30) != 0:
+        raise SystemExit(f"Benchmarks/hub: nobody was paired: {joining.stderr.strip()}")
+
+
+def drain(stream):
+    while select.select([stream], [], [], 0.2)[0]:
+        os.read(stream.fileno(), 1 << 16)
+
+
+def journey(stream, program):
+    """Seconds from the start of the program to the first line that tells of it."""
+    time.sleep(PAUSE)
+    drain_now(stream)
+    began = time.monotonic()
+    try:
+        subprocess.run([str(program)], capture_output=True)
+        raise SystemExit("Benchmarks/hub: a locked app ran.")
+    except PermissionError:
+        pass
+    while True:
+        line = read_line(stream, 10)
+        if line is None:
+            raise SystemExit("Benchmarks/hub: a blocked launch was not told.")
+        if '"kind":"event"' in line:
+            return time.monotonic() - began
+
+
+def drain_now(stream):
+    while select.select([stream], [], [], 0)[0]:
+        os.read(stream.fileno(), 1 << 16)
