@@ -1,4 +1,5 @@
 import Synchronization
+import WireProtocol
 
 /// Hands every change to every reader. A reader that is too slow loses the oldest, and then reads `.unknown`.
 package final class HubChangeFeed: Sendable {
@@ -32,9 +33,10 @@ package final class HubChangeFeed: Sendable {
         return stream
     }
 
-    /// In this order; calls have to come one after the other.
-    package func publish(_ changes: [HubChange]) {
-        guard !changes.isEmpty else { return }
+    /// In this order, of each household's numbers of records the last alone; calls have to come one after the other.
+    package func publish(_ all: [HubChange]) {
+        guard !all.isEmpty else { return }
+        let changes = Self.withoutOvertaken(all)
         let readers = state.withLock { Array($0.readers.values) }
         for reader in readers {
             for change in changes {
@@ -42,6 +44,16 @@ package final class HubChangeFeed: Sendable {
                 if case .dropped = reader.yield(change) { reader.yield(.unknown) }
             }
         }
+    }
+
+    /// A transaction of many writes tells each number; whoever looks after the last finds all of them.
+    private static func withoutOvertaken(_ changes: [HubChange]) -> [HubChange] {
+        guard changes.count > 1 else { return changes }
+        var told: Set<HubID> = []
+        return changes.reversed().filter { change in
+            guard case .records(let household, _) = change else { return true }
+            return told.insert(household).inserted
+        }.reversed()
     }
 
     package func close() {

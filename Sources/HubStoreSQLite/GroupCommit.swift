@@ -122,7 +122,7 @@ final class GroupCommit: Sendable {
             try database.cachedStatement(sql: "COMMIT").execute()
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
-            let refusal = error is HubError ? HubError.storeIsClosed : HubError(database: error)
+            let refusal = HubError(database: error is HubError ? DatabaseError(resultCode: .SQLITE_ABORT) : error)
             for write in writes { write.refuse(refusal) }
             return
         }

@@ -44,6 +44,9 @@ public final class SQLiteHubStore: HubStore {
             try pool.writeWithoutTransaction { database in
                 // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
+                // 32 MiB of log before it is moved into the database, which everybody waits for: appends to random places
+                // of an index touch many pages, and most of them again before long.
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = 8192")
             }
             let migrator = Self.migrator
             if try pool.writeWithoutTransaction(migrator.hasBeenSuperseded) {

@@ -100,5 +100,22 @@ extension Conformance {
             let seen = await stream.reduce(into: [HubChange]()) { $0.append($1) }
             #expect(seen.last == .unknown && seen.count == 4)
         }
+
+        @Test func ofManyNumbersToldAtOnceTheLastIsToldInItsPlace() async throws {
+            let feed = HubChangeFeed()
+            let stream = feed.stream()
+            let (one, two) = (HubID.random(), HubID.random())
+            feed.publish([
+                .records(household: one, through: 1), .records(household: two, through: 7),
+                .roster(household: one, number: 2), .records(household: one, through: 2), .unknown,
+            ])
+            feed.close()
+            let seen = await stream.reduce(into: [HubChange]()) { $0.append($1) }
+            #expect(
+                seen == [
+                    .records(household: two, through: 7), .roster(household: one, number: 2),
+                    .records(household: one, through: 2), .unknown,
+                ])
+        }
     }
 }
