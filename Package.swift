@@ -51,7 +51,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
@@ -158,9 +158,12 @@ targets += module("WebPush", [crypto], tests: [crypto])
 targets += module(
     "HubServer",
     [
-        "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdTLS, httpClient, httpTypes, lifecycle,
+        "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdCore, httpClient, httpTypes, lifecycle,
         unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
-    ], tests: ["HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", crypto, hummingbird, httpClient, nioCore])
+    ], tests: [
+        "HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird, httpClient,
+        httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
+    ])
 targets += module(
     "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
     tests: ["HubServer", "HubStore", "HubStoreSQLite", "WireProtocol"])

@@ -31,9 +31,9 @@ enum Check {
         }
     }
 
-    static func number(_ number: UInt64, from least: UInt64 = 1, _ name: String) throws {
-        guard (least...largestNumber).contains(number) else {
-            throw HubError(.badRequest, "\(name) is not a number from \(least) to \(largestNumber).")
+    static func number(_ number: UInt64, upTo largest: UInt64 = largestNumber, _ name: String) throws {
+        guard (1...largest).contains(number) else {
+            throw HubError(.badRequest, "\(name) is not a number from 1 to \(largest).")
         }
     }
 

@@ -8,8 +8,12 @@ public struct HubLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     private let label: String
 
-    public init(label: String, level: Logger.Level = .info) {
+    private let descriptor: Int32
+
+    /// - Parameter descriptor: where the lines go; standard error by default.
+    public init(label: String, level: Logger.Level = .info, descriptor: Int32 = 2) {
         self.label = label
+        self.descriptor = descriptor
         logLevel = level
     }
 
@@ -20,14 +24,25 @@ public struct HubLogHandler: LogHandler {
 
     public func log(event: LogEvent) {
         var fields: [(String, String)] = [
-            ("time", Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))),
+            ("time", Self.now()),
             ("level", event.level.rawValue), ("from", label), ("message", "\(event.message)"),
         ]
         let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
         fields += all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
         let body = fields.map { "\(Self.quoted($0.0)):\(Self.value($0.1))" }.joined(separator: ",")
         let bytes = Array("{\(body)}\n".utf8)
-        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// RFC 3339, in UTC, with milliseconds.
+    private static func now() -> String {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var parts = tm()
+        gmtime_r(&time.tv_sec, &parts)
+        return String(
+            format: "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1_900, parts.tm_mon + 1, parts.tm_mday,
+            parts.tm_hour, parts.tm_min, parts.tm_sec, time.tv_nsec / 1_000_000)
     }
 
     /// Numbers stay numbers.

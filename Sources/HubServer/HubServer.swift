@@ -8,14 +8,13 @@ import HummingbirdCore
 public import Logging
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import ServiceLifecycle
 import Synchronization
 public import UnixSignals
 import WebPush
 
 /// The hub: HTTP/1.1 with JSON, plain or over TLS, on TCP or a Unix socket. docs/hub-protocol.md has its routes.
-public struct HubServer: Sendable {
+public final class HubServer: Sendable {
     private let configuration: HubConfiguration
     private let store: any HubStore
     private let blobs: any HubBlobStore
@@ -23,6 +22,7 @@ public struct HubServer: Sendable {
     private let logger: Logger
     private let files: WebFiles
     private let certificates: CertificateReloader?
+    private let running = Mutex<ServiceGroup?>(nil)
 
     /// - Parameter logger: for everything that the hub says; it is given no address, token, id or body.
     /// - Throws: `HubStartError` where certificate or files of the companion can't be used.
@@ -76,8 +76,13 @@ public struct HubServer: Sendable {
                 .init(service: StreamService(service: service)),
             ], gracefulShutdownSignals: signals, logger: quietLogger)
         group.maximumGracefulShutdownDuration = configuration.limits.shutdownTimeout
-        try await ServiceGroup(configuration: group).run()
+        let services = ServiceGroup(configuration: group)
+        running.withLock { $0 = services }
+        try await services.run()
     }
+
+    /// Ends `run` in order, as a signal does. Does not wait for the end.
+    public func stop() async { await running.withLock { $0 }?.triggerGracefulShutdown() }
 
     /// Of the libraries: what goes wrong alone.
     private var quietLogger: Logger {

@@ -23,12 +23,15 @@ struct BlobReading: Sendable {
 }
 
 extension HubService {
+    /// Of one blob, whatever the quota: 1 TiB.
+    static let maximumBlobBytes: UInt64 = 1 << 40
+
     /// What is read of a blob at a time, in bytes.
     static let blobStep = 256 << 10
 
     func beginBlob(_ request: HubRequest) async throws -> HubReply {
         let message = try request.message(NewBlobRequest.self)
-        try Check.number(message.size, "size")
+        try Check.number(message.size, upTo: Self.maximumBlobBytes, "size")
         try Check.bytes(message.hash, 32, "hash")
         let household = try request.knownDevice().household
         if try await store.blob(message.id, of: household) == nil {

@@ -21,11 +21,17 @@ final class PushOrigins: Sendable {
 
     private let settings: PushSettings
     private let time: any HubTime
+    private let addresses: @Sendable (String) -> [String]
     private let ways = Mutex<[String: Way]>([:])
 
-    init(settings: PushSettings, time: any HubTime) {
+    /// - Parameter addresses: all that a name has; called on a thread of its own.
+    init(
+        settings: PushSettings, time: any HubTime,
+        addresses: @escaping @Sendable (String) -> [String] = { PushOrigins.lookUp($0) }
+    ) {
         self.settings = settings
         self.time = time
+        self.addresses = addresses
     }
 
     /// What can be said of an endpoint without looking its name up.
@@ -51,7 +57,7 @@ final class PushOrigins: Sendable {
         return (origin, host)
     }
 
-    /// - Throws: `PushRefused` where the name has no address, or one that must not be asked.
+    /// - Throws: `PushRefused` where the name has an address that must not be asked, `PushUnreachable` where it has none.
     func client(for endpoint: String) async throws -> HTTPClient {
         let (origin, host) = try check(endpoint)
         let now = time.elapsed()
@@ -99,16 +105,16 @@ final class PushOrigins: Sendable {
     private func resolve(_ host: String) async throws -> String {
         let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let found = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Self.addresses(of: bare)) }
+            Thread.detachNewThread { continuation.resume(returning: self.addresses(bare)) }
         }
-        guard let first = found.first else { throw PushRefused() }
+        guard let first = found.first else { throw PushUnreachable() }
         let isAllowed = settings.allowsPrivateAddresses || found.allSatisfy { IPAddress($0)?.isPublic ?? false }
         guard isAllowed else { throw PushRefused() }
         return first
     }
 
     /// getaddrinfo(3) blocks.
-    private static func addresses(of host: String) -> [String] {
+    static func lookUp(_ host: String) -> [String] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_ADDRCONFIG
@@ -129,6 +135,9 @@ final class PushOrigins: Sendable {
         return found
     }
 }
+
+/// The push service's name has no address now.
+struct PushUnreachable: Error {}
 
 /// The push service's address is not one that this hub asks.
 struct PushRefused: Error {}

@@ -196,8 +196,10 @@ final class PushSender: Sendable {
                 logger.warning("A push service refused a message.", metadata: ["status": "\(response.status.code)"])
                 return .refused
             }
+        } catch is WebPushError {
+            return .refused
         } catch is PushRefused {
-            logger.warning("A push service has no address, or a private one; see --allow-private-push.")
+            logger.warning("A push service has a private address; see --allow-private-push.")
             return .refused
         } catch {
             return .later(seconds: nil)

@@ -28,6 +28,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// What a client that is still sending has after the refusal to read it: closing at once would break its connection
     /// before it has read.
     private static let lingering = TimeAmount.seconds(2)
+    /// And so many bytes of what it still sends.
+    private static let lingeringBytes = 8 << 20
     /// How often a client that does not take its answer is looked at.
     private static let stallCheck = TimeAmount.seconds(10)
 
@@ -52,6 +54,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// A refusal that waits for the answers before it.
     private var refusal: HubError?
     private var isRefused = false
+    private var discardedBytes = 0
     /// The stream that this connection's last request has become.
     private(set) var member: StreamMember?
 
@@ -125,7 +128,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Reading
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isRefused, refusal == nil else { return }
+        guard !isRefused, refusal == nil else { return discard(unwrapInboundIn(data), context) }
         switch unwrapInboundIn(data) {
         case .head(let head):
             let path = (head.path ?? "").prefix { $0 != "?" }
@@ -151,6 +154,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             readDeadline = nil
         }
         context.fireChannelRead(data)
+    }
+
+    private func discard(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        guard case .body(let bytes) = part else { return }
+        discardedBytes += bytes.readableBytes
+        if discardedBytes > Self.lingeringBytes { context.close(promise: nil) }
     }
 
     private func expectEnd(within bytes: Int, _ context: ChannelHandlerContext) {

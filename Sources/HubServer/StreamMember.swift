@@ -66,6 +66,7 @@ final class StreamMember: @unchecked Sendable {
 
     /// Closes the connection: there is no writing to who does not read.
     func cutOff() {
+        ring?.metrics.streamCutOff()
         ended(.tooSlow)
         connection.close()
     }

@@ -12,7 +12,7 @@ final class StreamRing {
     /// Of one write; what is more comes once that is out.
     private static let maximumWrite = 256 << 10
 
-    private let metrics: HubMetrics
+    let metrics: HubMetrics
     private var items: [StreamItem] = []
     private var first: UInt64 = 0
     private var bytes = 0

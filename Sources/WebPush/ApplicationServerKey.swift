@@ -23,7 +23,7 @@ public struct ApplicationServerKey: Sendable {
     /// What a browser subscribes with: 65 bytes X9.63 in base64url without padding.
     public var publicKey: String { Base64URL.encode(key.publicKey.x963Representation) }
 
-    /// The Authorization header for one push service: "vapid t=…, k=…" (RFC 8292 section 3).
+    /// The Authorization header for one push service: "vapid t=…,k=…" (RFC 8292 section 3).
     ///
     /// - Parameters:
     ///   - endpoint: of the subscription; the token is for its origin alone.
@@ -43,7 +43,7 @@ public struct ApplicationServerKey: Sendable {
         let head = Base64URL.encode(Data(#"{"typ":"JWT","alg":"ES256"}"#.utf8))
         let signed = head + "." + Base64URL.encode(claims)
         let signature = try key.signature(for: Data(signed.utf8))
-        return "vapid t=\(signed).\(Base64URL.encode(signature.rawRepresentation)), k=\(publicKey)"
+        return "vapid t=\(signed).\(Base64URL.encode(signature.rawRepresentation)),k=\(publicKey)"
     }
 
     /// "https://host" with the port where it is not 443 (RFC 6454 section 6.2).

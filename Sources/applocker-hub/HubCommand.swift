@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import HubServer
 import HubStore
+import HubStorePostgres
 import HubStoreSQLite
 import Logging
 import ServiceLifecycle
@@ -39,6 +40,13 @@ struct HubCommand: AsyncParsableCommand {
 
     @Option(help: "Where to listen: HOST:PORT, [IPv6]:PORT, or unix:PATH.")
     var listen = "127.0.0.1:8440"
+
+    @Option(
+        help: """
+            Keep everything in PostgreSQL: a file with libpq's connection string (mode 0600), or "environment" for libpq's
+            own variables (PGHOST, PGSERVICE, PGPASSFILE …).
+            """)
+    var postgres: String?
 
     @Option(help: "TLS certificate with its chain, PEM.")
     var certificate: String?
@@ -113,10 +121,9 @@ struct HubCommand: AsyncParsableCommand {
         let directory = try HubDirectory(path: state)
         let level = Logger.Level(rawValue: log.rawValue) ?? .notice
         let logger = Logger(label: "hub") { HubLogHandler(label: $0, level: level) }
-        let store = try SQLiteHubStore(path: directory.database)
-        let server = try HubServer(
-            configuration: try configuration(directory), store: store,
-            blobs: try DirectoryBlobStore(path: directory.blobs), logger: logger)
+        let configuration = try configuration(directory)
+        let (store, blobs) = try await stores(directory)
+        let server = try HubServer(configuration: configuration, store: store, blobs: blobs, logger: logger)
         let listen = listen
         let reloading = Task {
             for await _ in await UnixSignalsSequence(trapping: .sighup) { server.reload() }
@@ -129,5 +136,13 @@ struct HubCommand: AsyncParsableCommand {
             logger.notice("listening", metadata: ["on": "\(shown)"])
             FileHandle.standardOutput.write(Data("listening on \(shown)\n".utf8))
         }
+    }
+
+    private func stores(_ directory: HubDirectory) async throws -> (any HubStore, any HubBlobStore) {
+        guard let postgres else {
+            return (try SQLiteHubStore(path: directory.database), try DirectoryBlobStore(path: directory.blobs))
+        }
+        let store = try await PostgresHubStore(postgres == "environment" ? .environment : .file(postgres))
+        return (store, PostgresBlobStore(store))
     }
 }

@@ -1,0 +1,9 @@
+import HubStoreSQLite
+import TestSupport
+
+enum SQLiteStoreReopening {
+    /// - Throws: where another process or hub still owns the database.
+    static func open(_ directory: TemporaryDirectory) throws {
+        _ = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
+    }
+}
