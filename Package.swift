@@ -51,7 +51,6 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
@@ -128,8 +127,8 @@ targets += [
     .testTarget(
         name: "Integration",
         dependencies: [
-            "TestSupport", "Policy", "WireProtocol", "LocalControl", "CLinux", "applocker", "applockerd",
-            "applocker-gate",
+            "TestSupport", "Policy", "WireProtocol", "LocalControl", "Household", "HeadlessCompanion", "HubClient",
+            "SealedFormats", "CLinux", "applocker", "applockerd", "applocker-gate", "applocker-hub",
         ], swiftSettings: strict),
     .testTarget(
         name: "Privileged",
