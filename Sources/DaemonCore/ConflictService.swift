@@ -23,6 +23,12 @@ actor ConflictService {
         await settle(keys)
     }
 
+    /// Keys were added, as by an import: companions get them too.
+    func ringChanged() async {
+        guard let keys = await vault.openKeys() else { return }
+        try? await household.giveKeysToAll(keys.ring)
+    }
+
     /// The same, where a conflict came while the vault was open.
     func recordsTaken() async {
         guard let keys = await vault.openKeys() else { return }

@@ -26,7 +26,7 @@ extension ControlPlane {
             return try await devices.household.makePairing(address: body.address)
         case .pairing:
             return try await devices.household.pairing(
-                name, waitingUpTo: try number("wait", in: request, default: 0, range: 0...30))
+                name, waitingUpTo: try number("wait", in: request, default: 0, range: 0...25))
         case .confirmPairing:
             let body: PasscodeRequest = try decode(request)
             return try await devices.household.confirmPairing(

@@ -34,6 +34,9 @@ extension ControlPlane {
         if inactivity.source == .none, !reports.isEmpty || inactivity.isArmed {
             degraded.append("Nothing tells whether you are there: inactivity locks nothing of yours.")
         }
+        if await !devices.sync.misbehaviour.isEmpty {
+            degraded.append("The hub can't be trusted: it served what no honest hub does. See `applocker hub status`.")
+        }
         var processes = [ProcessReport(name: "applockerd", pid: ownProcess)]
         if let process = await apps.gateProcess {
             processes.append(ProcessReport(name: "applocker-gate", pid: process))

@@ -63,7 +63,11 @@ extension ControlPlane {
             try await sealed.intruders.remove(request.parameter ?? "", peer: request.peer)
             return DoneReport()
         case .exportBackup: return try await sealed.backups.export(try decode(request), peer: request.peer)
-        case .importBackup: return try await sealed.backups.import(try decode(request), peer: request.peer)
+        case .importBackup:
+            let body: ImportRequest = try decode(request)
+            let report = try await sealed.backups.import(body, peer: request.peer)
+            if !body.isTrial { await devices.notes.ringChanged() }
+            return report
         case .makeRecovery, .testRecovery, .useRecovery: return try await recoveryReply(to: request)
         default: return try await verifyLogReply(to: request)
         }

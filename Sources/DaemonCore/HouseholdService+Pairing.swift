@@ -185,6 +185,17 @@ extension HouseholdService {
         try await (store.known(collection, id)?.revision ?? 0) + 1
     }
 
+    /// Boxes the keys of the vaults to every companion once more.
+    func giveKeysToAll(_ vaultRing: KeyRing) async throws {
+        guard let session else { return }
+        var change = StateChange()
+        for member in session.roster.members where member.role == .companion {
+            change.household.append(try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing))
+        }
+        try await store.write(change)
+        await queued()
+    }
+
     /// The vault is open: devices that were admitted and did not get their keys, because the daemon ended in between, get
     /// them now.
     func giveMissingKeys(_ vaultRing: KeyRing) async throws {

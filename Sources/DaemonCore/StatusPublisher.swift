@@ -23,6 +23,7 @@ actor StatusPublisher {
     /// Raised for a change, and for what has to go out although nothing changed.
     private let wake = Signal()
     private var isDue = true
+    private var repetition: Task<Void, Never>?
 
     init(
         household: HouseholdService, sync: SyncService, events: EventPublisher, apps: AppService,
@@ -51,12 +52,6 @@ actor StatusPublisher {
             group.addTask { [changes, wake] in
                 for await _ in changes.follow() { wake.raise() }
             }
-            group.addTask { [time] in
-                while !Task.isCancelled {
-                    guard (try? await time.sleep(for: Self.longest)) != nil else { return }
-                    await self.refresh()
-                }
-            }
             group.addTask { await self.publishOnWake() }
             await group.next()
             group.cancelAll()
@@ -69,7 +64,17 @@ actor StatusPublisher {
             // While there is no connection nobody is told: at the next one it is due.
             guard await sync.isConnected else { continue }
             await publish()
+            repeatLater()
             guard (try? await time.sleep(for: Self.shortest)) != nil else { return }
+        }
+    }
+
+    /// Runs while there is a connection, and not on a computer that has none.
+    private func repeatLater() {
+        repetition?.cancel()
+        repetition = Task { [time] in
+            guard (try? await time.sleep(for: Self.longest)) != nil else { return }
+            refresh()
         }
     }
 

@@ -61,7 +61,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case connectHub = "POST /v1/hub"
     case disconnectHub = "DELETE /v1/hub"
     case makePairing = "POST /v1/pairings"
-    /// `?wait=SECONDS`, at most 30: answers as soon as a device has joined.
+    /// `?wait=SECONDS`, at most 25: answers as soon as a device has joined.
     case pairing = "GET /v1/pairings/{pairing}"
     case confirmPairing = "POST /v1/pairings/{pairing}/confirm"
     case endPairing = "DELETE /v1/pairings/{pairing}"

@@ -53,17 +53,22 @@ extension World {
         .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings,
     ]
 
+    /// Of hub and devices; they need the same.
+    static let ofDevices: [ControlRoute] = [
+        .connectHub, .disconnectHub, .makePairing, .pairing, .confirmPairing, .endPairing, .renameDevice, .revokeDevice,
+    ]
+
     /// Answered without a session: they only show, make more locked, or carry a passcode themselves.
     static let open: [ControlRoute] = [
         .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
         .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
-        .verifyLog, .reset, .stop,
+        .hubStatus, .listDevices, .verifyLog, .reset, .stop,
     ]
 
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
-        let all = Self.managing + Self.open + ControlPlane.vaultRoutes + [.prompts, .session]
+        let all = Self.managing + Self.ofDevices + Self.open + ControlPlane.vaultRoutes + [.prompts, .session]
         #expect(Set(all) == Set(ControlRoute.allCases))
         #expect(all.count == Set(all).count)
         #expect(Set(Self.bodies.keys) == Set(Self.managing))
@@ -96,7 +101,9 @@ extension World {
         _ = try await world.call(route, parameter, token: token, body: body)
     }
 
-    @Test(arguments: managing) func aManagingRequestIsNotEvenReadWithoutASession(_ route: ControlRoute) async throws {
+    @Test(arguments: managing + ofDevices) func aManagingRequestIsNotEvenReadWithoutASession(_ route: ControlRoute)
+        async throws
+    {
         let world = try await World()
         let request = ControlRequest(route: route, peer: alice, parameter: "x", body: Array("{".utf8))
         #expect(await refusal { _ = try await world.control.respond(to: request) } == .sessionNeeded)

@@ -250,4 +250,38 @@ struct NoteCommandTests {
     }
 
     private static func word() -> String { UUID().uuidString }
+
+    @Test(
+        "A copied line is on the desktop's clipboard for as long as the settings say, and then nothing is",
+        .requires(.program("Xvfb"), .program("xclip")))
+    func copied() async throws {
+        let applocker = try await CommandLineFixture()
+        try await applocker.addNote("Safe", "for the door\n12-34-56")
+        let set = try await applocker.run(
+            "settings", "set", "--clipboard", "5s", passcodes: [CommandLineFixture.passcode])
+        #expect(set.status == 0, "\(set.errors)")
+        let nowhere = try await applocker.run("note", "show", "Safe", "--copy")
+        #expect(nowhere.status == 1 && nowhere.errors.contains("Nothing was copied"), "\(nowhere.errors)")
+
+        let server = try ChildProcess(
+            "Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-ac", "-noreset"])
+        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
+        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let environment = applocker.environment.merging([
+            "DISPLAY": display, "GDK_BACKEND": "x11", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
+            "DBUS_SESSION_BUS_ADDRESS": "disabled:", "LC_ALL": "C.UTF-8",
+        ]) { $1 }
+        func pasted() async throws -> String {
+            try await ChildProcess.run("xclip", ["-selection", "clipboard", "-out"], environment: environment).output
+        }
+        let copied = try await ChildProcess.run(
+            BuiltProducts.path("applocker"), ["note", "show", "Safe", "--copy", "--line", "2"],
+            environment: environment)
+        #expect(copied.exit == .code(0), "\(copied.errorOutput)")
+        #expect(!copied.output.contains("12-34-56") && copied.output.contains("5 seconds"), "\(copied.output)")
+        #expect(try await pasted() == "12-34-56")
+        await eventually("the clipboard is empty again") { try await pasted().isEmpty }
+        try await applocker.end()
+        _ = server.isRunning
+    }
 }

@@ -13,6 +13,9 @@ extension CompanionCommand {
             discussion: """
                 lock-all, unlock-all, lock APP, unlock APP, approve PROMPT, deny PROMPT, lock-vault, photo, sign-out, \
                 remove-photo ID, report, add APP, remove APP, schedule APP TEXT
+
+                  applocker companion command lock-all --state DIR
+                  applocker companion command unlock firefox-esr --for 10m --state DIR
                 """)
 
         @Argument var action: [String]
@@ -68,7 +71,11 @@ extension CompanionCommand {
     }
 
     struct Notes: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the notes, with their texts.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the notes, with their texts.",
+            discussion: """
+                  applocker companion notes --state DIR --json
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -80,7 +87,10 @@ extension CompanionCommand {
 
     struct Note: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a note; its text comes from standard input. Or remove one.")
+            abstract: "Write a note; its text comes from standard input. Or remove one.",
+            discussion: """
+                  applocker companion note "Shopping" --state DIR < list.txt
+                """)
         @Argument(help: "The title.") var title: String = ""
         @Option(help: "Change this note instead of adding one.") var id: String?
         @Option(help: "Remove this note.") var remove: String?
@@ -101,7 +111,11 @@ extension CompanionCommand {
     }
 
     struct Photo: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write an intruder photo to standard output.")
+        static let configuration = CommandConfiguration(
+            abstract: "Write an intruder photo to standard output.",
+            discussion: """
+                  applocker companion photo ID --state DIR > photo.jpg
+                """)
         @Argument var id: String
         @OptionGroup var place: Place
 
@@ -114,7 +128,10 @@ extension CompanionCommand {
 
     struct PIN: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "pin", abstract: "Leave a PIN share at the hub, or try a PIN on it.")
+            commandName: "pin", abstract: "Leave a PIN share at the hub, or try a PIN on it.",
+            discussion: """
+                  applocker companion pin set --state DIR --passcode-fd 3 3< pin.txt
+                """)
         @Argument(help: "set or try.") var action: String
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var place: Place
@@ -136,7 +153,11 @@ extension CompanionCommand {
     }
 
     struct Push: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Subscribe to pushes, or end that.")
+        static let configuration = CommandConfiguration(
+            abstract: "Subscribe to pushes, or end that.",
+            discussion: """
+                  applocker companion push --endpoint URL --p256dh KEY --auth KEY --state DIR
+                """)
         @Option(help: "Where pushes go.") var endpoint: String?
         @Option(help: "base64url, 65 bytes.") var p256dh: String?
         @Option(help: "base64url, 16 bytes.") var auth: String?

@@ -52,7 +52,10 @@ struct CompanionCommand: AsyncParsableCommand {
 
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Join by a pairing link, and wait until the owner has agreed.")
+            abstract: "Join by a pairing link, and wait until the owner has agreed.",
+            discussion: """
+                  applocker companion join LINK --name "Anna's phone" --state DIR
+                """)
 
         @Argument(help: "What `applocker pair` shows; - reads it from standard input.") var link: String
         @Option(help: "What the owner is shown.") var name: String
@@ -73,7 +76,11 @@ struct CompanionCommand: AsyncParsableCommand {
     }
 
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Say what the computers' status is.")
+        static let configuration = CommandConfiguration(
+            abstract: "Say what the computers' status is.",
+            discussion: """
+                  applocker companion status --state DIR --json
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -96,7 +103,11 @@ struct CompanionCommand: AsyncParsableCommand {
     }
 
     struct Alerts: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List what happened, oldest first.")
+        static let configuration = CommandConfiguration(
+            abstract: "List what happened, oldest first.",
+            discussion: """
+                  applocker companion alerts --state DIR
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -111,7 +122,11 @@ struct CompanionCommand: AsyncParsableCommand {
     }
 
     struct Apps: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the computers' apps.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the computers' apps.",
+            discussion: """
+                  applocker companion apps --state DIR
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -125,7 +140,11 @@ struct CompanionCommand: AsyncParsableCommand {
     }
 
     struct Requests: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the launches that wait for an answer.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the launches that wait for an answer.",
+            discussion: """
+                  applocker companion requests --state DIR
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -140,7 +159,10 @@ struct CompanionCommand: AsyncParsableCommand {
 
     struct Watch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what comes, as it comes, until Ctrl-C. With --json an object a line.")
+            abstract: "Show what comes, as it comes, until Ctrl-C. With --json an object a line.",
+            discussion: """
+                  applocker companion watch --state DIR --json
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -158,7 +180,10 @@ struct CompanionCommand: AsyncParsableCommand {
 
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the household: token, push and PIN share end at once.")
+            abstract: "Leave the household: token, push and PIN share end at once.",
+            discussion: """
+                  applocker companion leave --state DIR
+                """)
         @OptionGroup var place: Place
 
         func run() async throws {

@@ -102,7 +102,23 @@ struct HubCommand: AsyncParsableCommand {
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "What goes to the other devices, and what came.",
-        subcommands: [HubCommand.Status.self], defaultSubcommand: HubCommand.Status.self)
+        subcommands: [Status.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say what waits, what came last, and what was refused.",
+            discussion: """
+                  applocker sync status
+                  applocker sync status --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try (try await connection.client.call(.hubStatus, reply: HubStatus.self)).print(output)
+        }
+    }
 }
 
 extension HubStatus {

@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Answers every connection with the same bytes and keeps it open, or closes it. It is no HTTP server: it says what it is
+/// told to say.
+///
+/// Sendable because its state is one `Mutex`; its thread ends when the listening socket is closed.
+final class ScriptedServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let heard = Mutex("")
+
+    /// What the clients sent.
+    var requests: String { heard.withLock { $0 } }
+
+    init(_ answer: String, closes: Bool = true) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw POSIXError(.EADDRINUSE) }
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                Thread.detachNewThread { [self] in serve(connection, answer, closes) }
+            }
+        }
+    }
+
+    private func serve(_ connection: Int32, _ answer: String, _ closes: Bool) {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        let count = read(connection, &buffer, buffer.count)
+        guard count > 0 else { return }
+        heard.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) }
+        let bytes = Array(answer.utf8)
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        if closes { close(connection) } else { _ = read(connection, &buffer, buffer.count) }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import HeadlessCompanion
+import LocalControl
+import SealedFormats
+import TestSupport
+import Testing
+import WireProtocol
+
+/// Computer, hub and companion as they are: three programs and HTTP between them.
+@Suite struct HubTests {
+    private func word(_ line: Substring?, _ key: String) throws -> String {
+        let object = try JSONSerialization.jsonObject(with: Data((line ?? "").utf8)) as? [String: Any]
+        return try #require(object?[key] as? String)
+    }
+
+    @Test func aPhoneIsPairedSeesAnAlertLetsALaunchInAndIsRevoked() async throws {
+        let fixture = try await CommandLineFixture()
+        let hub = try await RunningHub(in: fixture.directory)
+        let (passcode, phone) = ([CommandLineFixture.passcode], fixture.directory.path("phone"))
+        #expect(try await fixture.run("pair", passcodes: passcode).code == nil)
+        let connected = try await fixture.run("hub", "connect", hub.url, "--json", passcodes: passcode)
+        #expect(connected.status == 0, "\(connected.errors)")
+        await eventually { try await fixture.run("hub", "status", "--json").json()["connected"] as? Bool == true }
+        let diary = try fixture.copy(of: "/usr/bin/true", as: "diary")
+        #expect(try await fixture.run("add", diary, passcodes: passcode).status == 0)
+
+        let pairing = try fixture.start(["pair", "--json", "--yes"], passcodes: passcode)
+        await eventually { pairing.output.contains("\n") }
+        let link = try word(pairing.output.split(separator: "\n").first, "link")
+        let joined = try await fixture.run("companion", "join", link, "--name", "Anna's phone", "--state", phone)
+        #expect(joined.status == 0, "\(joined.errors)")
+        #expect(try await pairing.wait() == .code(0))
+        #expect(try await fixture.run("devices").output.contains("Anna's phone"))
+
+        // The PIN and the push subscription of the phone, which its revocation ends.
+        let push = ["--endpoint", "https://push.example/x", "--p256dh", key(65), "--auth", key(16), "--state", phone]
+        let subscribed = try await fixture.finish(
+            fixture.start(["companion", "push"] + push, input: .nothing))
+        #expect(subscribed.status == 0, "\(subscribed.errors)")
+        #expect(try await fixture.run("companion", "pin", "set", "--state", phone, passcodes: ["123456"]).status == 0)
+        #expect(try await fixture.run("companion", "pin", "try", "--state", phone, passcodes: ["000000"]).status == 1)
+        #expect(try await fixture.run("companion", "pin", "try", "--state", phone, passcodes: ["123456"]).status == 0)
+
+        // Nobody answers at the computer: the phone does.
+        let events = try await ControlClient(socketPath: fixture.socket).prompts()
+        let prompter = Task { for try await _ in events {} }
+        await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : true") }
+        let launch = try ChildProcess(diary)
+        let companion = try Companion(directory: phone, connect: Companion.overHTTP)
+        await eventually("the request arrives") {
+            try await companion.sync()
+            return await companion.requests().first?.appName == "diary"
+        }
+        #expect(launch.isRunning && launch.exit == nil)
+        let prompt = try #require(await companion.requests().first?.prompt)
+        let approved = try await fixture.run("companion", "command", "approve", prompt, "--state", phone)
+        #expect(approved.status == 0, "\(approved.output)\(approved.errors)")
+        #expect(try await launch.wait() == .code(0))
+        prompter.cancel()
+        let alerts = try await fixture.run("companion", "alerts", "--state", phone)
+        #expect(alerts.output.contains("diary was started and waits for the passcode."))
+
+        let revoked = try await fixture.run("devices", "revoke", "Anna's phone", "--yes", passcodes: passcode)
+        #expect(revoked.status == 0 && revoked.output.contains("reads nothing that is written from now on"))
+        for arguments in [["status"], ["pin", "try"], ["push", "--remove"], ["command", "lock-all"]] {
+            let refused = try await fixture.finish(
+                fixture.start(
+                    ["companion"] + arguments + ["--state", phone], input: .nothing,
+                    passcodes: arguments[0] == "pin" ? ["123456"] : nil))
+            #expect(refused.status == 1, "\(arguments)")
+        }
+        #expect(try await !fixture.run("devices").output.contains("Anna's phone"))
+        #expect(try await fixture.run("hub", "disconnect", "--yes", passcodes: passcode).status == 0)
+        #expect(try await fixture.run("hub", "status").output.contains("There is no hub."))
+        try await fixture.end()
+    }
+
+    private func key(_ count: Int) -> String {
+        // The base point of P-256 as a public key, or any bytes.
+        let point = "BGsX0fLhLEJH+Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfU="
+        let bytes = count == 65 ? Data(base64Encoded: point)! : Data(repeating: 7, count: count)
+        return bytes.base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+    }
+
+    @Test func upRunsAHubAndConnectsToItOnceThereIsAPasscode() async throws {
+        let directory = try TemporaryDirectory()
+        let state = directory.path("state")
+        let up = try ChildProcess(
+            BuiltProducts.path("applocker"), ["up", "--state", state] + (geteuid() == 0 ? [] : ["--user-mode"]))
+        let client = ControlClient(socketPath: state + "/control.sock")
+        await eventually(timeout: .seconds(30)) {
+            try await client.call(.status, reply: StatusReport.self).protection != .gateAway
+        }
+        #expect(up.errorOutput.contains("A hub runs on 127.0.0.1:"))
+        #expect(try await client.call(.hubStatus, reply: HubStatus.self).url == nil)
+        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
+        await eventually(timeout: .seconds(30), "connected: \(up.errorOutput)") {
+            let status = try await client.call(.hubStatus, reply: HubStatus.self)
+            return status.connected && status.records >= 3
+        }
+        #expect(FileManager.default.fileExists(atPath: state + "/hub/hub.sqlite"))
+        up.kill(SIGINT)
+        #expect(try await up.wait() == .code(0))
+    }
+
+    private func copy(of program: String, in directory: TemporaryDirectory) throws -> String {
+        let path = directory.path("diary")
+        try Data(contentsOf: URL(fileURLWithPath: program)).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return path
+    }
+
+    /// kill -9 of daemon and hub, over and over, while events are queued and sent. 10,000 of them with APPLOCKER_LONG=1.
+    @Test func everyQueuedEventArrivesInOrderOnceWhateverIsKilled() async throws {
+        let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 120 : 10_000
+        let directory = try TemporaryDirectory()
+        let hub = try await RunningHub(in: directory)
+        var daemon = try await ControlDaemon(state: directory)
+        try await daemon.setUp()
+        try await daemon.client.connect(hub.url, passcode: ControlDaemon.passcode)
+        let companion = try await daemon.client.pair(
+            "phone", passcode: ControlDaemon.passcode, directory: directory.path("phone"))
+        let session = try await daemon.session()
+        let _: AppsChanged = try await daemon.client.call(
+            .addApp, token: session, body: AddAppRequest(app: try copy(of: "/usr/bin/true", in: directory)))
+        try await hub.kill()
+        // Each lock is an event; what was queued before a kill is counted.
+        let kills = 3
+        var queued = 0
+        for round in 1...kills {
+            for _ in 0..<(count / kills) {
+                let _: AppsChanged = try await daemon.client.call(.lock, body: LockRequest(all: true))
+            }
+            await eventually(timeout: .seconds(60)) {
+                try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting >= count / kills * round
+            }
+            queued = try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting
+            try await daemon.killNow()
+            daemon = try await ControlDaemon(state: directory)
+        }
+        #expect(queued >= count / kills * kills)
+        for _ in 0..<4 {
+            try await hub.startAgain()
+            try await Task.sleep(for: .milliseconds(700))
+            try await hub.kill()
+            try await daemon.killNow()
+            daemon = try await ControlDaemon(state: directory)
+        }
+        try await hub.startAgain()
+        let client = daemon.client
+        await eventually(timeout: .seconds(120), "everything is sent") {
+            let status = try await client.call(.hubStatus, reply: HubStatus.self)
+            return status.connected && status.waiting == 0
+        }
+        try await companion.sync()
+        let report = await companion.report()
+        #expect(report.misbehaviour.isEmpty && report.refused == 0)
+        // Each names the one before: none is missing, and they come in the order of their times.
+        #expect(report.computers.first?.missingEvents == 0)
+        let events = await companion.events().filter { $0.kind == .relocked }
+        #expect(events.count == count / kills * kills)
+        #expect(events.map(\.time) == events.map(\.time).sorted())
+    }
+}
