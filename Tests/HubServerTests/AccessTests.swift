@@ -158,7 +158,7 @@ struct AccessTests {
     }
 
     @Test func withoutATokenOnlyWhatIsForAnybodyAnswers() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.failedTokens = .none }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.failedTokens = .none }.run { hub in
             let things = try await things(hub)
             for route in HubRoute.allCases where route.access != .anybody {
                 let target = try target(route, things, as: nil)

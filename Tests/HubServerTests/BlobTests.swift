@@ -92,7 +92,7 @@ struct BlobTests {
     }
 
     @Test func aHouseholdGetsNoMoreThanItsQuota() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.quotaBytes = 10_000 }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.quotaBytes = 10_000 }.run { hub in
             let computer = try await hub.found()
             #expect(try await hub.put(computer.record(sealed: Data(count: 6_000)), by: computer).status == 200)
             let second = computer.record(sealed: Data(count: 5_000))

@@ -73,10 +73,10 @@ struct ClientTests {
     }
 
     @Test func aNewHouseholdNeedsTheTokenUnlessItsComputerIsHere() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.registration = .token("registration token of the hub")
             configuration.trustedProxies = [AddressRange("127.0.0.1")!]
-        }) { hub in
+        }.run { hub in
             _ = try await hub.found()
             func found(_ token: String?, from address: String) async throws -> Int {
                 let device = TestDevice(household: .random(), id: .random(), role: .computer)
@@ -98,7 +98,8 @@ struct ClientTests {
     }
 
     @Test func metricsAreForThisMachineAndWhoHasTheirToken() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.metricsToken = "metrics token of the hub" }) {
+        try await HubUnderTest.configured { configuration, _ in configuration.metricsToken = "metrics token of the hub"
+        }.run {
             hub in
             let page = try await hub.ask(.metrics)
             #expect(page.status == 200 && page.body.contains("# TYPE applocker_hub_requests_total counter"))

@@ -66,7 +66,8 @@ struct GuardTests {
 
     /// Many large bodies at once are held to what the hub may have in memory.
     @Test func largeBodiesTogetherStayWithinTheBudget() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.memoryBytes = 32 << 20 }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 32 << 20 }.run {
+            hub in
             let computer = try await hub.found()
             let token = HubUnderTest.text(computer.token)
             let port = hub.port
@@ -93,11 +94,11 @@ struct GuardTests {
     }
 
     @Test func aSlowRequestIsCutOff() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.requestTimeout = .milliseconds(300)
             configuration.limits.idleTimeout = .milliseconds(700)
             configuration.limits.slowestClient = 1 << 20
-        }) { hub in
+        }.run { hub in
             let port = hub.port
             let answers = try await onThread {
                 // Half a header, then nothing; and a body of one byte now and then.
@@ -118,23 +119,25 @@ struct GuardTests {
     }
 
     @Test func aSilentConnectionIsClosedAndAHalfClosedOneAnswered() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.idleTimeout = .milliseconds(300) }) {
-            hub in
-            let port = hub.port
-            let (silent, half) = try await onThread {
-                let silent = try RawClient(port: port)
-                let half = try RawClient(port: port)
-                half.send("GET /v1/hub HTTP/1.1\r\nHost: h\r\n\r\n")
-                shutdown(half.descriptor, Int32(SHUT_WR))
-                return (silent.isClosed(within: 3), half.readAll())
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.idleTimeout = .milliseconds(300) }
+            .run {
+                hub in
+                let port = hub.port
+                let (silent, half) = try await onThread {
+                    let silent = try RawClient(port: port)
+                    let half = try RawClient(port: port)
+                    half.send("GET /v1/hub HTTP/1.1\r\nHost: h\r\n\r\n")
+                    shutdown(half.descriptor, Int32(SHUT_WR))
+                    return (silent.isClosed(within: 3), half.readAll())
+                }
+                #expect(silent)
+                #expect(half.hasPrefix("HTTP/1.1 200"))
             }
-            #expect(silent)
-            #expect(half.hasPrefix("HTTP/1.1 200"))
-        }
     }
 
     @Test func anAddressHasNoMoreConnectionsThanItMay() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.connectionsPerAddress = 8 }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.connectionsPerAddress = 8 }.run {
+            hub in
             let port = hub.port
             let (refused, later) = try await onThread {
                 var clients = try (0..<8).map { _ in try RawClient(port: port) }

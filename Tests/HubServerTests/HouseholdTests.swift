@@ -13,13 +13,13 @@ struct HouseholdTests {
             let report = try await hub.ask(.hub).decoded(HubReport.self)
             #expect(report.name == "applocker-hub")
             #expect(report.version == Release.version)
-            #expect(Base64(report.pushKey)?.count == 65)
+            #expect(bytes(report.pushKey)?.count == 65)
             #expect(!report.needsRegistrationToken)
             #expect(try await hub.ask(.health).status == 200)
         }
     }
 
-    private func Base64(_ text: String) -> Data? {
+    private func bytes(_ text: String) -> Data? {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")
         return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.count % 4) % 4))
     }
@@ -42,7 +42,7 @@ struct HouseholdTests {
     }
 
     @Test func aHouseholdSaysItsSizeAndKeepsItsDays() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.eventDays = 12 }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.eventDays = 12 }.run { hub in
             let computer = try await hub.found()
             try await hub.put(computer.record(sealed: Data(count: 100)), by: computer)
             let report = try await hub.ask(.household, token: computer.token).decoded(HouseholdReport.self)

@@ -40,25 +40,37 @@ final class HubUnderTest: Sendable {
         self.task = task
     }
 
-    /// Starts a hub, runs the test with it, and ends it in order.
-    static func run(
-        _ configure: (inout HubConfiguration, TemporaryDirectory) throws -> Void = { _, _ in },
-        client configuration: HTTPClient.Configuration = .init(),
-        _ test: (HubUnderTest) async throws -> Void
-    ) async throws {
-        let hub = try await start(configure, client: configuration)
-        do {
-            try await test(hub)
-        } catch {
-            try? await hub.end()
-            throw error
+    typealias Configuring = (inout HubConfiguration, TemporaryDirectory) throws -> Void
+
+    /// A hub that is still to be started.
+    struct Configured {
+        let configure: Configuring
+        let client: HTTPClient.Configuration
+
+        /// Starts a hub, runs the test with it, and ends it in order.
+        func run(_ test: (HubUnderTest) async throws -> Void) async throws {
+            let hub = try await start(configure, client: client)
+            do {
+                try await test(hub)
+            } catch {
+                try? await hub.end()
+                throw error
+            }
+            try await hub.end()
         }
-        try await hub.end()
+    }
+
+    static func configured(client: HTTPClient.Configuration = .init(), _ configure: @escaping Configuring) -> Configured
+    {
+        Configured(configure: configure, client: client)
+    }
+
+    static func run(_ test: (HubUnderTest) async throws -> Void) async throws {
+        try await configured { _, _ in }.run(test)
     }
 
     static func start(
-        _ configure: (inout HubConfiguration, TemporaryDirectory) throws -> Void = { _, _ in },
-        client: HTTPClient.Configuration = .init()
+        _ configure: Configuring = { _, _ in }, client: HTTPClient.Configuration = .init()
     ) async throws -> HubUnderTest {
         let directory = try TemporaryDirectory()
         let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))

@@ -8,9 +8,9 @@ import WireProtocol
 /// Who may ask how often, and how an address is found out.
 struct LimitTests {
     @Test func aDeviceThatAsksTooOftenWaitsAndOthersDoNot() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.deviceRequests = .init(perSecond: 1, burst: 5)
-        }) { hub in
+        }.run { hub in
             let (one, other) = (try await hub.found(), try await hub.found())
             var answers: [HubUnderTest.Answer] = []
             for _ in 0..<8 { answers.append(try await hub.ask(.ownDevice, token: one.token)) }
@@ -28,9 +28,9 @@ struct LimitTests {
             let phone = try await hub.pair(with: computer)
             #expect(try await hub.ask(.ownDevice, token: phone.token).status == 200)
         }
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .init(perSecond: 0.01, burst: 12)
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
             var statuses: [Int] = []
@@ -43,9 +43,9 @@ struct LimitTests {
     }
 
     @Test func unknownTokensAreCountedByAddressAndKnownOnesGoOn() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.failedTokens = .init(perSecond: 0.01, burst: 3)
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             #expect(try await hub.ask(.ownDevice, token: computer.token).status == 200)
             var statuses: [Int] = []
@@ -56,9 +56,9 @@ struct LimitTests {
     }
 
     @Test func tooManyBytesMakeTheNextRequestWait() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdBytes = .init(perSecond: 1_000, burst: 10_000)
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             #expect(try await hub.put(computer.record(sealed: Data(count: 30_000)), by: computer).status == 200)
             let refused = try await hub.put(computer.record(), by: computer)

@@ -39,14 +39,14 @@ struct OpenAPITests {
     @Test(.requires(.path(PythonPeers.program)), .timeLimit(.minutes(10)))
     func aFuzzerFindsNoServerError() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .none
             configuration.limits.deviceRequests = .none
             configuration.limits.addressRequests = .none
             configuration.limits.failedTokens = .none
             configuration.limits.arrivals = .none
             configuration.limits.quotaBytes = 1 << 60
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
             for device in [computer, phone] {

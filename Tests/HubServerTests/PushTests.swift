@@ -14,11 +14,11 @@ struct PushTests {
         replies: [TestPush.Reply] = [], _ test: (HubUnderTest, TestPush, TestDevice, TestDevice) async throws -> Void
     ) async throws {
         let service = try await TestPush.start(replies: replies)
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.push.allowsPrivateAddresses = true
             configuration.push.firstRetry = .milliseconds(50)
             configuration.push.contact = "mailto:operator@example.org"
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
             let subscription = TestPush.subscription(endpoint: service.endpoint("phone"))

@@ -47,11 +47,11 @@ struct StreamTests {
     /// Readers that break off and come again while others write: contiguous numbers, none twice.
     @Test func nothingIsLostOrSentTwiceWhileOthersWrite() async throws {
         let total: UInt64 = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 20_000 : 800
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .none
             configuration.limits.deviceRequests = .none
             configuration.limits.addressRequests = .none
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             let writers = (0..<8).map { _ in
                 Task {
@@ -111,7 +111,8 @@ struct StreamTests {
     }
 
     @Test func aStreamShowsThatItIsAlive() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.heartbeat = .milliseconds(50) }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.heartbeat = .milliseconds(50) }.run
+        { hub in
             let stream = try await EventStream(hub, try await hub.found())
             await eventually("heartbeats") { stream.comments > 3 }
         }
@@ -119,11 +120,11 @@ struct StreamTests {
 
     /// One that reads nothing is cut off and resumes; the others get everything meanwhile, and the hub does not grow.
     @Test func aSlowReaderIsCutOffAndResumes() async throws {
-        try await HubUnderTest.run({ configuration, _ in
+        try await HubUnderTest.configured { configuration, _ in
             configuration.limits.heartbeat = .milliseconds(200)
             configuration.limits.householdBytes = .none
             configuration.limits.addressBytes = .none
-        }) { hub in
+        }.run { hub in
             let computer = try await hub.found()
             let slow = try RawClient(port: hub.port, receiveBuffer: 4_096)
             slow.send(
@@ -167,7 +168,8 @@ struct StreamTests {
     }
 
     @Test func aHouseholdHasNoMoreStreamsThanItMay() async throws {
-        try await HubUnderTest.run({ configuration, _ in configuration.limits.streamsPerHousehold = 2 }) { hub in
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.streamsPerHousehold = 2 }.run {
+            hub in
             let computer = try await hub.found()
             let streams = [try await EventStream(hub, computer), try await EventStream(hub, computer)]
             await #expect(throws: EventStream.Refused.self) { try await EventStream(hub, computer) }

@@ -44,12 +44,10 @@ struct TLSTests {
         client.tlsConfiguration = tls
         let files = try TemporaryDirectory()
         try await makeCertificate("first", in: files)
-        try await HubUnderTest.run(
-            { configuration, _ in
-                configuration.certificate = .init(
-                    chainPath: files.path("certificate.pem"), keyPath: files.path("key.pem"))
-            }, client: client
-        ) { hub in
+        try await HubUnderTest.configured(client: client) { configuration, _ in
+            configuration.certificate = .init(
+                chainPath: files.path("certificate.pem"), keyPath: files.path("key.pem"))
+        }.run { hub in
             let computer = try await hub.found()
             let stream = try await EventStream(hub, computer)
             try await stream.wait(for: "live")
@@ -81,12 +79,10 @@ struct TLSTests {
         var client = HTTPClient.Configuration()
         client.tlsConfiguration = .makeClientConfiguration()
         client.tlsConfiguration?.certificateVerification = .none
-        try await HubUnderTest.run(
-            { configuration, _ in
-                configuration.certificate = .init(
-                    chainPath: files.path("certificate.pem"), keyPath: files.path("key.pem"))
-            }, client: client
-        ) { hub in
+        try await HubUnderTest.configured(client: client) { configuration, _ in
+            configuration.certificate = .init(
+                chainPath: files.path("certificate.pem"), keyPath: files.path("key.pem"))
+        }.run { hub in
             let port = hub.port
             let answer = try await onThread {
                 let client = try RawClient(port: port)

@@ -8,10 +8,10 @@ import Testing
 struct MessageEncryptionTests {
     private struct Example: Decodable {
         let plaintext: String
-        let sender_private: String
-        let sender_public: String
-        let receiver_private: String
-        let receiver_public: String
+        let senderPrivate: String
+        let senderPublic: String
+        let receiverPrivate: String
+        let receiverPublic: String
         let auth: String
         let salt: String
         let body: String
@@ -27,16 +27,16 @@ struct MessageEncryptionTests {
 
     @Test func theRFCsExampleComesOutByteForByte() throws {
         let example = try example()
-        let sender = try P256.KeyAgreement.PrivateKey(rawRepresentation: bytes(example.sender_private))
-        #expect(sender.publicKey.x963Representation == (try bytes(example.sender_public)))
-        let recipient = try PushRecipient(p256dh: example.receiver_public, auth: example.auth)
+        let sender = try P256.KeyAgreement.PrivateKey(rawRepresentation: bytes(example.senderPrivate))
+        #expect(sender.publicKey.x963Representation == (try bytes(example.senderPublic)))
+        let recipient = try PushRecipient(p256dh: example.receiverPublic, auth: example.auth)
         let body = try MessageEncryption.encrypt(
             bytes(example.plaintext), for: recipient, sender: sender, salt: bytes(example.salt))
         #expect(Base64URL.encode(body) == example.body)
 
         let receiver = PushReceiver(
-            key: try .init(rawRepresentation: bytes(example.receiver_private)), secret: try bytes(example.auth))
-        #expect(receiver.p256dh == example.receiver_public)
+            key: try .init(rawRepresentation: bytes(example.receiverPrivate)), secret: try bytes(example.auth))
+        #expect(receiver.p256dh == example.receiverPublic)
         #expect(
             String(decoding: try receiver.open(bytes(example.body)), as: UTF8.self)
                 == "When I grow up, I want to be a watermelon")

@@ -19,7 +19,7 @@ struct PeerTests {
 
     private struct Answer: Decodable {
         var opened: [String]?
-        var http_ece: [String]?
+        var httpECE: [String]?
         var pywebpush: [String]?
         var valid: Bool?
         var altered: Bool?
@@ -51,7 +51,7 @@ struct PeerTests {
             Task(
                 auth: receiver.auth, p256dh: receiver.p256dh,
                 messages: messages.dropFirst().map { Base64URL.encode($0) }))
-        for sealed in [answer.http_ece, answer.pywebpush] {
+        for sealed in [answer.httpECE, answer.pywebpush] {
             let opened = try (sealed ?? []).map { try receiver.open(#require(Base64URL.decode($0))) }
             #expect(opened == Array(messages.dropFirst()))
         }

@@ -31,7 +31,7 @@ def main():
             for body in task["sealed"]
         ]
     if "messages" in task:
-        answer["http_ece"] = [
+        answer["httpECE"] = [
             encode(
                 http_ece.encrypt(
                     decode(message), private_key=ec.generate_private_key(ec.SECP256R1(), default_backend()),
