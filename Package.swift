@@ -70,7 +70,7 @@ targets += module(
     tests: ["Household", "HeadlessCompanion", "Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
 targets += module(
     "SealedStore", ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", grdb],
-    tests: ["DaemonCore", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
+    tests: ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
 targets += module(
     "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],
     tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
@@ -159,7 +159,8 @@ targets += module(
     [
         "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdCore, httpClient, httpTypes, lifecycle,
         unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
-    ], tests: [
+    ],
+    tests: [
         "HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird, httpClient,
         httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
     ])

@@ -37,14 +37,15 @@ it releases nothing. A gate that is stopped for good lets go, and every locked a
     ),
     ("applockerd", "8"): (
         "decide which locked app may start",
-        "applockerd --state DIR [--gate-socket PATH] [--no-hub]",
+        "applockerd --state DIR [--gate-socket PATH] [--hub ADDRESS | --no-hub]",
         """Keeps the list of locked apps, passcodes, grants, schedules, the sealed store and the activity log, answers
 applocker-gate(8), and serves applocker(1) and applocker-prompt(1) on the socket control.sock of its state directory. It is
 started by the unit applockerd.service, or by "applocker up".""",
         [
             ("--state DIR", "The directory of everything it keeps. Absolute; its own user's, mode 0711 or less."),
             ("--gate-socket PATH", "Where the gate listens; gate.sock in the state directory where it is not given."),
-            ("--no-hub", "Speak to no hub."),
+            ("--hub ADDRESS", "The hub that runs beside it, which it connects to once a passcode is set."),
+            ("--no-hub", "No hub runs beside it; one that the owner connected is kept in touch with."),
         ],
         "0 ended by a signal, 1 could not start or go on.",
     ),

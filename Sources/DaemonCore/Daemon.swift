@@ -161,7 +161,12 @@ public struct Daemon: Sendable {
                 await sync.sessionChanged()
                 await events.sessionChanged()
                 await statusPublisher.refresh()
-            }, queued: { [sync] in await sync.queued() })
+            },
+            queued: { [sync, statusPublisher] in
+                await sync.queued()
+                // Other devices, or other keys: they are told what it is like here once more.
+                await statusPublisher.refresh()
+            })
         await sync.tell(
             connected: { [statusPublisher] in await statusPublisher.refresh() },
             taken: { [conflicts = control.devices.notes] in await conflicts.recordsTaken() })

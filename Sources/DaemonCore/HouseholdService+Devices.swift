@@ -153,6 +153,13 @@ extension HouseholdService {
             change.household.append(
                 try secrets.seal(name, .devices, other.id, revision: try await nextRevision(.devices, other.id)))
         }
+        // What was for the device itself is of no use any more.
+        for collection in [RecordCollection.keys, .devices] {
+            let name = RecordName(
+                vault: secrets.household, collection: collection, id: member.id,
+                revision: try await nextRevision(collection, member.id))
+            change.household.append(secrets.sign(name, epoch: secrets.epoch, sealed: nil))
+        }
         try await store.write(change)
         await adopt(secrets, revocation: revocation)
         await vault.replaceRing(newRing)

@@ -3,6 +3,7 @@ import HeadlessCompanion
 import Household
 import Policy
 import SealedFormats
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -28,6 +29,25 @@ import WireProtocol
         #expect(report.devices.values.sorted() == ["Anna's phone", "den"])
         #expect(report.misbehaviour.isEmpty && report.refused == 0)
         #expect(report.computers.first?.missingEvents == 0)
+    }
+
+    @Test func aPushIsASealedRecordThatTheCompanionReads() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        var prompter = try await connected.world.join()
+        let report = try await connected.world.ask(connected.world.launch(1), &prompter)
+        await eventually { connected.hub.state.withLock { $0.pushes.count } >= 2 }
+        let pushes = connected.hub.state.withLock { $0.pushes }
+        var prompts: [String] = []
+        for push in pushes {
+            #expect(push.payload.count <= PushMessageRequest.maximumPayloadBytes)
+            #expect(push.payload.range(of: Data("irefox".utf8)) == nil)
+            let record = try JSONDecoder().decode(HubRecord.self, from: push.payload)
+            if case .request(_, _, let request)? = try await companion.take(record) { prompts.append(request.prompt) }
+        }
+        #expect(prompts == [report.prompt])
+        let request = try #require(pushes.first { $0.urgency == .high })
+        #expect(request.ttl == report.expiresInSeconds)
     }
 
     @Test func theHubSeesNoNameAndNoText() async throws {
