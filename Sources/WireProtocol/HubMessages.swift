@@ -112,7 +112,7 @@ public struct HubDevice: Codable, Equatable, Sendable {
     public var state: HubDeviceState
     /// Seconds since 1970, to the minute; nil: never.
     public var lastSeen: UInt64?
-    /// Has a stream open now, at any hub of the same database.
+    /// Has a stream open now, at the hub that is asked.
     public var isConnected: Bool
     public var hasPush: Bool
     public init(
