@@ -4,5 +4,6 @@ import Foundation
 /// that reads OpenAPI.
 public enum PythonPeers {
     public static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/python/bin/python3").path
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/python/bin/python3")
+        .path
 }
