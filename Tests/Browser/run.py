@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Runs the tests of this folder in Chromium, each module in a page and a profile of its own.
+
+    run.py MODULE...                 "vectors published ...": modules that need no hub
+    run.py --programs FOLDER story   the modules that need a hub and a daemon, with the programs built there
+
+Prints a line for each test; exits with 1 where one failed."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from playwright.sync_api import sync_playwright
+
+import pages
+
+CHROMIUM = "/usr/bin/chromium"
+
+
+def report(module, results):
+    for result in results:
+        print(f"{'FAILED' if result['failure'] else 'ok'}  {module}.{result['name']}  {result['milliseconds']} ms")
+        if result["failure"]:
+            print("        " + result["failure"].replace("\n", "\n        "))
+    return sum(1 for result in results if result["failure"])
+
+
+def run_module(browser, address, module, given):
+    """What the tests of one module found; a page that breaks or writes to the console is a failure too."""
+    context = browser.new_context()
+    page = context.new_page()
+    noise = []
+    page.on("pageerror", lambda error: noise.append(f"page error: {error}"))
+    page.on("console", lambda message: noise.append(message.text) if "Content Security" in message.text else None)
+    page.goto(address + "/tests.html")
+    results = page.evaluate(
+        """async ([module, given]) => {
+            const { run } = await import("/tests/harness.js");
+            const { tests } = await import(`/tests/${module}.test.js`);
+            return run(tests, given);
+        }""", [module, given])
+    if noise:
+        results.append({"name": "aQuietPage", "failure": "\n".join(noise), "milliseconds": 0})
+    context.close()
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs")
+    parser.add_argument("modules", nargs="+")
+    options = parser.parse_args()
+    failures = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        for module in options.modules:
+            if module == "story":
+                import story
+                failures += report(module, story.run(browser, pathlib.Path(options.programs)))
+                continue
+            with pages.served() as address:
+                failures += report(module, run_module(browser, address, module, {}))
+        browser.close()
+    print(json.dumps({"failures": failures}))
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+// Every vector of the formats that a companion reads, opened and refused as in Swift.
+import { boxOwner, openBox } from "/crypto/box.js";
+import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
+import { openEnvelope } from "/crypto/envelope.js";
+import { FormatError } from "/crypto/errors.js";
+import { openJoin, proofHashOf, proofOf, readLink, sealJoin } from "/crypto/invitation.js";
+import { importPublic, publicKeyOf } from "/crypto/p256.js";
+import { sha256 } from "/crypto/primitives.js";
+import { KeyRing } from "/crypto/ring.js";
+import { Roster } from "/crypto/roster.js";
+import { deviceID, verify, verifyRecord } from "/crypto/signature.js";
+import { KeySlots } from "/crypto/slots.js";
+import { ContentStream, openContent, sealContentWith, streamName } from "/crypto/stream.js";
+import { equal, expect, refusal, vectors } from "./harness.js";
+
+/** Byte i is (seed + i + floor(i / 256) * 31) mod 256. */
+const contentOf = ({ size, seed }) =>
+    Uint8Array.from({ length: size }, (_, index) => seed + index + Math.floor(index / 256) * 31);
+
+function edited(sealed, edit) {
+    if (edit.length === 0) return sealed;
+    const size = (1 << 16) + 16;
+    const [operation, first, second] = edit;
+    const changed = sealed.slice();
+    if (operation === "flip") changed[first] ^= 1 << second;
+    if (operation === "set") changed[first] = second;
+    if (operation === "cut") return sealed.slice(0, first);
+    if (operation === "append") return concat(sealed, unhex(first));
+    const chunks = [];
+    for (let start = 72; start < sealed.length; start += size) chunks.push(sealed.slice(start, start + size));
+    if (operation === "swap") [chunks[first], chunks[second]] = [chunks[second], chunks[first]];
+    else if (operation === "drop") chunks.splice(first, 1);
+    else if (operation === "repeat") chunks.splice(first, 0, chunks[first]);
+    else return changed;
+    return concat(sealed.slice(0, 72), ...chunks);
+}
+
+/** @param {string} file @param {[number, number]} counts that open, and that are refused */
+async function all(file, counts, opens, refused) {
+    const document = await vectors(file);
+    equal([document.opens.length, document.refused.length], counts, `${file} is complete`);
+    for (const vector of document.opens) await opens(vector);
+    for (const vector of document.refused) {
+        equal(await refusal(() => refused(vector)), vector.error, `${file}: ${vector.name}`);
+    }
+}
+
+async function readSlots(vector) {
+    const slots = KeySlots.read(unhex(vector.block));
+    if (!vector.kek) return;
+    const found = await slots.open(unhex(vector.kek));
+    if (!found) throw new FormatError("wrongKey", "no slot");
+}
+
+const readRing = (vector) => KeyRing.open(unhex(vector.ring), unhex(vector.rootKey));
+const readEnvelope = (vector) => openEnvelope(unhex(vector.envelope), vector.record, unhex(vector.vaultKey));
+const readBox = async (vector) =>
+    openBox(unhex(vector.box), vector.record, await boxOwner(unhex(vector.privateKey)));
+const readRoster = (vector) => Roster.read(vector.entries.map(unhex));
+
+async function readInvitation(vector) {
+    const invitation = readLink(vector.link);
+    return { invitation, joining: await openJoin(invitation, unhex(vector.join ?? "")) };
+}
+
+const isSigned = async (vector) =>
+    verify(
+        await importPublic(unhex(vector.publicKey), "ECDSA"), unhex(vector.signature), unhex(vector.message),
+        vector.purpose);
+
+const isSignedRecord = async (vector) =>
+    verifyRecord(
+        await importPublic(unhex(vector.publicKey), "ECDSA"), vector.record,
+        { epoch: vector.epoch, author: vector.author, blobs: vector.blobs, sealed: vector.sealed && unhex(vector.sealed) },
+        unhex(vector.signature));
+
+export const tests = {
+    keySlotBlocksOpenWithTheirPasscode: () =>
+        all("slots", [5, 25], async (vector) => {
+            const slots = KeySlots.read(unhex(vector.block));
+            if (slots.bytes[5] === 2) {
+                const mixed = vector.mixedSecret && unhex(vector.mixedSecret);
+                const kek = await slots.kek(await slots.stretch(utf8(vector.passcode)), mixed);
+                equal(hex(kek), vector.kek, vector.name);
+                equal(await refusal(() => slots.kek(new Uint8Array(32), mixed ? null : new Uint8Array(32))),
+                    "machineSecretMissing", vector.name);
+            } else {
+                equal(await refusal(() => slots.stretch(utf8(vector.passcode))), "unknownAlgorithm", "scrypt");
+            }
+            const found = await slots.open(unhex(vector.kek));
+            equal([hex(found.rootKey), found.slot], [vector.rootKey, vector.slot], vector.name);
+        }, readSlots),
+
+    keyRingsOpenAndAreRefused: () =>
+        all("ring", [3, 23], async (vector) => {
+            const ring = await readRing(vector);
+            equal(ring.entries.map((entry) => ({ ...entry, key: hex(entry.key) })), vector.entries, vector.name);
+        }, readRing),
+
+    recordsOpenAndAreRefused: () =>
+        all("envelope", [18, 32], async (vector) => {
+            equal(hex(await readEnvelope(vector)), vector.body, vector.name);
+        }, readEnvelope),
+
+    boxesOpenAndAreRefused: () =>
+        all("box", [5, 22], async (vector) => {
+            equal(hex(publicKeyOf(unhex(vector.privateKey))), vector.publicKey, vector.name);
+            equal(hex(await readBox(vector)), vector.body, vector.name);
+        }, readBox),
+
+    async streamsOpenAndAreRefused() {
+        const document = await vectors("stream");
+        equal([document.opens.length, document.refused.length], [10, 29], "stream is complete");
+        const made = new Map();
+        for (const vector of document.opens) {
+            const [key, name, content] = [unhex(vector.contentKey), streamName(vector.stream), contentOf(vector)];
+            const stream = await ContentStream.opening(unhex(vector.header), name, key);
+            const sealed = await sealContentWith(stream, content);
+            equal(sealed.length, vector.sealedSize, vector.name);
+            equal(hex(await sha256(sealed)), vector.sealedSHA256, vector.name);
+            equal(hex(await sha256(await openContent(sealed, name, key))), vector.contentSHA256, vector.name);
+            made.set(vector.name, { sealed, vector });
+        }
+        for (const vector of document.refused) {
+            const { sealed, vector: original } = made.get(vector.of);
+            const code = await refusal(() => openContent(
+                edited(sealed, vector.edit), streamName(vector.stream ?? original.stream),
+                unhex(vector.contentKey ?? original.contentKey)));
+            equal(code, vector.error, `stream: ${vector.name}`);
+        }
+    },
+
+    async signaturesHoldAndAreRefused() {
+        const document = await vectors("signature");
+        equal([document.opens.length, document.refused.length], [4, 13], "signature is complete");
+        for (const vector of document.opens) expect(await isSigned(vector), vector.name);
+        for (const vector of document.refused) expect(!(await isSigned(vector)), `${vector.name} is refused`);
+    },
+
+    async signedRecordsHoldAndAreRefused() {
+        const document = await vectors("signed_record");
+        equal([document.opens.length, document.refused.length], [4, 12], "signed_record is complete");
+        for (const vector of document.opens) {
+            expect(await isSignedRecord(vector), vector.name);
+            equal(await deviceID(unhex(vector.publicKey)), vector.author, vector.name);
+        }
+        for (const vector of document.refused) expect(!(await isSignedRecord(vector)), `${vector.name} is refused`);
+    },
+
+    rostersAreFollowedAndBrokenOnesRefused: () =>
+        all("roster", [4, 30], async (vector) => {
+            const roster = await readRoster(vector);
+            const members = roster.members.map((member) => ({
+                id: member.id, role: member.role === "computer" ? 1 : 2, signingKey: hex(member.signingKey),
+                boxKey: hex(member.boxKey),
+            }));
+            equal([roster.household, hex(roster.head), members, [...roster.revoked].sort()],
+                [vector.household, vector.head, vector.members, vector.revoked], vector.name);
+        }, readRoster),
+
+    pairingLinksAreReadAndJoinsOpened: () =>
+        all("invitation", [3, 14], async (vector) => {
+            const { invitation, joining } = await readInvitation(vector);
+            const found = {
+                hub: invitation.hub, household: invitation.household, computer: invitation.computer,
+                invitation: invitation.id, proof: hex(await proofOf(invitation)),
+                proofHash: hex(await proofHashOf(invitation)), signingKey: hex(joining.signingKey),
+                boxKey: hex(joining.boxKey), deviceName: joining.name,
+            };
+            for (const [key, value] of Object.entries(found)) equal(value, vector[key], `${vector.name}: ${key}`);
+            equal(hex(await sealJoin(invitation, joining)), vector.join, vector.name);
+        }, readInvitation),
+
+    fieldsAndBase64HoldAnyBytes() {
+        equal(hex(fields("a", Uint8Array.of(1, 2))), "0000000161000000020102", "fields");
+        const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index);
+        equal(Uint8Array.from(atob(base64(bytes)), (character) => character.charCodeAt(0)).join(), bytes.join(), "base64");
+    },
+};

@@ -1,0 +1,85 @@
+// Lets a device into a household: a link, for five minutes, once. docs/formats.md, "Pairing".
+import { ByteReader, concat, fields, unbase64url, unhex, textOf, utf8 } from "./bytes.js";
+import { FormatError } from "./errors.js";
+import { importPublic } from "./p256.js";
+import { pad, unpad } from "./padding.js";
+import { gcmOpen, gcmSeal, hkdf, importGCMKey, sha256 } from "./primitives.js";
+
+/**
+ * @typedef {{ hub: string, household: string, computer: string, id: string, secret: Uint8Array }} Invitation
+ * @typedef {{ signingKey: Uint8Array, boxKey: Uint8Array, name: string }} Joining
+ */
+
+const mark = "/#pair=";
+const empty = new Uint8Array();
+
+/**
+ * Throws FormatError: malformed, unknownVersion.
+ * @param {string} link
+ * @returns {Invitation}
+ */
+export function readLink(link) {
+    const start = link.indexOf(mark);
+    const bytes = start < 0 ? null : unbase64url(link.slice(start + mark.length));
+    if (!bytes) {
+        throw new FormatError("malformed", "This is not a pairing link; scan the QR code on the computer again.");
+    }
+    const reader = new ByteReader(bytes, "pairing link");
+    if (reader.number(1) !== 1) {
+        throw new FormatError("unknownVersion", "The pairing link was made by a newer AppLocker; update this one.");
+    }
+    const [household, computer, id, secret] = [reader.id(), reader.id(), reader.id(), reader.bytes(32)];
+    reader.end();
+    return { hub: link.slice(0, start), household, computer, id, secret };
+}
+
+/**
+ * Shown to the hub once, 32 bytes.
+ * @param {Invitation} invitation
+ */
+export const proofOf = (invitation) => hkdf(invitation.secret, empty, "applocker/1/pair-proof");
+
+/** @param {Invitation} invitation */
+export const proofHashOf = async (invitation) => sha256(await proofOf(invitation));
+
+/** @param {Invitation} invitation */
+const pairKey = async (invitation) => importGCMKey(await hkdf(invitation.secret, empty, "applocker/1/pair-key"));
+
+/** @param {Invitation} invitation */
+const bound = ({ household, computer, id }) => fields("applocker/1/pair", unhex(household), unhex(computer), unhex(id));
+
+/** @param {Uint8Array} name */
+const isName = (name) => name.length >= 1 && name.length <= 64;
+
+/**
+ * Once: the key seals one message. Throws FormatError `malformed` for a name.
+ * @param {Invitation} invitation
+ * @param {Joining} joining
+ */
+export async function sealJoin(invitation, { signingKey, boxKey, name }) {
+    const text = utf8(name);
+    if (!isName(text)) throw new FormatError("malformed", "A device's name has 1 to 64 bytes; choose a shorter one.");
+    return gcmSeal(await pairKey(invitation), pad(concat(signingKey, boxKey, text)), bound(invitation));
+}
+
+/**
+ * Throws FormatError: damaged, malformed.
+ * @param {Invitation} invitation
+ * @param {Uint8Array} sealed
+ * @returns {Promise<Joining>}
+ */
+export async function openJoin(invitation, sealed) {
+    const padded = await gcmOpen(await pairKey(invitation), sealed, bound(invitation));
+    const body = padded && unpad(padded);
+    if (!body) throw new FormatError("damaged", "Somebody without the pairing link tried to join.");
+    const reader = new ByteReader(body, "joining device");
+    const [signingKey, boxKey, name] = [reader.bytes(65), reader.bytes(65), reader.rest()];
+    await importPublic(signingKey, "ECDSA");
+    await importPublic(boxKey, "ECDH");
+    if (!isName(name)) throw reader.malformed();
+    try {
+        return { signingKey, boxKey, name: textOf(name) };
+    } catch {
+        throw reader.malformed();
+    }
+}

@@ -1,0 +1,144 @@
+// Who belongs to a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md, "Roster".
+import { ByteReader, equalInConstantTime, fields, hex } from "./bytes.js";
+import { FormatError } from "./errors.js";
+import { importPublic } from "./p256.js";
+import { sha256 } from "./primitives.js";
+import { deviceID, verify } from "./signature.js";
+
+/**
+ * @typedef {{ id: string, role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array, verifyKey: CryptoKey }} Member
+ * @typedef {{ number: bigint, previous: Uint8Array, time: number, author: string, admit: Member | null, revoke: string | null,
+ *   signed: Uint8Array, signature: Uint8Array, hash: Uint8Array }} RosterEntry
+ */
+
+const signatureLength = 64;
+
+/** @param {Uint8Array} bytes @returns {Promise<RosterEntry>} */
+async function readEntry(bytes) {
+    const reader = new ByteReader(bytes, "entry of the list of devices");
+    reader.magic("APRO");
+    const kind = reader.number(1);
+    reader.zeros(2);
+    const number = reader.u64();
+    const previous = reader.bytes(32);
+    const time = Number(reader.u64());
+    const author = reader.id();
+    if (kind !== 1 && kind !== 2) throw reader.malformed();
+    /** @type {Member | null} */
+    let admit = null;
+    let revoke = null;
+    if (kind === 1) {
+        const role = reader.number(1);
+        const [signingKey, boxKey] = [reader.bytes(65), reader.bytes(65)];
+        if (role !== 1 && role !== 2) throw reader.malformed();
+        const verifyKey = await importPublic(signingKey, "ECDSA");
+        await importPublic(boxKey, "ECDH");
+        admit = { id: await deviceID(signingKey), role: role === 1 ? "computer" : "companion", signingKey, boxKey, verifyKey };
+    } else {
+        revoke = reader.id();
+    }
+    const signature = reader.bytes(signatureLength);
+    reader.end();
+    const signed = bytes.slice(0, -signatureLength);
+    const hash = await sha256(fields("applocker/1/roster", signed));
+    return { number, previous, time, author, admit, revoke, signed, signature, hash };
+}
+
+const broken = () =>
+    new FormatError("damaged", "The list of devices was changed by somebody who may not; nothing of it is believed.");
+
+export class Roster {
+    /**
+     * As they were signed.
+     * @type {Uint8Array[]}
+     */
+    entries = [];
+    /**
+     * In the order of admission.
+     * @type {Member[]}
+     */
+    members = [];
+    /** @type {Set<string>} */
+    revoked = new Set();
+    household = "";
+    /** Of the newest entry, 32 bytes. */
+    head = new Uint8Array(32);
+
+    get number() {
+        return this.entries.length;
+    }
+
+    /**
+     * Reads a chain from its first entry. Throws FormatError: malformed, unknownVersion, damaged.
+     * @param {Uint8Array[]} entries
+     */
+    static async read(entries) {
+        if (entries.length === 0) throw new FormatError("malformed", "The list of devices is empty.");
+        const roster = new Roster();
+        for (const entry of entries) await roster.append(entry);
+        return roster;
+    }
+
+    copy() {
+        const copy = new Roster();
+        copy.entries = [...this.entries];
+        copy.members = [...this.members];
+        copy.revoked = new Set(this.revoked);
+        copy.household = this.household;
+        copy.head = this.head;
+        return copy;
+    }
+
+    /** @param {string} id */
+    member(id) {
+        return this.members.find((member) => member.id === id);
+    }
+
+    /**
+     * Follows the chain by an entry. Throws as `read`; the roster then stays as it is.
+     * @param {Uint8Array} bytes
+     */
+    async append(bytes) {
+        const entry = await readEntry(bytes);
+        const isFirst = this.entries.length === 0;
+        const author = isFirst ? entry.admit ?? undefined : this.member(entry.author);
+        const fits = entry.number === BigInt(this.number + 1) && equalInConstantTime(entry.previous, this.head)
+            && author?.role === "computer" && author.id === entry.author;
+        if (!fits || !(await verify(author.verifyKey, entry.signature, entry.signed, "roster"))) throw broken();
+        if (entry.admit) {
+            if (this.member(entry.admit.id) || this.revoked.has(entry.admit.id)) throw broken();
+            this.members.push(entry.admit);
+        } else {
+            const leaving = this.member(entry.revoke ?? "");
+            const computers = this.members.filter((member) => member.role === "computer").length;
+            if (!leaving || (leaving.role === "computer" && computers === 1)) throw broken();
+            this.members = this.members.filter((member) => member !== leaving);
+            this.revoked.add(leaving.id);
+        }
+        this.head = entry.hash;
+        this.household ||= hex(entry.hash.slice(0, 16));
+        this.entries.push(bytes.slice());
+    }
+
+    /**
+     * Follows what the hub serves, which begins with the last entry that is known.
+     * @param {Uint8Array[]} served entries from number `this.number` on
+     * @returns {Promise<Roster>} throws RosterMisbehaviour
+     */
+    async following(served) {
+        const last = this.entries.at(-1);
+        if (!last || !served[0] || !equalInConstantTime(served[0], last)) {
+            throw new RosterMisbehaviour("an older or another list of devices than before");
+        }
+        const longer = this.copy();
+        try {
+            for (const entry of served.slice(1)) await longer.append(entry);
+        } catch {
+            throw new RosterMisbehaviour("a list of devices that somebody without the right changed");
+        }
+        return longer;
+    }
+}
+
+/** The hub's list of devices does not continue the one that was seen before. Its message says what was served. */
+export class RosterMisbehaviour extends Error {}

@@ -1,0 +1,81 @@
+// ECDSA with P-256 and SHA-256, r and s in 64 bytes. docs/formats.md, "Signature" and "Signed record".
+import { base64, concat, fields, hex, u32, unbase64, unhex } from "./bytes.js";
+import { nameFields } from "./envelope.js";
+import { sha256 } from "./primitives.js";
+
+/** @typedef {import("./envelope.js").RecordName} RecordName */
+/**
+ * A record as it travels (docs/hub-protocol.md).
+ * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
+ *   sealed?: string | null, blobs: string[], signature: string, sequence?: number, replaces?: number }} HubRecord
+ */
+
+const ecdsa = { name: "ECDSA", hash: "SHA-256" };
+
+/** @param {Uint8Array} message @param {string} purpose */
+const signed = (message, purpose) => fields("applocker/1/signature", purpose, message);
+
+/** @param {CryptoKey} key @param {Uint8Array} message @param {string} purpose */
+export const sign = async (key, message, purpose) =>
+    new Uint8Array(await crypto.subtle.sign(ecdsa, key, signed(message, purpose)));
+
+/**
+ * ECDSA as it is, over bytes without a purpose.
+ * @param {CryptoKey} key
+ * @param {Uint8Array} signature
+ * @param {Uint8Array} bytes
+ */
+export const isSignature = async (key, signature, bytes) =>
+    signature.length === 64 && (await crypto.subtle.verify(ecdsa, key, signature, bytes));
+
+/** @param {CryptoKey} key @param {Uint8Array} signature @param {Uint8Array} message @param {string} purpose */
+export const verify = (key, signature, message, purpose) => isSignature(key, signature, signed(message, purpose));
+
+/**
+ * Names a device: of its public signing key.
+ * @param {Uint8Array} point
+ */
+export const deviceID = async (point) => hex((await sha256(point)).slice(0, 16));
+
+/**
+ * What an author signs of a record.
+ * @param {RecordName} name
+ * @param {{ epoch: number, author: string, blobs: string[], sealed: Uint8Array | null }} rest
+ */
+async function recordMessage(name, { epoch, author, blobs, sealed }) {
+    return fields(
+        ...nameFields(name), u32(epoch), unhex(author), concat(...blobs.map(unhex)),
+        sealed ? await sha256(sealed) : new Uint8Array());
+}
+
+/**
+ * @param {CryptoKey} key
+ * @param {RecordName} name
+ * @param {{ epoch: number, author: string, blobs?: string[], sealed: Uint8Array | null, replaces?: number }} rest
+ * @returns {Promise<HubRecord>}
+ */
+export async function signRecord(key, name, { epoch, author, blobs = [], sealed, replaces }) {
+    const message = await recordMessage(name, { epoch, author, blobs, sealed });
+    return {
+        collection: name.collection, id: name.id, vault: name.vault, revision: Number(name.revision), epoch, author,
+        ...(sealed ? { sealed: base64(sealed) } : {}), blobs, signature: base64(await sign(key, message, "record")),
+        ...(replaces === undefined ? {} : { replaces }),
+    };
+}
+
+/**
+ * Whether the author signed exactly this.
+ * @param {CryptoKey} authorKey
+ * @param {RecordName} name
+ * @param {{ epoch: number, author: string, blobs: string[], sealed: Uint8Array | null }} rest
+ * @param {Uint8Array} signature
+ */
+export const verifyRecord = async (authorKey, name, rest, signature) =>
+    verify(authorKey, signature, await recordMessage(name, rest), "record");
+
+/**
+ * The sealed bytes of a record; null for a tombstone.
+ * @param {HubRecord} record
+ */
+export const sealedBytes = (record) => (typeof record.sealed === "string" ? unbase64(record.sealed) : null);
+
