@@ -124,6 +124,10 @@ public actor HouseholdService {
         guard await passcodes.isSetUp else {
             throw ControlError(.notSetUp, "No passcode is set yet. Set one with `applocker setup`.")
         }
+        var settings = settings
+        // Whoever names the hub of `applocker up` means it, whichever port it has next time.
+        settings.isEmbedded = settings.isEmbedded || settings.url == ports.embeddedHub
+        settings.isInsecure = settings.isInsecure || settings.isEmbedded
         let (boxKey, token) = (BoxKeyPair(), SecretBytes.random(count: HouseholdSecrets.tokenLength))
         let roster = Roster(founder: signingKey, boxKey: boxKey.publicKey, at: clock / 1_000)
         let secrets = HouseholdSecrets(

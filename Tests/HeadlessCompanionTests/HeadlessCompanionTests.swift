@@ -1,1 +1,0 @@
-// The companion against a real daemon and hub is in Tests/Integration.
