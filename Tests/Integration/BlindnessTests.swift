@@ -23,7 +23,11 @@ import WireProtocol
             return String(shifted.dropFirst(shift == 0 ? 0 : 4).dropLast(4))
         }
         let url = base64.map { $0.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_") }
-        return [secret, Data(hexadecimal.utf8)] + (base64 + url).filter { $0.count >= 6 }.map { Data($0.utf8) }
+        // JSON may escape a slash (RFC 8259 section 7), and Foundation's does.
+        let escaped = base64.map { $0.replacingOccurrences(of: "/", with: "\\/") }
+        let text = String(decoding: secret, as: UTF8.self).replacingOccurrences(of: "/", with: "\\/")
+        return [secret, Data(hexadecimal.utf8), Data(text.utf8)]
+            + Set(base64 + url + escaped).filter { $0.count >= 6 }.map { Data($0.utf8) }
     }
 
     private func places(_ hub: RunningHub, _ tap: RecordingTap) async throws -> [String: Data] {

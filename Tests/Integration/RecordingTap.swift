@@ -9,10 +9,11 @@ import TestSupport
 final class RecordingTap: Sendable {
     let port: UInt16
     private let listener: Int32
-    private let seen = Mutex(Data())
+    /// Each direction of each connection by itself, so that nothing is torn apart by what came in between.
+    private let seen = Mutex<[Data]>([])
 
     var url: String { "http://127.0.0.1:\(port)" }
-    var traffic: Data { seen.withLock { $0 } }
+    var traffic: Data { seen.withLock { Data($0.joined(separator: [0])) } }
 
     init(to target: Int) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -55,10 +56,14 @@ final class RecordingTap: Sendable {
 
     private func copy(_ from: Int32, _ to: Int32) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        let index = seen.withLock { seen in
+            seen.append(Data())
+            return seen.count - 1
+        }
         while true {
             let count = read(from, &buffer, buffer.count)
             guard count > 0 else { break }
-            seen.withLock { $0.append(contentsOf: buffer[..<count]) }
+            seen.withLock { $0[index].append(contentsOf: buffer[..<count]) }
             var sent = 0
             while sent < count {
                 let written = buffer.withUnsafeBytes {
