@@ -17,6 +17,8 @@ export async function run(tests, given) {
             failure = error instanceof Error ? `${error.message}\n${error.stack}` : String(error);
         }
         results.push({ name, failure, milliseconds: Math.round(performance.now() - start) });
+        // What follows stands on it.
+        if (failure && given.isStory) break;
     }
     return results;
 }

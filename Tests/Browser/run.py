@@ -26,13 +26,17 @@ def report(module, results):
     return sum(1 for result in results if result["failure"])
 
 
-def run_module(browser, address, module, given):
+def run_module(browser, address, module, given, computer=None):
     """What the tests of one module found; a page that breaks or writes to the console is a failure too."""
     context = browser.new_context()
     page = context.new_page()
     noise = []
     page.on("pageerror", lambda error: noise.append(f"page error: {error}"))
     page.on("console", lambda message: noise.append(message.text) if "Content Security" in message.text else None)
+    page.on("console", lambda message: print("    " + message.text) if message.type == "log" else None)
+    if computer:
+        page.expose_function("computer", computer)
+        page.expose_function("offline", context.set_offline)
     page.goto(address + "/tests.html")
     results = page.evaluate(
         """async ([module, given]) => {
@@ -57,7 +61,7 @@ def main():
         for module in options.modules:
             if module == "story":
                 import story
-                failures += report(module, story.run(browser, pathlib.Path(options.programs)))
+                failures += report(module, story.run(browser, pathlib.Path(options.programs), run_module))
                 continue
             with pages.served() as address:
                 failures += report(module, run_module(browser, address, module, {}))

@@ -1,0 +1,92 @@
+// What is inside the records of a household: Sources/WireProtocol/HouseholdMessages.swift has each field. What lacks a
+// field, or has another kind of value there, is refused.
+import { isID } from "../crypto/bytes.js";
+
+/**
+ * @typedef {{ name: string }} DeviceName
+ * @typedef {{ version: string, isSetUp: boolean, protection: "held" | "weak" | "gate_away", degraded: string[],
+ *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number, waitingLaunches: number,
+ *   prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }} StatusReport
+ * @typedef {{ name: string, clock: number, status: StatusReport, auditHead?: string, lastEvent?: string,
+ *   rosterNumber: number, hubProblems: string[], vault?: string }} ComputerStatus
+ * @typedef {{ id: string, name: string, state: "locked" | "unlocked" | "outside_schedule" | "monitoring_off",
+ *   opensUntil?: number, schedule?: string, categories: string[] }} RemoteApp
+ * @typedef {{ clock: number, apps: RemoteApp[] }} ComputerApps
+ * @typedef {{ kind: string, computer: string, computerName: string, time: number, app?: string, appName?: string,
+ *   reason?: string, sentence: string, photo?: string, previous?: string }} HouseholdEvent
+ * @typedef {{ computer: string, computerName: string, prompt: string, app: string, appName: string, path: string,
+ *   parentName?: string, userName?: string, clock: number, expires: number, defaultGrantSeconds: number,
+ *   outcome?: "allowed" | "denied" | "timed_out" | "gone" }} LaunchRequest
+ * @typedef {{ computer: string, clock: number, state: "received" | "done" | "refused", reason?: string, sentence: string,
+ *   record?: string }} CommandReply
+ * @typedef {{ title: string, body: string, created: number, modified: number }} NoteContent
+ */
+
+/** @typedef {(value: any) => boolean} Check */
+
+/** @type {Check} */ const text = (value) => typeof value === "string";
+/** @type {Check} */ const number = (value) => typeof value === "number" && Number.isFinite(value);
+/** @type {Check} */ const flag = (value) => typeof value === "boolean";
+/** @param {Check} check @returns {Check} */
+const maybe = (check) => (value) => value === undefined || value === null || check(value);
+/** @param {Check} check @returns {Check} */
+const list = (check) => (value) => Array.isArray(value) && value.every(check);
+/** @param {...string} words @returns {Check} */
+const oneOf = (...words) => (value) => words.includes(value);
+/** @param {Record<string, Check>} shape @returns {Check} */
+const object = (shape) => (value) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+    && Object.entries(shape).every(([key, check]) => check(value[key]));
+
+const status = object({
+    version: text, isSetUp: flag, protection: text, degraded: list(text),
+    monitoring: object({ isOn: flag, endsInSeconds: maybe(number) }), lockedApps: number, unlockedApps: number,
+    waitingLaunches: number, prompterConnected: flag, lockout: object({ failures: number, remainingSeconds: number }),
+});
+
+/**
+ * By collection; `replies` are the later revisions of `commands`.
+ * @type {Record<string, Check>}
+ */
+const checks = {
+    devices: object({ name: text }),
+    status: object({
+        name: text, clock: number, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
+        hubProblems: list(text), vault: maybe(isID),
+    }),
+    apps: object({
+        clock: number,
+        apps: list(object({
+            id: text, name: text, state: text, opensUntil: maybe(number), schedule: maybe(text), categories: list(text),
+        })),
+    }),
+    events: object({
+        kind: text, computer: isID, computerName: text, time: number, app: maybe(text), appName: maybe(text),
+        reason: maybe(text), sentence: text, photo: maybe(isID), previous: maybe(isID),
+    }),
+    requests: object({
+        computer: isID, computerName: text, prompt: text, app: text, appName: text, path: text, parentName: maybe(text),
+        userName: maybe(text), clock: number, expires: number, defaultGrantSeconds: number, outcome: maybe(text),
+    }),
+    replies: object({
+        computer: isID, clock: number, state: oneOf("received", "done", "refused"), reason: maybe(text), sentence: text,
+        record: maybe(isID),
+    }),
+    notes: object({ title: text, body: text, created: number, modified: number }),
+    intruders: object({ contentKey: text }),
+};
+
+/**
+ * The value, or null where it is not what this collection holds.
+ * @param {string} kind
+ * @param {Uint8Array} bytes of JSON
+ * @returns {any}
+ */
+export function readBody(kind, bytes) {
+    try {
+        const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+        return checks[kind]?.(value) ? value : null;
+    } catch {
+        return null;
+    }
+}

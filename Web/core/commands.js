@@ -1,0 +1,101 @@
+// What a companion asks of a computer. docs/formats.md, "Command".
+import { randomID } from "../crypto/bytes.js";
+import { keyOf } from "../store/store.js";
+import { clockOf, corrected } from "./clock.js";
+import { CompanionError } from "./errors.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("./household.js").Household} Household */
+/** @typedef {import("./bodies.js").CommandReply} CommandReply */
+/**
+ * `seconds`: 30 to 3,600, absent: the computer's default.
+ * @typedef {{ kind: "duration" | "this_launch" | "until_locked", seconds?: number }} Grant
+ */
+/**
+ * An object with one key (Sources/WireProtocol/RemoteCommand.swift).
+ * @typedef {{ lockAll: {} } | { unlockAll: { grant: Grant } } | { lockApp: { app: string } }
+ *   | { unlockApp: { app: string, grant: Grant } } | { approve: { prompt: string, grant: Grant } } | { deny: { prompt: string } }
+ *   | { lockVault: {} } | { takePhoto: {} } | { signOut: {} } | { removePhoto: { photo: string } } | { report: {} }
+ *   | { addApp: { app: string } } | { removeApp: { app: string } } | { setSchedule: { app: string, schedule: string } }} Action
+ */
+/**
+ * `sent`: the hub has it.
+ * @typedef {"sent" | "received" | "done" | "refused"} CommandState
+ */
+
+const patience = 30_000;
+
+export class Commands {
+    /** @param {Device} device @param {Household} household */
+    constructor(device, household) {
+        this.device = device;
+        this.household = household;
+    }
+
+    /**
+     * Sends a command and waits for its end; a computer whose clock is another than was thought is asked once more.
+     * Throws CompanionError `locked`, `noAnswer`, HubError, HubUnreachable. It is never queued: it would come too late.
+     * @param {string} computer
+     * @param {Action} action
+     * @param {(state: CommandState) => void} [progress]
+     * @returns {Promise<CommandReply>} its state is "done" or "refused"
+     */
+    async send(computer, action, progress) {
+        const reply = await this.#attempt(computer, action, progress);
+        if (reply.state !== "refused" || (reply.reason !== "too_old" && reply.reason !== "too_early")) {
+            progress?.(reply.state === "done" ? "done" : "refused");
+            return reply;
+        }
+        await this.device.tabs.alone("take", async () => {
+            const clocks = await this.device.store.fact("clocks", {});
+            corrected(clocks, computer, reply.clock, this.device.time.now());
+            await this.device.store.write({ facts: { clocks } });
+        });
+        const second = await this.#attempt(computer, action, progress);
+        progress?.(second.state === "done" ? "done" : "refused");
+        return second;
+    }
+
+    /** @param {string} computer @param {Action} action @param {(state: CommandState) => void} [progress] */
+    async #attempt(computer, action, progress) {
+        const { device } = this;
+        const clocks = await device.store.fact("clocks", {});
+        const id = randomID();
+        const issued = Math.round(clockOf(clocks, computer, device.time.now()));
+        const record = await device.keys.sealHousehold("commands", id, { computer, issued, action });
+        const ended = new AbortController();
+        try {
+            const reply = this.#reply(id, computer, ended.signal, () => progress?.("received"));
+            reply.catch(() => {});
+            const [outcome] = await device.hub.write([record]);
+            if (outcome.sequence === undefined) {
+                throw new CompanionError("noAnswer", outcome.error?.message ?? "The hub did not take the command.");
+            }
+            progress?.("sent");
+            return await reply;
+        } finally {
+            ended.abort();
+        }
+    }
+
+    /** @param {string} id @param {string} computer @param {AbortSignal} signal @param {() => void} received @returns {Promise<CommandReply>} */
+    #reply(id, computer, signal, received) {
+        const { device, household } = this;
+        const key = keyOf("commands", id);
+        return new Promise((resolve, reject) => {
+            let wasReceived = false;
+            const look = async (/** @type {Event} */ event) => {
+                if (!(/** @type {CustomEvent<string[]>} */ (event).detail.includes(key))) return;
+                const reply = await household.reply(id).catch(reject);
+                if (!reply || reply.computer !== computer) return;
+                if (!wasReceived && reply.reason !== "too_old" && reply.reason !== "too_early") received();
+                wasReceived = true;
+                if (reply.state !== "received") resolve(reply);
+            };
+            device.events.addEventListener("changed", look);
+            signal.addEventListener("abort", () => device.events.removeEventListener("changed", look));
+            device.time.sleep(patience, signal).then(() =>
+                reject(new CompanionError("noAnswer", "The computer did not answer; is it on and connected?")));
+        });
+    }
+}

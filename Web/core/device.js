@@ -1,0 +1,120 @@
+// What all parts of a companion share: its store, its place in the household, and the keys that are there now.
+import { HubClient } from "../protocol/client.js";
+import { Roster, RosterMisbehaviour } from "../crypto/roster.js";
+import { KeyRing } from "../crypto/ring.js";
+import { CompanionError } from "./errors.js";
+
+/**
+ * @typedef {import("../store/store.js").CompanionStore} CompanionStore
+ * @typedef {import("../store/store.js").Change} Change
+ * @typedef {import("../store/tabs.js").Tabs} Tabs
+ * @typedef {import("../protocol/time.js").Time} Time
+ * @typedef {import("./keys.js").UnlockedKeys} UnlockedKeys
+ */
+/**
+ * What is kept in the open: who this device is, and its token. `deviceSecret` goes into what the hub compares a PIN by.
+ * @typedef {{ hub: string, household: string, computer: string, device: string, name: string, token: Uint8Array,
+ *   deviceSecret: Uint8Array }} DeviceFacts
+ */
+
+export class Device {
+    /**
+     * Null before it is paired.
+     * @type {DeviceFacts | null}
+     */
+    facts = null;
+    roster = new Roster();
+    /**
+     * By epoch.
+     * @type {Map<number, CryptoKey>}
+     */
+    statusKeys = new Map();
+    /**
+     * Null while it is locked.
+     * @type {UnlockedKeys | null}
+     */
+    unlocked = null;
+    /** @type {HubClient | null} */
+    #hub = null;
+
+    /** @param {CompanionStore} store @param {Tabs} tabs @param {Time} time */
+    constructor(store, tabs, time) {
+        this.store = store;
+        this.tabs = tabs;
+        this.time = time;
+        this.events = new EventTarget();
+    }
+
+    /** Reads what lies in the store, again where another tab has changed it. */
+    async load() {
+        this.facts = await this.store.fact("device", /** @type {DeviceFacts | null} */ (null));
+        const entries = await this.store.fact("roster", /** @type {Uint8Array[]} */ ([]));
+        if (entries.length > this.roster.number) this.roster = await Roster.read(entries);
+        for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
+        this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token, this.time);
+        const ring = await this.store.fact("ring", /** @type {Uint8Array | null} */ (null));
+        if (this.unlocked && ring) this.unlocked.ring = await KeyRing.open(ring, this.unlocked.rootKey);
+    }
+
+    get hub() {
+        if (!this.#hub) throw new CompanionError("notPaired", "This device is not paired with a computer.");
+        return this.#hub;
+    }
+
+    get paired() {
+        if (!this.facts) throw new CompanionError("notPaired", "This device is not paired with a computer.");
+        return this.facts;
+    }
+
+    /** The keys behind the gate. Throws CompanionError `locked`. */
+    get keys() {
+        if (!this.unlocked) throw new CompanionError("locked", "AppLocker is locked; open it first.");
+        return this.unlocked;
+    }
+
+    /** @param {"state" | "connection" | "changed" | "outbox"} kind @param {unknown} [detail] */
+    tell(kind, detail) {
+        this.events.dispatchEvent(new CustomEvent(kind, { detail }));
+    }
+
+    /**
+     * Records were written: for the screens of this tab and of the others.
+     * @param {string[]} keys "collection/id"
+     */
+    changed(keys) {
+        if (keys.length === 0) return;
+        this.tell("changed", keys);
+        this.tabs.tell({ kind: "changed", keys });
+    }
+
+    /** Follows the hub's list of devices. Throws CompanionError `untrusted`. */
+    async followRoster() {
+        const served = await this.hub.roster(this.roster.number - 1);
+        let longer;
+        try {
+            longer = await this.roster.following(served);
+        } catch (error) {
+            if (!(error instanceof RosterMisbehaviour)) throw error;
+            await this.misbehaved(error.message);
+            throw new CompanionError("untrusted", `The hub can't be trusted: it served ${error.message}. Nothing of it was taken.`);
+        }
+        if (longer.number === this.roster.number) return;
+        this.roster = longer;
+        await this.store.write({ facts: { roster: longer.entries } });
+        this.tabs.tell({ kind: "state" });
+    }
+
+    /**
+     * The hub did what it must not do.
+     * @param {string} what
+     * @param {boolean} [isRecord] it was counted
+     */
+    async misbehaved(what, isRecord = false) {
+        const sentence = `The hub served ${what}; it was refused.`;
+        const sentences = await this.store.fact("misbehaviour", /** @type {string[]} */ ([]));
+        const refused = await this.store.fact("refused", 0);
+        if (!sentences.includes(sentence) && sentences.length < 20) sentences.push(sentence);
+        await this.store.write({ facts: { misbehaviour: sentences, refused: refused + (isRecord ? 1 : 0) } });
+        this.tell("state");
+    }
+}

@@ -1,0 +1,152 @@
+// Keeps a companion and its hub alike, for as long as one of its tabs is open.
+import { HubError } from "../protocol/errors.js";
+import { Backoff } from "../protocol/time.js";
+import { sendWaiting } from "./sending.js";
+import { take } from "./taking.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/**
+ * `live`: everything that the hub has is here, and what comes is shown at once. `waiting`: an attempt failed, the next one
+ * comes by itself. `other`: another tab follows the hub. `removed`: the hub does not know this device any more.
+ * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
+ */
+
+const eventDays = 30;
+const day = 86_400_000;
+
+export class Following {
+    /** @type {Connection} */
+    connection = "off";
+    /**
+     * Why there is no connection; one sentence.
+     * @type {string | null}
+     */
+    problem = null;
+    #stop = new AbortController();
+    #hurry = new AbortController();
+    #sending = false;
+    #sendAgain = false;
+    #isSendingLater = false;
+    #sendBackoff;
+
+    /** @param {Device} device */
+    constructor(device) {
+        this.device = device;
+        this.backoff = new Backoff(device.time.random);
+        this.#sendBackoff = new Backoff(device.time.random);
+    }
+
+    start() {
+        this.#stop = new AbortController();
+        this.#become("other");
+        const { signal } = this.#stop;
+        this.device.tabs.alone("follow", () => this.#follow(signal), signal).catch((error) => {
+            if (!signal.aborted) this.#become("waiting", /** @type {Error} */ (error).message);
+        });
+    }
+
+    stop() {
+        this.#stop.abort();
+        this.#hurry.abort();
+        this.#become("off");
+    }
+
+    /** The network is back, or the page is seen again: no need to wait any longer. */
+    hurry() {
+        this.#hurry.abort();
+        this.#hurry = new AbortController();
+    }
+
+    /** @param {Connection} connection @param {string | null} [problem] */
+    #become(connection, problem = null) {
+        this.connection = connection;
+        this.problem = problem;
+        this.device.tell("connection", { connection, problem });
+    }
+
+    /** @param {AbortSignal} signal */
+    async #follow(signal) {
+        while (!signal.aborted) {
+            try {
+                this.#become("connecting");
+                await this.#once(signal);
+                if (signal.aborted) return;
+                this.#become("waiting", "The hub ended the connection.");
+            } catch (error) {
+                if (signal.aborted) return;
+                if (error instanceof HubError && error.code === "unauthorized") {
+                    return this.#become("removed", "This device was removed from the household, or the hub lost it.");
+                }
+                this.#become("waiting", /** @type {Error} */ (error).message);
+            }
+            // Stopping hurries too.
+            await this.device.time.sleep(this.backoff.next(), this.#hurry.signal);
+        }
+    }
+
+    /** @param {AbortSignal} signal */
+    async #once(signal) {
+        const { device } = this;
+        await device.followRoster();
+        await this.sync();
+        await this.send();
+        const cursor = await device.store.fact("cursor", 0);
+        for await (const item of device.hub.stream(cursor, signal)) {
+            if (item.kind === "record") await take(device, [item.record], { cursor: item.record.sequence ?? 0 });
+            if (item.kind === "large") {
+                const page = await device.hub.records(item.sequence - 1, 1);
+                await take(device, page.records, { cursor: item.sequence });
+            }
+            if (item.kind === "roster") await device.followRoster();
+            if (item.kind === "live") {
+                await take(device, [], { cursor: item.sequence });
+                this.backoff.succeeded();
+                this.#become("live");
+            }
+        }
+    }
+
+    /** Reads everything that the hub has since the last time. */
+    async sync() {
+        const { device } = this;
+        for (;;) {
+            const cursor = await device.store.fact("cursor", 0);
+            const page = await device.hub.records(cursor);
+            await take(device, page.records, { cursor: page.next });
+            if (page.next < cursor) await device.misbehaved("fewer records than before");
+            if (page.next <= cursor || !page.more) break;
+        }
+        const now = device.time.now();
+        await device.store.forget({ events: now - eventDays * day, requests: now - day, commands: now - day });
+    }
+
+    /** Sends what waits, now or with the next connection. Many calls at once are one or two. */
+    async send() {
+        if (this.#sending) {
+            this.#sendAgain = true;
+            return;
+        }
+        this.#sending = true;
+        try {
+            do {
+                this.#sendAgain = false;
+                await sendWaiting(this.device);
+            } while (this.#sendAgain);
+            this.#sendBackoff.succeeded();
+        } catch (error) {
+            this.#sendLater();
+            throw error;
+        } finally {
+            this.#sending = false;
+        }
+    }
+
+    /** The stream may be alive while a request failed: what waits is tried again by itself. */
+    async #sendLater() {
+        if (this.#isSendingLater) return;
+        this.#isSendingLater = true;
+        await this.device.time.sleep(this.#sendBackoff.next(), this.#hurry.signal);
+        this.#isSendingLater = false;
+        if (this.connection !== "off" && this.connection !== "removed") await this.send().catch(() => {});
+    }
+}

@@ -1,0 +1,194 @@
+// The keys of a companion: those that are there while it is locked, and those behind its gate.
+import { utf8, wipe } from "../crypto/bytes.js";
+import { boxOwner, openBox } from "../crypto/box.js";
+import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
+import { importPrivate, publicKeyOf } from "../crypto/p256.js";
+import { hkdfKey } from "../crypto/primitives.js";
+import { KeyRing, ringKind } from "../crypto/ring.js";
+import { deviceID, signRecord } from "../crypto/signature.js";
+import { readBody } from "./bodies.js";
+import { CompanionError } from "./errors.js";
+import { RecordRefusal } from "./record-check.js";
+
+/** @typedef {import("./record-check.js").CheckedRecord} CheckedRecord */
+/** @typedef {import("../store/store.js").StatusKey} StatusKey */
+
+/** Where the ring has the device's own keys: kind 3, the household as its vault. */
+const ownEpoch = { box: 1, signing: 3 };
+
+/** A record is sealed under a key that this device was not given, or can't use while it is locked. */
+export class KeyMissing extends Error {}
+
+/**
+ * Null for what is no envelope.
+ * @param {Uint8Array} sealed
+ */
+function wrapEpochOf(sealed) {
+    try {
+        return readEnvelope(sealed).wrapEpoch;
+    } catch {
+        return null;
+    }
+}
+
+/**
+ * The body of a household's record. Throws RecordRefusal `unreadable`, KeyMissing.
+ * @param {Map<number, CryptoKey>} statusKeys by epoch
+ * @param {CheckedRecord} record
+ * @param {string} kind of `readBody`
+ */
+export async function openHousehold(statusKeys, record, kind) {
+    if (!record.sealed || wrapEpochOf(record.sealed) !== record.epoch) throw new RecordRefusal("unreadable");
+    const key = statusKeys.get(record.epoch);
+    if (!key) throw new KeyMissing();
+    const bytes = await openEnvelope(record.sealed, record.name, key).catch(() => null);
+    const body = bytes && readBody(kind, bytes);
+    if (!body) throw new RecordRefusal("unreadable");
+    return body;
+}
+
+/**
+ * Status keys as they lie in the store: no script can read them.
+ * @param {KeyRing} ring
+ * @param {string} household
+ * @returns {Promise<StatusKey[]>}
+ */
+export function statusKeysOf(ring, household) {
+    const entries = ring.entries.filter((entry) => entry.kind === ringKind.status && entry.vault === household);
+    return Promise.all(entries.map(async ({ epoch, key }) => ({ epoch, key: await hkdfKey(key) })));
+}
+
+/** What the gate opens. Ends with `wipe`. */
+export class UnlockedKeys {
+    /**
+     * @param {{ household: string, device: string, rootKey: Uint8Array, ring: KeyRing, signingKey: CryptoKey,
+     *   box: import("../crypto/box.js").BoxOwner }} keys
+     */
+    constructor({ household, device, rootKey, ring, signingKey, box }) {
+        this.household = household;
+        this.device = device;
+        this.rootKey = rootKey;
+        this.ring = ring;
+        this.signingKey = signingKey;
+        this.box = box;
+    }
+
+    /**
+     * Takes both secrets over.
+     * @param {string} household
+     * @param {Uint8Array} rootKey
+     * @param {KeyRing} ring with the device's own keys
+     */
+    static async from(household, rootKey, ring) {
+        const boxScalar = ring.key(ringKind.device, household, ownEpoch.box);
+        const signingScalar = ring.key(ringKind.device, household, ownEpoch.signing);
+        if (!boxScalar || !signingScalar) throw new CompanionError("pairAgain", "This device lacks its own keys; pair it again.");
+        const point = publicKeyOf(signingScalar);
+        return new UnlockedKeys({
+            household, device: await deviceID(point), rootKey, ring, box: await boxOwner(boxScalar),
+            signingKey: await importPrivate(signingScalar, point, "ECDSA"),
+        });
+    }
+
+    /**
+     * Entries for the device's own keys.
+     * @param {string} household
+     * @param {Uint8Array} signing
+     * @param {Uint8Array} box
+     */
+    static ownEntries(household, signing, box) {
+        return [
+            { kind: ringKind.device, vault: household, epoch: ownEpoch.box, key: box },
+            { kind: ringKind.device, vault: household, epoch: ownEpoch.signing, key: signing },
+        ];
+    }
+
+    wipe() {
+        wipe(this.rootKey);
+        this.ring.wipe();
+    }
+
+    /**
+     * Takes the keys of a record of "keys". Throws RecordRefusal `unreadable`, also for a key that is not the one known.
+     * @param {CheckedRecord} record
+     */
+    async add(record) {
+        try {
+            const body = await openBox(record.sealed ?? new Uint8Array(), record.name, this.box);
+            const given = KeyRing.read(body);
+            wipe(body);
+            this.ring = new KeyRing([...this.ring.entries, ...given.entries.filter((entry) => entry.kind !== ringKind.device)]);
+        } catch {
+            throw new RecordRefusal("unreadable");
+        }
+    }
+
+    /**
+     * The newest key of a vault.
+     * @param {string} vault
+     */
+    vaultKey(vault) {
+        const entry = this.ring.current(ringKind.vault, vault);
+        if (!entry) throw new CompanionError("noKey", "This device was not given the vault's key; pair it again.");
+        return entry;
+    }
+
+    /**
+     * A record of a vault, sealed under its newest key and signed.
+     * @param {{ vault: string, collection: string, id: string, revision: number }} name
+     * @param {unknown} content made to JSON
+     * @param {number} replaces
+     */
+    async sealContent(name, content, replaces) {
+        const { key, epoch } = this.vaultKey(name.vault);
+        const sealed = await sealEnvelope(utf8(JSON.stringify(content)), name, key, epoch);
+        return signRecord(this.signingKey, name, { epoch, author: this.device, sealed, replaces });
+    }
+
+    /**
+     * A tombstone.
+     * @param {{ vault: string, collection: string, id: string, revision: number }} name
+     * @param {number} replaces
+     */
+    tombstone(name, replaces) {
+        const { epoch } = this.vaultKey(name.vault);
+        return signRecord(this.signingKey, name, { epoch, author: this.device, sealed: null, replaces });
+    }
+
+    /**
+     * A record of the household under the newest status key.
+     * @param {string} collection
+     * @param {string} id
+     * @param {unknown} body
+     */
+    async sealHousehold(collection, id, body) {
+        const entry = this.ring.current(ringKind.status, this.household);
+        if (!entry) throw new CompanionError("noKey", "This device was not given the household's key; pair it again.");
+        const name = { vault: this.household, collection, id, revision: 1 };
+        const sealed = await sealEnvelope(utf8(JSON.stringify(body)), name, entry.key, entry.epoch);
+        return signRecord(this.signingKey, name, { epoch: entry.epoch, author: this.device, sealed });
+    }
+
+    /**
+     * The body of a record of a vault. Throws FormatError, CompanionError `noKey`.
+     * @param {import("../crypto/signature.js").HubRecord} record
+     * @param {Uint8Array} sealed
+     */
+    async openContent(record, sealed) {
+        const { wrapEpoch } = readEnvelope(sealed);
+        const key = this.ring.key(ringKind.vault, record.vault, wrapEpoch);
+        if (!key) throw new CompanionError("noKey", "This device was not given the vault's key; pair it again.");
+        return openEnvelope(sealed, record, key);
+    }
+
+    /**
+     * The body of a record that is boxed to a vault's inbox.
+     * @param {import("../crypto/signature.js").HubRecord} record
+     * @param {Uint8Array} sealed
+     */
+    async openInbox(record, sealed) {
+        const scalar = this.ring.key(ringKind.inbox, record.vault, record.epoch);
+        if (!scalar) throw new CompanionError("noKey", "This device was not given the key of the photos; pair it again.");
+        return openBox(sealed, record, await boxOwner(scalar));
+    }
+}

@@ -1,0 +1,173 @@
+// Takes records of the hub: each is checked before it is kept, and what is refused is counted.
+import { keyOf } from "../store/store.js";
+import { addEvent, nameEvent, newChain } from "./chain.js";
+import { heard } from "./clock.js";
+import { KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
+import { checkRecord, RecordRefusal } from "./record-check.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
+/** @typedef {import("../store/store.js").Row} Row */
+/**
+ * What a batch changes, before it is written.
+ * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("./clock.js").Clocks,
+ *   chains: Record<string, import("./chain.js").EventChain>, hasNewKeys: boolean, refusals: RecordRefusal[], news: string[] }} Batch
+ */
+
+/**
+ * Takes records, and the sequence number up to which everything was seen. One batch at a time over all tabs.
+ * @param {Device} device
+ * @param {HubRecord[]} records
+ * @param {{ cursor?: number, undeferred?: number[] }} rest
+ * @returns {Promise<string[]>} the keys of what was new
+ */
+export function take(device, records, { cursor, undeferred = [] } = {}) {
+    return device.tabs.alone("take", async () => {
+        /** @type {Batch} */
+        const batch = {
+            rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
+            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [],
+        };
+        for (const record of records) await takeOne(device, record, batch);
+        const known = await device.store.fact("cursor", 0);
+        /** @type {import("../store/store.js").Change} */
+        const change = {
+            records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
+            facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
+        };
+        if (batch.hasNewKeys) {
+            const { ring, rootKey } = device.keys;
+            change.keys = await statusKeysOf(ring, device.paired.household);
+            for (const { epoch, key } of change.keys) device.statusKeys.set(epoch, key);
+            change.facts = { ...change.facts, ring: await ring.sealed(rootKey) };
+        }
+        await device.store.write(change);
+        for (const refusal of batch.refusals) await device.misbehaved(refusal.message, true);
+        if (batch.hasNewKeys) device.tabs.tell({ kind: "state" });
+        device.changed(batch.news);
+        return batch.news;
+    });
+}
+
+/**
+ * What waited for keys, once they are there.
+ * @param {Device} device
+ */
+export async function takeDeferred(device) {
+    for (let round = 0; round < 3; round += 1) {
+        const waiting = await device.store.deferred();
+        if (waiting.length === 0) return;
+        // The keys first: they open the rest.
+        const records = waiting.map(({ record }) => record);
+        records.sort((one, other) => Number(other.collection === "keys") - Number(one.collection === "keys"));
+        await take(device, records, { undeferred: waiting.map(({ number }) => number) });
+    }
+}
+
+/** @param {Device} device @param {HubRecord} record @param {Batch} batch */
+async function takeOne(device, record, batch) {
+    const key = keyOf(record.collection, record.id);
+    const known = batch.rows.get(key) ?? (await device.store.record(key));
+    if (known && record.revision <= known.record.revision) {
+        const isLater = (record.sequence ?? 0) > known.sequence;
+        if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
+        return;
+    }
+    try {
+        const checked = await check(device, record, known?.record.revision ?? 0);
+        if (!(await look(device, checked, batch))) return;
+        batch.rows.set(key, {
+            key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(),
+        });
+        batch.news.push(key);
+    } catch (error) {
+        if (error instanceof RecordRefusal) batch.refusals.push(error);
+        else if (error instanceof KeyMissing) batch.deferred.push(record);
+        else throw error;
+    }
+}
+
+/** @param {Device} device @param {HubRecord} record @param {number} known */
+async function check(device, record, known) {
+    try {
+        return await checkRecord(device.roster, record, known);
+    } catch (error) {
+        if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
+        await device.followRoster();
+        return checkRecord(device.roster, record, known);
+    }
+}
+
+/**
+ * Looks inside what is of the household, and learns from it. Throws RecordRefusal, KeyMissing.
+ * @param {Device} device
+ * @param {import("./record-check.js").CheckedRecord} record
+ * @param {Batch} batch
+ * @returns {Promise<boolean>} whether it is kept
+ */
+async function look(device, record, batch) {
+    const { collection, id, revision } = record.name;
+    /** @param {string} kind */
+    const open = (kind) => openHousehold(device.statusKeys, record, kind);
+    /** @param {string} event */
+    const isHere = async (event) => {
+        const key = keyOf("events", event);
+        return batch.rows.has(key) || (await device.store.record(key)) !== undefined;
+    };
+    /** @param {string} computer */
+    const chain = (computer) => (batch.chains[computer] ??= newChain());
+    switch (collection) {
+        case "keys":
+            if (id !== device.paired.device || !record.sealed) return false;
+            // Its box opens only behind the gate.
+            if (!device.unlocked) throw new KeyMissing();
+            await device.unlocked.add(record);
+            for (const { epoch, key } of await statusKeysOf(device.unlocked.ring, device.paired.household)) {
+                device.statusKeys.set(epoch, key);
+            }
+            batch.hasNewKeys = true;
+            return true;
+        case "devices":
+            if (record.sealed) await open("devices");
+            return true;
+        case "status": {
+            const status = await open("status");
+            heard(batch.clocks, id, status.clock, device.time.now());
+            if (status.lastEvent) nameEvent(chain(id), status.lastEvent, await isHere(status.lastEvent));
+            if (status.rosterNumber > device.roster.number) await catchUp(device, status.rosterNumber);
+            return true;
+        }
+        case "apps":
+            await open("apps");
+            return true;
+        case "events": {
+            const event = await open("events");
+            if (event.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
+            addEvent(chain(event.computer), id, event.previous ?? undefined, event.previous ? await isHere(event.previous) : false);
+            return true;
+        }
+        case "requests":
+            await open("requests");
+            return true;
+        case "commands": {
+            // The first revision is a companion's own.
+            if (revision === 1) return false;
+            const reply = await open("replies");
+            if (reply.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
+            heard(batch.clocks, reply.computer, reply.clock, device.time.now());
+            return true;
+        }
+        default:
+            return true;
+    }
+}
+
+/**
+ * A computer knows a longer list of devices: the hub has it too, or keeps it back.
+ * @param {Device} device
+ * @param {number} number
+ */
+async function catchUp(device, number) {
+    await device.followRoster();
+    if (device.roster.number < number) await device.misbehaved("an older list of devices than the computer knows");
+}

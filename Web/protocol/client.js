@@ -1,0 +1,327 @@
+// A device's way to its hub, over fetch. What the hub answers is believed by nobody: the devices check signatures and seals.
+import { base64, base64url, unbase64 } from "../crypto/bytes.js";
+import { HubError, HubUnreachable } from "./errors.js";
+import { EventParser, isRecord } from "./events.js";
+import { systemTime } from "./time.js";
+
+/**
+ * @typedef {import("../crypto/signature.js").HubRecord} HubRecord
+ * @typedef {import("./events.js").StreamItem} StreamItem
+ * @typedef {{ records: HubRecord[], next: number, more: boolean }} RecordPage
+ * @typedef {{ sequence?: number, conflict?: HubRecord, error?: { code: import("./errors.js").HubErrorCode, message: string } }} WriteOutcome
+ * @typedef {{ size: number, received: number, isComplete: boolean }} BlobState
+ * @typedef {{ failures: number, retryAfterSeconds: number }} PINShareState
+ * @typedef {{ id: string, role: "computer" | "companion", state: "pending" | "active", lastSeen?: number,
+ *   isConnected: boolean, hasPush: boolean }} HubDevice
+ * @typedef {{ body?: unknown, bytes?: Uint8Array, headers?: Record<string, string>, access?: "anybody", signal?: AbortSignal }} Options
+ */
+
+/** An answer is waited for so long. */
+const patience = 30_000;
+/** A stream on which nothing comes for so long is dead: the hub shows every 15 seconds that it is alive. */
+const silence = 45_000;
+
+const notUnderstood = () =>
+    new HubUnreachable("notUnderstood", "The hub's answer was not understood; bring hub and devices to one version.");
+
+/**
+ * Gives its signal when nothing was heard for so long, or when the outer one is given.
+ * @param {number} milliseconds
+ * @param {AbortSignal} [outer]
+ */
+function watchdog(milliseconds, outer) {
+    const controller = new AbortController();
+    let isLate = false;
+    const late = () => {
+        isLate = true;
+        controller.abort();
+    };
+    let timer = setTimeout(late, milliseconds);
+    const abort = () => controller.abort();
+    outer?.addEventListener("abort", abort);
+    if (outer?.aborted) abort();
+    return {
+        signal: controller.signal,
+        get isLate() {
+            return isLate;
+        },
+        heard() {
+            clearTimeout(timer);
+            timer = setTimeout(late, milliseconds);
+        },
+        end() {
+            clearTimeout(timer);
+            outer?.removeEventListener("abort", abort);
+        },
+    };
+}
+
+export class HubClient {
+    /** @type {string} */
+    #address;
+    /** @type {Uint8Array | null} */
+    #token;
+
+    /**
+     * @param {string} address "https://hub.example", without a slash at its end
+     * @param {Uint8Array | null} token 32 bytes
+     */
+    constructor(address, token, time = systemTime) {
+        this.#address = address;
+        this.#token = token;
+        this.time = time;
+    }
+
+    /** @param {string} method @param {string} path @param {Options} options @param {ReturnType<typeof watchdog>} watch */
+    async #answer(method, path, { body, bytes, headers = {}, access }, watch) {
+        /** @type {Record<string, string>} */
+        const all = { ...headers };
+        if (this.#token && access !== "anybody") all.Authorization = `Bearer ${base64url(this.#token)}`;
+        if (body !== undefined) all["Content-Type"] = "application/json";
+        if (bytes) all["Content-Type"] = "application/octet-stream";
+        let response;
+        try {
+            response = await fetch(this.#address + path, {
+                method, headers: all, body: bytes ?? (body === undefined ? null : JSON.stringify(body)),
+                signal: watch.signal, credentials: "omit", cache: "no-store", redirect: "error",
+                referrerPolicy: "no-referrer",
+            });
+        } catch {
+            throw this.#failure(watch);
+        }
+        if (response.ok) return response;
+        const refusal = await response.json().catch(() => null);
+        if (typeof refusal?.error?.code !== "string" || typeof refusal.error.message !== "string") {
+            throw new HubUnreachable("notUnderstood", `What answers there is not a hub (HTTP ${response.status}).`);
+        }
+        const seconds = refusal.error.retryAfterSeconds ?? Number(response.headers.get("Retry-After") ?? NaN);
+        throw new HubError(refusal.error.code, refusal.error.message, Number.isFinite(seconds) ? seconds : null);
+    }
+
+    /** @param {ReturnType<typeof watchdog>} watch */
+    #failure(watch) {
+        return watch.isLate
+            ? new HubUnreachable("timeout", "The hub did not answer in time.")
+            : new HubUnreachable("offline", "The hub can't be reached.");
+    }
+
+    /**
+     * One request and what is made of its answer. Throws HubError, HubUnreachable.
+     * @template Value
+     * @param {string} method
+     * @param {string} path
+     * @param {(response: Response) => Promise<Value>} read
+     * @param {Options} [options]
+     */
+    async #send(method, path, read, options = {}) {
+        const watch = watchdog(patience, options.signal);
+        try {
+            const response = await this.#answer(method, path, options, watch);
+            try {
+                return await read(response);
+            } catch (error) {
+                throw watch.signal.aborted ? this.#failure(watch) : error instanceof HubUnreachable ? error : notUnderstood();
+            }
+        } finally {
+            watch.end();
+        }
+    }
+
+    /** @param {string} method @param {string} path @param {Options} [options] @returns {Promise<any>} */
+    #call(method, path, options) {
+        return this.#send(method, path, (response) => response.json(), options);
+    }
+
+    /** @param {string} method @param {string} path @param {Options} [options] */
+    #tell(method, path, options) {
+        return this.#send(method, path, async () => {}, options);
+    }
+
+    // Device and household
+
+    /** @returns {Promise<{ name: string, version: string, time: number, pushKey: string }>} */
+    hub() {
+        return this.#call("GET", "/v1/hub", { access: "anybody" });
+    }
+
+    /** @returns {Promise<{ device: string, household: string, state: "pending" | "active" }>} */
+    ownDevice() {
+        return this.#call("GET", "/v1/device");
+    }
+
+    leave() {
+        return this.#tell("DELETE", "/v1/device");
+    }
+
+    /**
+     * For people: lists who was seen when, by the hub's word.
+     * @returns {Promise<HubDevice[]>}
+     */
+    async devices() {
+        return (await this.#call("GET", "/v1/devices")).devices;
+    }
+
+    /**
+     * Entries above this number.
+     * @param {number} number
+     * @returns {Promise<Uint8Array[]>}
+     */
+    async roster(number) {
+        const page = await this.#call("GET", `/v1/roster?after=${number}`);
+        if (!Array.isArray(page.entries)) throw notUnderstood();
+        return page.entries.map((/** @type {string} */ entry) => unbase64(entry));
+    }
+
+    /**
+     * Without a token: the proof is what lets in.
+     * @param {string} invitation
+     * @param {{ proof: Uint8Array, device: string, tokenHash: Uint8Array, sealed: Uint8Array }} request
+     */
+    join(invitation, { proof, device, tokenHash, sealed }) {
+        const body = {
+            proof: base64(proof), device, role: "companion", tokenHash: base64(tokenHash), sealed: base64(sealed),
+        };
+        return this.#tell("POST", `/v1/invitations/${invitation}/join`, { body, access: "anybody" });
+    }
+
+    // Records
+
+    /** @param {number} after @returns {Promise<RecordPage>} */
+    async records(after, limit = 256) {
+        const page = await this.#call("GET", `/v1/records?after=${after}&limit=${limit}`);
+        if (!Array.isArray(page.records) || !page.records.every(isRecord) || !Number.isSafeInteger(page.next)) {
+            throw notUnderstood();
+        }
+        return { ...page, records: page.records.map((/** @type {HubRecord} */ record) => ({ ...record, blobs: record.blobs ?? [] })) };
+    }
+
+    /** @param {string} collection @param {string} id @returns {Promise<HubRecord>} */
+    async record(collection, id) {
+        const record = await this.#call("GET", `/v1/records/${collection}/${id}`);
+        if (!isRecord(record)) throw notUnderstood();
+        return { ...record, blobs: record.blobs ?? [] };
+    }
+
+    /**
+     * One outcome for each record, in the same order.
+     * @param {HubRecord[]} records
+     * @returns {Promise<WriteOutcome[]>}
+     */
+    async write(records) {
+        const { outcomes } = await this.#call("POST", "/v1/records", { body: { records } });
+        if (!Array.isArray(outcomes) || outcomes.length !== records.length) throw notUnderstood();
+        return outcomes;
+    }
+
+    /**
+     * What was written after a sequence number, then what is written from now on.
+     * Throws HubError, HubUnreachable; ends where the hub ends it or the signal is given.
+     * @param {number} after
+     * @param {AbortSignal} [signal]
+     * @returns {AsyncGenerator<StreamItem, void>}
+     */
+    async *stream(after, signal) {
+        const watch = watchdog(silence, signal);
+        try {
+            const headers = { Accept: "text/event-stream", "Last-Event-ID": String(after) };
+            const response = await this.#answer("GET", "/v1/stream", { headers }, watch);
+            const reader = response.body?.getReader();
+            if (!reader) throw notUnderstood();
+            yield { kind: "open" };
+            const parser = new EventParser();
+            for (;;) {
+                const part = await reader.read().catch(() => {
+                    throw this.#failure(watch);
+                });
+                if (part.done) return;
+                watch.heard();
+                yield* parser.read(part.value);
+            }
+        } finally {
+            watch.end();
+        }
+    }
+
+    // Blobs
+
+    /** @param {string} id @returns {Promise<BlobState>} */
+    blobState(id) {
+        return this.#call("GET", `/v1/blobs/${id}/state`);
+    }
+
+    /** @param {{ id: string, size: number, hash: Uint8Array }} blob @returns {Promise<BlobState>} */
+    beginBlob({ id, size, hash }) {
+        return this.#call("POST", "/v1/blobs", { body: { id, size, hash: base64(hash) } });
+    }
+
+    /**
+     * The next piece, at most 4 MiB.
+     * @param {string} id
+     * @param {number} offset
+     * @param {Uint8Array} bytes
+     * @returns {Promise<BlobState>}
+     */
+    writeBlob(id, offset, bytes) {
+        return this.#call("PATCH", `/v1/blobs/${id}?offset=${offset}`, { bytes });
+    }
+
+    /**
+     * Bytes from `start` to before `end`.
+     * @param {string} id
+     * @param {number} start
+     * @param {number} end
+     */
+    async readBlob(id, start, end) {
+        const bytes = await this.#send(
+            "GET", `/v1/blobs/${id}`, async (response) => new Uint8Array(await response.arrayBuffer()),
+            { headers: { Range: `bytes=${start}-${end - 1}` } });
+        if (bytes.length !== end - start) {
+            throw new HubUnreachable("notUnderstood", "The hub served another piece than it was asked for.");
+        }
+        return bytes;
+    }
+
+    // PIN share and push
+
+    /**
+     * Always four entries.
+     * @param {{ verifier: Uint8Array, share: Uint8Array }[]} entries
+     */
+    setPINShare(entries) {
+        const body = {
+            entries: entries.map(({ verifier, share }) => ({ verifier: base64(verifier), share: base64(share) })),
+        };
+        return this.#tell("PUT", "/v1/pin-share", { body });
+    }
+
+    /** @returns {Promise<PINShareState>} */
+    pinShare() {
+        return this.#call("GET", "/v1/pin-share");
+    }
+
+    removePINShare() {
+        return this.#tell("DELETE", "/v1/pin-share");
+    }
+
+    /**
+     * Throws HubError `wrong_pin`, `too_many`, `gone`.
+     * @param {Uint8Array} verifier
+     * @returns {Promise<Uint8Array>} 32 bytes
+     */
+    async attemptPIN(verifier) {
+        const answer = await this.#call("POST", "/v1/pin-share/attempt", { body: { verifier: base64(verifier) } });
+        const share = unbase64(String(answer.share));
+        if (share.length !== 32) throw notUnderstood();
+        return share;
+    }
+
+    /** @param {PushSubscriptionJSON} subscription as `PushSubscription.toJSON()` gives it */
+    setPush(subscription) {
+        const body = { endpoint: subscription.endpoint, keys: subscription.keys };
+        return this.#tell("PUT", "/v1/push", { body });
+    }
+
+    removePush() {
+        return this.#tell("DELETE", "/v1/push");
+    }
+}

@@ -1,0 +1,86 @@
+// IndexedDB with promises.
+import { storeError } from "./errors.js";
+
+/**
+ * @template Value
+ * @param {IDBRequest<Value>} request
+ * @returns {Promise<Value>}
+ */
+export const requested = (request) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(storeError(request.error));
+    });
+
+/**
+ * Stores: `facts` by name, `records` by "collection/id", `outbox` by the same, `deferred` by a number, `keys` by epoch.
+ * @param {string} name
+ * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
+ * @returns {Promise<IDBDatabase>} throws StoreError
+ */
+export function openDatabase(name, lost) {
+    return new Promise((resolve, reject) => {
+        /** @type {IDBOpenDBRequest} */
+        let request;
+        try {
+            request = indexedDB.open(name, 1);
+        } catch (error) {
+            return reject(storeError(error));
+        }
+        request.onerror = () => reject(storeError(request.error));
+        request.onupgradeneeded = () => {
+            const database = request.result;
+            database.createObjectStore("facts");
+            database.createObjectStore("records", { keyPath: "key" }).createIndex("order", ["collection", "sequence"]);
+            database.createObjectStore("outbox", { keyPath: "key" });
+            database.createObjectStore("deferred", { autoIncrement: true });
+            database.createObjectStore("keys", { keyPath: "epoch" });
+        };
+        request.onsuccess = () => {
+            const database = request.result;
+            database.onversionchange = () => {
+                database.close();
+                lost();
+            };
+            database.onclose = lost;
+            resolve(database);
+        };
+    });
+}
+
+/**
+ * One transaction: all of it or nothing, on disk once the promise resolves. The body may not wait for anything but its
+ * own requests.
+ * @template Value
+ * @param {IDBDatabase} database
+ * @param {string[]} stores
+ * @param {IDBTransactionMode} mode
+ * @param {(transaction: IDBTransaction) => Promise<Value> | Value} body
+ * @returns {Promise<Value>} throws StoreError
+ */
+export async function transact(database, stores, mode, body) {
+    /** @type {IDBTransaction} */
+    let transaction;
+    try {
+        transaction = database.transaction(stores, mode, mode === "readwrite" ? { durability: "strict" } : undefined);
+    } catch (error) {
+        throw storeError(error);
+    }
+    const finished = new Promise((resolve, reject) => {
+        transaction.oncomplete = () => resolve(undefined);
+        transaction.onabort = () => reject(storeError(transaction.error));
+    });
+    finished.catch(() => {});
+    try {
+        const value = await body(transaction);
+        await finished;
+        return value;
+    } catch (error) {
+        try {
+            transaction.abort();
+        } catch {
+            // It has ended already.
+        }
+        throw storeError(error);
+    }
+}

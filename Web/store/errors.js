@@ -1,0 +1,35 @@
+/**
+ * `full`: the browser gives no more room. `lost`: what was kept here is gone (evicted, or removed by the person).
+ * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another tab.
+ * @typedef {"full" | "lost" | "unavailable" | "elsewhere"} StoreErrorCode
+ */
+
+/** What the device should keep can't be kept or read. */
+export class StoreError extends Error {
+    /**
+     * @param {StoreErrorCode} code
+     * @param {string} message one sentence
+     * @param {unknown} [cause]
+     */
+    constructor(code, message, cause) {
+        super(message, { cause });
+        this.name = "StoreError";
+        this.code = code;
+    }
+}
+
+/**
+ * What a failed request of IndexedDB means for a person.
+ * @param {unknown} error
+ */
+export function storeError(error) {
+    if (error instanceof StoreError) return error;
+    const name = error instanceof DOMException ? error.name : "";
+    if (name === "QuotaExceededError") {
+        return new StoreError("full", "This device has no room left; free some, and nothing that waits is lost.", error);
+    }
+    if (name === "VersionError") {
+        return new StoreError("elsewhere", "A newer AppLocker has been here; reload this page.", error);
+    }
+    return new StoreError("unavailable", "This browser does not let AppLocker keep anything here.", error);
+}

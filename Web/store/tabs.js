@@ -1,0 +1,47 @@
+// Several tabs of one companion: one of them follows the hub and sends, the others hear of it.
+
+/**
+ * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `lock`: every tab locks.
+ * `unlocked`: this device's keys changed. `erased`: the device is no companion any more.
+ * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased" }
+ *   | { kind: "state" }} TabMessage
+ */
+
+export class Tabs {
+    #channel;
+
+    /** @param {string} name */
+    constructor(name) {
+        this.name = name;
+        this.#channel = new BroadcastChannel(name);
+    }
+
+    /**
+     * To the other tabs.
+     * @param {TabMessage} message
+     */
+    tell(message) {
+        this.#channel.postMessage(message);
+    }
+
+    /** @param {(message: TabMessage) => void} listener */
+    listen(listener) {
+        this.#channel.onmessage = (event) => listener(event.data);
+    }
+
+    /**
+     * Runs the body while this tab alone may; waits for its turn.
+     * @template Value
+     * @param {string} what
+     * @param {() => Promise<Value>} body
+     * @param {AbortSignal} [signal] stops waiting
+     * @returns {Promise<Value>}
+     */
+    alone(what, body, signal) {
+        return navigator.locks.request(`${this.name}/${what}`, signal ? { signal } : {}, body);
+    }
+
+    close() {
+        this.#channel.close();
+    }
+}
