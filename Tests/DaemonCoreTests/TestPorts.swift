@@ -14,6 +14,7 @@ actor BreakableStore: RecordStore {
     }
 
     private let store: StateDatabase
+    /// The newest of it: a long run must not fill the memory with what the test itself keeps.
     private(set) var saved: [(name: String, bytes: [UInt8])] = []
     /// Writes that still succeed; nil means all of them.
     private var writesLeft: Int?
@@ -49,6 +50,7 @@ actor BreakableStore: RecordStore {
         }
         try await store.write(change)
         for (name, bytes) in change.documents { saved.append((name, bytes ?? [])) }
+        if saved.count > 256 { saved.removeFirst(128) }
     }
 
     func records(in collection: RecordCollection) async throws -> [StoredRecord] {
