@@ -30,6 +30,7 @@ build:
 
 test:
 	@Packaging/setup test
+	@Packaging/python-peers
 	@Packaging/make/test
 
 lint:

@@ -7,9 +7,12 @@
 Prints a line for each test; exits with 1 where one failed."""
 
 import argparse
+import base64
 import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 from playwright.sync_api import sync_playwright
 
@@ -26,6 +29,20 @@ def report(module, results):
     return sum(1 for result in results if result["failure"])
 
 
+def independent_reader(things):
+    """What Vectors/reader.py finds in what the page sealed. It needs the system's Python, which has `cryptography`."""
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = []
+        for index, thing in enumerate(things):
+            file = f"{index}.sealed"
+            (pathlib.Path(folder) / file).write_bytes(base64.b64decode(thing["sealed"]))
+            manifest.append({**thing["entry"], "file": file})
+        (pathlib.Path(folder) / "manifest.json").write_text(json.dumps(manifest))
+        read = subprocess.run(
+            ["/usr/bin/python3", "-B", str(pages.ROOT / "Vectors/reader.py"), folder], capture_output=True, text=True)
+    return json.loads(read.stdout) if read.stdout else read.stderr
+
+
 def run_module(browser, address, module, given, computer=None):
     """What the tests of one module found; a page that breaks or writes to the console is a failure too."""
     context = browser.new_context()
@@ -34,6 +51,15 @@ def run_module(browser, address, module, given, computer=None):
     page.on("pageerror", lambda error: noise.append(f"page error: {error}"))
     page.on("console", lambda message: noise.append(message.text) if "Content Security" in message.text else None)
     page.on("console", lambda message: print("    " + message.text) if message.type == "log" else None)
+    page.expose_function("reader", independent_reader)
+    session = context.new_cdp_session(page)
+
+    def quota(count):
+        """What the browser lets this page keep, in bytes; None: as much as it likes."""
+        size = {} if count is None else {"quotaSize": count}
+        session.send("Storage.overrideQuotaForOrigin", {"origin": address, **size})
+
+    page.expose_function("quota", quota)
     if computer:
         page.expose_function("computer", computer)
         page.expose_function("offline", context.set_offline)

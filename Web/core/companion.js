@@ -5,6 +5,7 @@ import { HubError } from "../protocol/errors.js";
 import { systemTime } from "../protocol/time.js";
 import { Commands } from "./commands.js";
 import { Device } from "./device.js";
+import { CompanionError } from "./errors.js";
 import { Following } from "./following.js";
 import * as gate from "./gate.js";
 import { Household } from "./household.js";
@@ -30,6 +31,7 @@ export class Companion extends EventTarget {
     /** @type {Admitted | null} */
     #admitted = null;
     #isLost = false;
+    #locks = 0;
 
     /** @param {Device} device @param {string} name */
     constructor(device, name) {
@@ -130,6 +132,8 @@ export class Companion extends EventTarget {
         const { facts, keys, roster } = this.#admitted;
         await gate.setFirstPIN(this.device, facts, keys, roster.entries, pin);
         localStorage.setItem(`${mark}/${this.name}`, facts.device);
+        // The browser may refuse: `report()` says so.
+        await navigator.storage?.persist?.().catch(() => false);
         this.#admitted = null;
         this.#isLost = false;
         this.device.unlocked = keys;
@@ -146,8 +150,7 @@ export class Companion extends EventTarget {
      * @param {string} pin
      */
     async unlockWithPIN(pin) {
-        await gate.unlockWithPIN(this.device, pin);
-        await this.#opened();
+        await this.#unlocking(() => gate.unlockWithPIN(this.device, pin));
     }
 
     /**
@@ -155,11 +158,20 @@ export class Companion extends EventTarget {
      * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
      */
     async unlockWithPasskey(output) {
-        await gate.unlockWithPasskey(this.device, output);
-        await this.#opened();
+        await this.#unlocking(() => gate.unlockWithPasskey(this.device, output));
     }
 
-    async #opened() {
+    /**
+     * @param {() => Promise<void>} open
+     */
+    async #unlocking(open) {
+        const locks = this.#locks;
+        await open();
+        if (locks !== this.#locks) {
+            // Somebody locked while the keys were on their way.
+            this.#lockHere();
+            throw new CompanionError("locked", "AppLocker was locked again.");
+        }
         await takeDeferred(this.device);
         this.#send();
         this.device.tell("state");
@@ -191,6 +203,7 @@ export class Companion extends EventTarget {
     }
 
     #lockHere() {
+        this.#locks += 1;
         this.#admitted?.keys.wipe();
         this.#admitted = null;
         this.device.unlocked?.wipe();
@@ -222,7 +235,7 @@ export class Companion extends EventTarget {
     }
 
     /**
-     * @returns {Promise<{ device: import("./device.js").DeviceFacts | null, connection: string, problem: string | null,
+     * @returns {Promise<{ device: Omit<import("./device.js").DeviceFacts, "token" | "deviceSecret"> | null, connection: string, problem: string | null,
      *   cursor: number, waiting: number, failed: number, deferred: number, refused: number, misbehaviour: string[],
      *   room: { persisted: boolean, usage: number, quota: number } }>}
      */
@@ -230,7 +243,10 @@ export class Companion extends EventTarget {
         const { store, facts } = this.device;
         const lines = await store.waiting();
         return {
-            device: facts, connection: this.following.connection, problem: this.following.problem,
+            device: facts && {
+                hub: facts.hub, household: facts.household, computer: facts.computer, device: facts.device, name: facts.name,
+            },
+            connection: this.following.connection, problem: this.following.problem,
             cursor: await store.fact("cursor", 0), waiting: lines.filter((line) => !line.problem).length,
             failed: lines.filter((line) => line.problem).length, deferred: (await store.deferred()).length,
             refused: await store.fact("refused", 0), misbehaviour: await store.fact("misbehaviour", []),

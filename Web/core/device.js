@@ -72,6 +72,14 @@ export class Device {
         return this.unlocked;
     }
 
+    /**
+     * Nothing that was opened is given out once its keys are gone. Throws CompanionError `locked`.
+     * @param {UnlockedKeys} keys as they were when opening began
+     */
+    still(keys) {
+        if (this.unlocked !== keys) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
+    }
+
     /** @param {"state" | "connection" | "changed" | "outbox"} kind @param {unknown} [detail] */
     tell(kind, detail) {
         this.events.dispatchEvent(new CustomEvent(kind, { detail }));

@@ -28,7 +28,7 @@ export class Household {
      * @returns {Promise<{ row: Row, body: any }[]>}
      */
     async #opened(rows, kind) {
-        void this.device.keys;
+        const { keys } = this.device;
         const opened = await Promise.all(rows.map(async (row) => {
             const { record } = row;
             const sealed = sealedBytes(record);
@@ -38,6 +38,7 @@ export class Household {
             const body = await openHousehold(this.device.statusKeys, checked, kind).catch(() => null);
             return body && { row, body };
         }));
+        this.device.still(keys);
         return opened.flatMap((one) => one ?? []);
     }
 

@@ -54,8 +54,8 @@ export class Notes {
             id: record.id, vault: record.vault, revision: record.revision, title: content.title, body: content.body,
             created: content.created, modified: content.modified, ...rest,
         };
-        // Locked meanwhile: nothing is remembered.
-        if (this.device.unlocked === keys) this.#opened.set(key, { signature: record.signature, note });
+        this.device.still(keys);
+        this.#opened.set(key, { signature: record.signature, note });
         return note;
     }
 
@@ -65,7 +65,7 @@ export class Notes {
      * @returns {Promise<{ notes: Note[], unreadable: number }>} `unreadable`: those that this device has no key for
      */
     async list(search = "") {
-        void this.device.keys;
+        const { keys } = this.device;
         const lines = new Map((await this.device.store.waiting()).map((line) => [line.key, line]));
         const rows = await this.device.store.records("notes");
         /** @type {[string, HubRecord, number][]} */
@@ -83,6 +83,7 @@ export class Notes {
                 return null;
             });
         }));
+        this.device.still(keys);
         const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
         const notes = opened.flatMap((note) => note ?? []).filter((note) => {
             const text = `${note.title}\n${note.body}`.toLocaleLowerCase();

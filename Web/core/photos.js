@@ -31,7 +31,7 @@ export class Photos {
      * @returns {Promise<Photo[]>}
      */
     async list() {
-        void this.device.keys;
+        const { keys } = this.device;
         const rows = await this.device.store.records("intruders");
         const opened = await Promise.all(rows.map(async (row) => {
             const content = await this.#open(row).catch(() => null);
@@ -40,6 +40,7 @@ export class Photos {
                 failures: Number(content.failures) || 0, size: Number(content.size) || 0,
             };
         }));
+        this.device.still(keys);
         return opened.flatMap((photo) => photo ?? []);
     }
 
@@ -49,6 +50,7 @@ export class Photos {
      * @returns {Promise<Uint8Array>}
      */
     async picture(id) {
+        const { keys } = this.device;
         const row = await this.device.store.record(keyOf("intruders", id));
         const content = row && (await this.#open(row));
         if (!content) throw new CompanionError("notFound", "There is no such photo any more.");
@@ -66,6 +68,7 @@ export class Photos {
             const chunk = await hub.readBlob(id, ...layout.range(index));
             picture.set(await stream.open(chunk, index, index === layout.count - 1), index * stream.chunkSize);
         }
+        this.device.still(keys);
         return picture;
     }
 }

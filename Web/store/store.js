@@ -175,13 +175,13 @@ export class CompanionStore {
     }
 
     /**
-     * Whether the browser promised to keep it, asked for once, and how much room there is.
+     * Whether the browser promised to keep it, and how much room there is.
      * @returns {Promise<{ persisted: boolean, usage: number, quota: number }>}
      */
     static async room() {
         const storage = navigator.storage;
         if (!storage?.estimate) return { persisted: false, usage: 0, quota: 0 };
-        const persisted = (await storage.persisted?.()) || (await storage.persist?.()) || false;
+        const persisted = (await storage.persisted?.()) ?? false;
         const { usage = 0, quota = 0 } = await storage.estimate();
         return { persisted, usage, quota };
     }

@@ -1,0 +1,246 @@
+// A hub that does what it likes is found out, and takes nothing.
+import { base64, randomBytes, randomID } from "/crypto/bytes.js";
+import { Companion } from "/core/companion.js";
+import { openPush } from "/core/push.js";
+import { EventParser } from "/protocol/events.js";
+import { Backoff, systemTime } from "/protocol/time.js";
+import { eventually, equal, expect, refusal } from "./harness.js";
+import { MadeHousehold, madeDevice, refusing } from "./made-household.js";
+
+const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
+let names = 0;
+
+/** A companion of its own, paired and open, beside a household that a test plays. */
+async function paired(prepare = () => {}) {
+    const household = await MadeHousehold.make();
+    await prepare(household);
+    household.serve();
+    const name = `made-${(names += 1)}`;
+    const companion = await Companion.open({ name, time: quick });
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN("735102");
+    await eventually(() => companion.following.connection === "live", "live");
+    return { household, companion, name };
+}
+
+/** The code that pairing ends with, and that nothing was kept. */
+async function pairing(prepare) {
+    const household = await MadeHousehold.make();
+    household.serve();
+    await prepare(household);
+    const companion = await Companion.open({ name: `made-${(names += 1)}`, time: quick });
+    const code = await refusal(() => companion.pair(household.link(), "phone"));
+    equal([companion.state, await companion.device.store.fact("unfinished", null)], ["new", null], "nothing is kept");
+    expect(household.requests.some(({ route }) => route === "DELETE /v1/device"), "the hub is told to forget it");
+    companion.close();
+    return code;
+}
+
+const counted = async (companion) => {
+    const { refused, misbehaviour } = await companion.report();
+    return [refused, misbehaviour];
+};
+const said = (what) => `The hub served ${what}; it was refused.`;
+
+export const tests = {
+    async aPairingThatIsNotTheLinksIsRefused() {
+        const other = await MadeHousehold.make();
+        equal(await pairing((household) => {
+            household.instead["GET /v1/roster"] = () => ({ entries: other.entries.map(base64) });
+        }), "untrusted", "another household");
+        equal(await pairing((household) => {
+            household.instead["GET /v1/roster"] = () => ({ entries: household.entries.slice(0, 1).map(base64) });
+        }), "untrusted", "without this device");
+        equal(await pairing((household) => {
+            household.instead["GET /v1/roster"] = async () => {
+                const { signingPoint } = household.phone;
+                const { boxPoint } = await madeDevice();
+                const [entries, head] = [household.entries, household.head];
+                household.entries = entries.slice(0, 1);
+                household.head = new Uint8Array(entries[1].slice(16, 48));
+                const forged = await household.entry(household.computer, household.admit({ signingPoint, boxPoint }, 2));
+                Object.assign(household, { entries, head });
+                return { entries: [entries[0], forged].map(base64) };
+            };
+        }), "untrusted", "another box key");
+        equal(await pairing(async (household) => {
+            const stranger = await madeDevice();
+            household.keysFor = ((keysFor) => (device) => keysFor.call(household, device, { author: stranger }))(household.keysFor);
+        }), "untrusted", "keys of a stranger");
+        equal(await pairing((household) => {
+            household.instead["GET /v1/device"] = refusing("unauthorized", 401);
+        }), "refused", "the owner did not agree");
+        equal(await pairing((household) => {
+            household.instead["POST /v1/invitations"] = refusing("gone", 410);
+        }), "gone", "a used link");
+    },
+
+    async recordsThatNobodyMayWriteAreCountedAndNotTaken() {
+        const { household, companion } = await paired();
+        const stranger = await madeDevice();
+        const second = await madeDevice();
+        await household.append(household.computer, household.admit(second, 2));
+        const id = randomID();
+        const good = await household.sealed("events", id, household.event("good"));
+        const bad = [
+            ["a record that was changed on the way", { ...(await household.sealed("events", randomID(), household.event("x"))), epoch: 2 }],
+            ["a record that was changed on the way", { ...good, id: randomID() }],
+            ["a record of a device that does not belong here",
+                await household.sealed("events", randomID(), household.event("x"), { author: stranger })],
+            ["a record of a device that may not write it",
+                await household.sealed("events", randomID(), household.event("x"), { author: second })],
+            ["a record of a device that may not write it",
+                await household.sealed("status", randomID(), { clock: 1 })],
+            ["a record of a device that may not write it", await household.sealed("commands", randomID(), {}, { revision: 1 })],
+            ["a record of another household or collection", { ...(await household.note("x")) }, "events"],
+            ["a record that does not open", await household.sealed("events", randomID(), household.event("x"), { key: randomBytes(32) })],
+            ["a record that does not open", await household.sealed("events", randomID(), { kind: "blocked" })],
+        ];
+        // A note of the vault, signed as an event of it.
+        const misplaced = bad.find(([, , collection]) => collection);
+        household.vault = [household.id, (household.id = household.vault)][0];
+        misplaced[1] = await household.sealed("events", randomID(), household.event("x"));
+        household.vault = [household.id, (household.id = household.vault)][0];
+        household.store(good, ...bad.map(([, record]) => record));
+        await eventually(async () => (await counted(companion))[0] === bad.length, "all are counted");
+        equal((await counted(companion))[1].sort(), [...new Set(bad.map(([what]) => said(what)))].sort(), "each once");
+        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["good"], "the good one alone");
+        companion.close();
+    },
+
+    async anOlderStateIsNotTaken() {
+        const { household, companion } = await paired();
+        const note = await household.note("first");
+        const newer = await household.note("second", { id: note.id, revision: 2 });
+        household.store(note, newer, note);
+        await eventually(async () => (await counted(companion))[0] === 1, "counted");
+        equal((await counted(companion))[1], [said("an older state than before")], "said");
+        equal((await companion.notes.read(note.id)).title, "second", "the newer stays");
+        companion.close();
+    },
+
+    async eventsThatAreKeptBackAreMissed() {
+        const { household, companion } = await paired();
+        const [one, kept, three] = [randomID(), randomID(), randomID()];
+        household.store(await household.sealed("events", one, household.event("one", randomID())));
+        household.store(await household.sealed("events", three, household.event("three", kept)));
+        household.store(await household.sealed("status", household.computer.id, {
+            name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], lastEvent: randomID(),
+            status: {
+                version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
+                unlockedApps: 0, waitingLaunches: 0, prompterConnected: false, lockout: { failures: 0, remainingSeconds: 0 },
+            },
+        }));
+        await eventually(async () => (await companion.household.computers())[0]?.missingEvents === 2, "two are missing");
+        household.store(await household.sealed("events", kept, household.event("two", one)));
+        await eventually(async () => (await companion.household.computers())[0]?.missingEvents === 1, "one came later");
+        companion.close();
+    },
+
+    async aRosterThatDoesNotContinueIsNotFollowed() {
+        const { household, companion } = await paired();
+        const honest = household.entries;
+        household.entries = honest.slice(0, 1);
+        equal(await refusal(() => companion.refresh()), "untrusted", "an older one");
+        household.entries = [...honest];
+        const stranger = await madeDevice();
+        await household.append(stranger, household.admit(stranger, 1));
+        equal(await refusal(() => companion.refresh()), "untrusted", "by a stranger");
+        equal(companion.device.roster.number, 2, "as before");
+        equal((await counted(companion))[1], [
+            said("an older or another list of devices than before"),
+            said("a list of devices that somebody without the right changed")], "said");
+        companion.close();
+    },
+
+    /** After a revocation: records under a key that comes later, and that opens only behind the gate. */
+    async recordsOfANewEpochWaitForTheirKey() {
+        const { household, companion } = await paired();
+        companion.lock();
+        household.statusKeys.push(randomBytes(32));
+        household.store(await household.sealed("events", randomID(), household.event("new epoch")));
+        household.store(await household.keysFor(household.phone, { revision: 2 }));
+        await eventually(async () => (await companion.report()).deferred === 2, "both wait");
+        await companion.unlockWithPIN("735102");
+        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["new epoch"], "taken at unlocking");
+        equal((await companion.report()).deferred, 0, "nothing waits");
+        const push = new TextEncoder().encode(JSON.stringify(await household.sealed("events", randomID(), household.event("pushed"))));
+        companion.lock();
+        equal((await openPush(companion.device, push)).body.sentence, "pushed", "a push opens while locked");
+        push[push.indexOf(0x22, 40) + 1] ^= 1;
+        expect(await openPush(companion.device, push).then(() => false, () => true), "a changed one does not");
+        companion.close();
+    },
+
+    async lockingComesFirstWhateverIsOnItsWay() {
+        const { household, companion } = await paired();
+        for (let index = 0; index < 20; index += 1) household.store(await household.note(`note ${index}`));
+        await eventually(async () => (await companion.notes.list()).notes.length === 20, "notes");
+        companion.notes.forget();
+        const asked = [() => companion.notes.list(), () => companion.notes.read(household.records.at(-1).id),
+            () => companion.household.alerts(), () => companion.photos.list()].map((ask) => refusal(ask));
+        companion.lock();
+        equal(await Promise.all(asked), Array(asked.length).fill("locked"), "nothing is given out");
+        const opening = refusal(() => companion.unlockWithPIN("735102"));
+        companion.lock();
+        equal([await opening, companion.state], ["locked", "locked"], "it stays locked");
+        await companion.unlockWithPIN("735102");
+        equal((await companion.notes.list()).notes.length, 20, "and opens again");
+        companion.close();
+    },
+
+    async aStreamThatIsCutGoesOnWhereItEnded() {
+        const { household, companion } = await paired();
+        household.store(await household.sealed("events", randomID(), household.event("one")));
+        await eventually(async () => (await companion.household.alerts()).length === 1, "one");
+        household.cut();
+        household.store(await household.sealed("events", randomID(), household.event("two")));
+        await eventually(async () => (await companion.household.alerts()).length === 2, "two");
+        await eventually(() => companion.following.connection === "live", "live again");
+        const asked = household.requests.filter(({ route }) => route === "GET /v1/stream").map(({ headers }) => headers["Last-Event-ID"]);
+        equal(asked.length, 2, "streams");
+        equal(Number(asked[1]), 3, "from the last one");
+        companion.close();
+    },
+
+    aStreamIsReadInAnyPieces() {
+        const text = ": alive\r\n\r\nevent: live\r\nid: 7\r\n\r\nevent: large\nid: 8\n\nevent: roster\ndata: 3\n\nevent: new\ndata: x\n\n";
+        const bytes = new TextEncoder().encode(text);
+        for (const size of [1, 2, 3, 1000]) {
+            const parser = new EventParser();
+            const items = [];
+            for (let start = 0; start < bytes.length; start += size) items.push(...parser.read(bytes.slice(start, start + size)));
+            equal(items, [{ kind: "live", sequence: 7 }, { kind: "large", sequence: 8 }, { kind: "roster", number: 3 }], `pieces of ${size}`);
+        }
+        for (const bad of ["event: record\nid: 1\ndata: {}\n\n", "event: live\nid: x\n\n", "event: record\nid: 1\ndata: [\n\n"]) {
+            let code = null;
+            try {
+                new EventParser().read(new TextEncoder().encode(bad));
+            } catch (error) {
+                code = error.code;
+            }
+            equal(code, "notUnderstood", bad);
+        }
+    },
+
+    waitsGrowUpToTheirLongest() {
+        const backoff = new Backoff(() => 0.5);
+        const waits = Array.from({ length: 9 }, () => backoff.next());
+        equal(waits, [375, 750, 1500, 3000, 6000, 12000, 24000, 45000, 45000], "waits");
+        backoff.succeeded();
+        equal(backoff.next(), 375, "from the first again");
+    },
+
+    async whatTheBrowserThrewAwayIsSaid() {
+        const { companion, name } = await paired();
+        companion.close();
+        await new Promise((resolve, reject) => {
+            const request = indexedDB.deleteDatabase(name);
+            request.onsuccess = resolve;
+            request.onerror = reject;
+        });
+        const again = await Companion.open({ name });
+        equal(again.state, "lost", "state");
+        again.close();
+    },
+};
