@@ -42,6 +42,8 @@ class Computer:
         shutil.copy("/usr/bin/true", diary)
         self.run("add", str(diary), passcode=True)
         self.run("vault", "unlock", passcode=True)
+        # A camera that films nobody.
+        self.run("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
 
     def start_hub(self):
         self.hub = subprocess.Popen(

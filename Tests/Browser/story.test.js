@@ -103,6 +103,41 @@ export const tests = {
         await eventually(async () => (await noteAtComputer("Away"))?.body === "and back", "back");
     },
 
+    async photosAreTakenShownAndRemoved() {
+        const states = [];
+        const taken = await companion.commands.send(den, { takePhoto: {} }, (state) => states.push(state));
+        equal([taken.state, states], ["done", ["sent", "received", "done"]], "taken");
+        await eventually(async () => (await companion.photos.list()).some(({ id }) => id === taken.record), "in the list");
+        const photo = (await companion.photos.list()).find(({ id }) => id === taken.record);
+        expect(photo.computer === den && Date.now() / 1000 - photo.time < 120, "what it is");
+        expect(photo.size > 65_536, `more than one chunk: ${photo.size}`);
+        let picture;
+        await eventually(async () => {
+            picture = await companion.photos.picture(photo.id).catch((error) => {
+                if (error.code !== "notFound" && error.code !== "not_found") throw error;
+            });
+            return picture;
+        }, "its picture");
+        equal(picture.length, photo.size, "its size");
+        const image = await createImageBitmap(new Blob([picture], { type: "image/jpeg" }));
+        equal([image.width, image.height], [1920, 1080], "a picture");
+        equal((await companion.commands.send(den, { removePhoto: { photo: photo.id } })).state, "done", "removed");
+        await eventually(async () => (await companion.photos.list()).length === 0, "gone");
+    },
+
+    async subscribesToPushes() {
+        const bytes = (count) => btoa(String.fromCharCode(...Array(count).fill(7))).replaceAll("=", "");
+        const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
+        const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+        const p256dh = btoa(String.fromCharCode(...point)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+        const hasPush = async () => (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;
+        const endpoint = "https://push.example/x";
+        await companion.subscribe({ toJSON: () => ({ endpoint, expirationTime: null, keys: { p256dh, auth: bytes(16) } }) });
+        expect(await hasPush(), "subscribed");
+        await companion.unsubscribe();
+        expect(!(await hasPush()), "unsubscribed");
+    },
+
     async lockDropsEveryKey() {
         const { rootKey, ring } = companion.device.unlocked;
         const keys = ring.entries.map((entry) => entry.key);
