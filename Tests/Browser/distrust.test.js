@@ -80,6 +80,8 @@ export const tests = {
         const stranger = await madeDevice();
         const second = await madeDevice();
         await household.append(household.computer, household.admit(second, 2));
+        const laptop = await madeDevice();
+        await household.append(household.computer, household.admit(laptop, 1));
         const id = randomID();
         const good = await household.sealed("events", id, household.event("good"));
         const bad = [
@@ -91,6 +93,8 @@ export const tests = {
                 await household.sealed("events", randomID(), household.event("x"), { author: second })],
             ["a record of a device that may not write it",
                 await household.sealed("status", randomID(), { clock: 1 })],
+            ["a record of a device that may not write it",
+                await household.sealed("events", randomID(), household.event("x"), { author: laptop })],
             ["a record of a device that may not write it", await household.sealed("commands", randomID(), {}, { revision: 1 })],
             ["a record of another household or collection", { ...(await household.note("x")) }, "events"],
             ["a record that does not open", await household.sealed("events", randomID(), household.event("x"), { key: randomBytes(32) })],
