@@ -162,7 +162,7 @@ targets += module(
     ],
     tests: [
         "HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird, httpClient,
-        httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
+        httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
     ])
 targets += module(
     "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],

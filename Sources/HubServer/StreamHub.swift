@@ -136,37 +136,21 @@ final class StreamHub: Sendable {
 
     /// One reader a household: whoever comes meanwhile says up to where it has to go.
     private func read(_ topic: StreamTopic, through: UInt64) {
-        let mayRead = topic.state.withLock { state in
-            state.wanted = max(state.wanted, through)
-            guard let known = state.through, !state.isReading, state.wanted > known else { return false }
-            state.isReading = true
-            return true
-        }
+        let mayRead = topic.state.withLock { $0.announce(through) }
         if mayRead { Task { await self.readAll(topic) } }
     }
 
     private func readAll(_ topic: StreamTopic) async {
         var pause = Duration.milliseconds(100)
         while true {
-            let after = topic.state.withLock { state -> UInt64? in
-                guard let through = state.through, state.wanted > through, !state.loops.isEmpty else {
-                    state.isReading = false
-                    return nil
-                }
-                return through
-            }
-            guard let after else { return }
+            guard let reading = topic.state.withLock({ $0.nextReading() }) else { return }
             do {
                 let page = try await metrics.timing("fan_out") {
                     try await store.records(
-                        of: topic.household, after: after, collection: nil, limit: 512, maximumBytes: 1 << 20)
+                        of: topic.household, after: reading.after, collection: nil, limit: 512, maximumBytes: 1 << 20)
                 }
                 topic.give(try page.records.map(StreamItem.record))
-                topic.state.withLock { state in
-                    state.through = max(after, page.next)
-                    // A number that was announced and is not there: the record was replaced or forgotten since.
-                    if !page.more { state.wanted = min(state.wanted, max(after, page.next)) }
-                }
+                topic.state.withLock { $0.finish(reading, next: page.next, more: page.more) }
                 pause = .milliseconds(100)
             } catch {
                 guard !isEnding.load(ordering: .relaxed) else { return }

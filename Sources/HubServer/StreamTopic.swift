@@ -18,6 +18,35 @@ final class StreamTopic: Sendable {
         var isEnded = false
         /// By event loop.
         var loops: [ObjectIdentifier: (loop: StreamLoop, streams: Int)] = [:]
+
+        /// A reading of the store: what follows a number, begun when everything up to another was known to be there.
+        struct Reading {
+            let after: UInt64
+            let wanted: UInt64
+        }
+
+        /// Whether somebody has to begin reading now that there is something up to this number.
+        mutating func announce(_ number: UInt64) -> Bool {
+            wanted = max(wanted, number)
+            guard let through, !isReading, wanted > through else { return false }
+            isReading = true
+            return true
+        }
+
+        /// Nil where everything that is wanted has been read: the reader is done.
+        mutating func nextReading() -> Reading? {
+            guard let through, wanted > through, !loops.isEmpty else {
+                isReading = false
+                return nil
+            }
+            return Reading(after: through, wanted: wanted)
+        }
+
+        /// Takes over how far a page went. What was announced while it was read is still to be read.
+        mutating func finish(_ reading: Reading, next: UInt64, more: Bool) {
+            // An announced number that is not there was replaced or forgotten since.
+            through = max(reading.after, next, more ? 0 : reading.wanted)
+        }
     }
 
     let household: HubID

@@ -93,9 +93,11 @@ public struct ControlServer: Sendable {
 
     private func removeStaleSocket() throws {
         guard socketPath.utf8.count <= 107 else { throw ControlServerError.pathTooLong(socketPath) }
-        var status = stat()
-        guard lstat(socketPath, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlServerError.notASocket(socketPath) }
+        // Of a link, the link's own.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: socketPath) else { return }
+        guard attributes[.type] as? FileAttributeType == .typeSocket else {
+            throw ControlServerError.notASocket(socketPath)
+        }
         guard !clinux_socket_accepts(socketPath) else { throw ControlServerError.inUse(socketPath) }
         unlink(socketPath)
     }

@@ -154,8 +154,7 @@ import WireProtocol
     @Test func theSocketIsOpenToAllUsersOnceItAnswers() async throws {
         try await withServer { path, _ in
             await eventually {
-                var status = stat()
-                return stat(path, &status) == 0 && status.st_mode & 0o777 == 0o666
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o666
             }
         }
     }
