@@ -105,7 +105,9 @@ import WireProtocol
         await eventually(timeout: .seconds(30)) {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
-        #expect(up.errorOutput.contains("A hub runs on 127.0.0.1:"))
+        await eventually("the hub's address is told: \(up.errorOutput)") {
+            up.errorOutput.contains("A hub runs on 127.0.0.1:")
+        }
         #expect(try await client.call(.hubStatus, reply: HubStatus.self).url == nil)
         let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
         await eventually(timeout: .seconds(30), "connected: \(up.errorOutput)") {

@@ -162,7 +162,11 @@ import WireProtocol
         let columns = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
             try $0.columns(in: "record").map(\.name)
         }
-        #expect(columns == ["collection", "id", "vault", "revision", "epoch", "author", "sealed"])
+        // The last two: which revision the hub has, and its number there.
+        #expect(
+            columns == [
+                "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence",
+            ])
     }
 
     @Test func theSizeTellsLittleOfWhatIsInside() throws {

@@ -13,6 +13,8 @@ extension Demo {
             group.addTask {
                 do { for try await event in events { await prompts.take(event) } } catch {}  // ends with the daemon
             }
+            // A launch before this would be refused: nobody to ask.
+            _ = await Demo.holds(within: Demo.patience) { await prompts.isReady }
             try await answerWronglyThenRightly(prompts)
             try await killTheGate(prompts)
             group.cancelAll()
@@ -164,8 +166,16 @@ extension Demo {
 /// The launches that the demo's prompter is asked about.
 actor DemoPrompts {
     private var asked: [PromptReport] = []
+    /// Whether the daemon counts on this prompter.
+    private(set) var isReady = false
 
-    func take(_ event: PromptEvent) { if case .ask(let report) = event { asked.append(report) } }
+    func take(_ event: PromptEvent) {
+        switch event {
+        case .ready: isReady = true
+        case .ask(let report): asked.append(report)
+        default: break
+        }
+    }
 
     /// - Throws: `CommandLineError` where nothing is asked in time.
     func next() async throws -> PromptReport {
