@@ -105,8 +105,8 @@ import WireProtocol
         try await Task.sleep(for: .milliseconds(20))
         #expect(await world.state(of: firefox) == .unlocked)
         // One of two sessions is not enough.
-        idle(world, .seconds(2_000))
         idle(world, nil, name: "2")
+        idle(world, .seconds(2_000))
         try await Task.sleep(for: .milliseconds(20))
         #expect(await world.state(of: firefox) == .unlocked)
     }
