@@ -3,7 +3,7 @@ import MessageBus
 
 /// Notices that the screen is being recorded. It looks when it is asked to and knows nothing in between.
 ///
-/// Recorders are found by their processes, and by the streams of GNOME's compositor. A recorder that hides its name, one
+/// Recorders are found by their processes, shared screens by the streams of GNOME's compositor and of PipeWire. A recorder that hides its name, one
 /// of another user, a camera in front of the screen: none of them is found.
 public actor CaptureWatch {
     /// Between two looks while something is shown that is not meant for others.
@@ -13,6 +13,7 @@ public actor CaptureWatch {
 
     private let user: uid_t
     private let address: MessageBus.Address
+    private let pipeWire: PipeWireCasts
     private var bus: MessageBus?
     /// Where there is no session bus, it is not looked for again.
     private var hasBus = true
@@ -20,18 +21,19 @@ public actor CaptureWatch {
     /// Looks at the processes of this process' user and at its session bus.
     public init() { self.init(user: getuid(), address: .session) }
 
-    init(user: uid_t, address: MessageBus.Address) {
+    init(user: uid_t, address: MessageBus.Address, pipeWire: PipeWireCasts = PipeWireCasts()) {
+        self.pipeWire = pipeWire
         self.user = user
         self.address = address
     }
 
     /// All that records now, what is certain first.
     public func look() async -> [ScreenCapture] {
-        let user = user
-        let processes = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Self.recorders(of: user)) }
+        let (user, pipeWire) = (user, pipeWire)
+        let (processes, casts) = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: (Self.recorders(of: user), pipeWire.count())) }
         }
-        let streams = await streamCount()
+        let streams = await streamCount() + casts
         let shared = ScreenCapture(recorder: "a program that shares the screen", isCertain: true)
         return processes.filter(\.isCertain) + (streams > 0 ? [shared] : []) + processes.filter { !$0.isCertain }
     }

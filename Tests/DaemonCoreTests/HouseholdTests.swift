@@ -26,7 +26,7 @@ import WireProtocol
         }
         let report = await companion.report()
         #expect(report.computers.first?.status.status.version == "test")
-        #expect(report.devices.values.sorted() == ["Anna's phone", "den"])
+        #expect(report.devices.values.sorted() == ["Anna's phone", "den-computer"])
         #expect(report.misbehaviour.isEmpty && report.refused == 0)
         #expect(report.computers.first?.missingEvents == 0)
     }
@@ -55,14 +55,15 @@ import WireProtocol
         let companion = try await connected.pair("Anna's phone")
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
         _ = try await connected.world.control.sealed.notes.add(
-            NoteRequest(title: "Will", body: "the safe is behind the boiler"), peer: alice)
+            NoteRequest(title: "Testament", body: "the safe is behind the boiler"), peer: alice)
         connected.world.gate.launch(connected.world.launch(1))
         try await connected.settled()
         try await companion.sync()
         #expect(try await companion.notes().map(\.body) == ["the safe is behind the boiler"])
         let carried = try connected.hub.records.map { try JSONEncoder().encode($0) + ($0.sealed ?? Data()) }
         #expect(carried.count >= 6)
-        for secret in ["Anna", "firefox", "Firefox", "Will", "boiler", "den"] {
+        // Long enough that base64 does not spell them by chance.
+        for secret in ["Anna's phone", "firefox", "Firefox", "Testament", "boiler", "den-computer"] {
             #expect(!carried.contains { $0.range(of: Data(secret.utf8)) != nil }, "\(secret)")
         }
         // The search finds what is there.
@@ -115,9 +116,9 @@ import WireProtocol
         _ = try await vault.open(SecretBytes(utf8: "right"), for: alice)
         await connected.world.control.devices.notes.vaultOpened(peer: alice)
         let list = try await notes.list(search: nil, peer: alice).notes
-        #expect(list.map(\.title).sorted() == ["List", "List (conflict, den)"])
+        #expect(list.map(\.title).sorted() == ["List", "List (conflict, den-computer)"])
         #expect(try await notes.read(saved.note.id, peer: alice).body == "from there")
-        #expect(try await notes.read("List (conflict, den)", peer: alice).body == "from here, twice")
+        #expect(try await notes.read("List (conflict, den-computer)", peer: alice).body == "from here, twice")
         try await connected.settled()
         try await companion.sync()
         #expect(try await companion.notes().map(\.body).sorted() == ["from here, twice", "from there"])

@@ -62,7 +62,7 @@ import WireProtocol
         try await kept.sync()
         #expect(try await kept.notes().map(\.body).sorted() == ["after", "before"])
         #expect(await kept.report().misbehaviour.isEmpty)
-        #expect(await kept.report().devices.values.sorted() == ["Kept", "den"])
+        #expect(await kept.report().devices.values.sorted() == ["Kept", "den-computer"])
         #expect(await kept.events().contains { $0.kind == .blocked })
         #expect(try await kept.command(.lockAll, to: try await kept.computer(nil)).state == .done)
     }
@@ -96,7 +96,7 @@ import WireProtocol
         }
         #expect(code == .wrongPasscode)
         #expect(try await connected.household.devices().devices.count == 2)
-        #expect(await refusal { _ = try await revoke(connected, "den") } == .badRequest)
+        #expect(await refusal { _ = try await revoke(connected, "den-computer") } == .badRequest)
         #expect(await refusal { _ = try await revoke(connected, "nobody") } == .noSuchItem)
     }
 

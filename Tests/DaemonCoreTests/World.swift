@@ -98,7 +98,8 @@ final class World: Sendable {
                     connect: { try hub($1) }), makeCamera: { _ in camera },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
-            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den", cost: cost,
+            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den-computer",
+            cost: cost,
             version: "test", ownUser: 500,
             ownProcess: 42)
         self.daemon = daemon
