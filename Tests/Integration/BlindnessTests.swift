@@ -76,8 +76,9 @@ import WireProtocol
         let share = try await companion.setPIN(SecretBytes(utf8: Self.pin))
         #expect(try await companion.tryPIN(SecretBytes(utf8: Self.pin)) == share)
         await eventually(timeout: .seconds(20), "everything has arrived, the photo too") {
-            try await companion.sync()
+            // In this order: what still waited is in no page that was read before.
             let waiting = try await client.call(.hubStatus, reply: HubStatus.self).waiting
+            try await companion.sync()
             return await companion.events().contains { $0.photo != nil } && waiting == 0
         }
         let photo = try #require(await companion.events().compactMap(\.photo).first)
