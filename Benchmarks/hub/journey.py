@@ -50,14 +50,24 @@ def pair(run, applocker, device):
         [run.build / "applocker", "pair", "--json", "--yes", "--passcode-fd", reading, "--socket", applocker.socket],
         pass_fds=[reading], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     os.close(reading)
-    line = read_line(pairing.stdout, 30)
-    if not line:
-        raise SystemExit(f"Benchmarks/hub: no invitation: {pairing.stderr.read().decode().strip()}")
+    link = read_link(pairing)
     joining = subprocess.run(
-        [str(run.build / "applocker"), "companion", "join", json.loads(line)["link"], "--name", "benchmark", "--state",
+        [str(run.build / "applocker"), "companion", "join", link, "--name", "benchmark", "--state",
          str(device)], capture_output=True, text=True, timeout=60)
     if joining.returncode != 0 or pairing.wait(30) != 0:
         raise SystemExit(f"Benchmarks/hub: nobody was paired: {joining.stderr.strip()}")
+
+
+def read_link(pairing):
+    """Of the first JSON object that the command prints; the second comes when somebody has joined."""
+    text = ""
+    while (line := read_line(pairing.stdout, 30)) is not None:
+        text += line + "\n"
+        try:
+            return json.loads(text)["link"]
+        except json.JSONDecodeError:
+            continue
+    raise SystemExit(f"Benchmarks/hub: no invitation: {pairing.stderr.read().decode().strip()}")
 
 
 def drain(stream):
