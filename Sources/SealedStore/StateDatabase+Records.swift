@@ -37,7 +37,11 @@ extension StateDatabase: RecordStore {
     }
 
     public func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord] {
-        let all = try await revisions(in: collection).count
+        let all = try await pool.read { database in
+            try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM record WHERE collection = ? AND sealed IS NOT NULL",
+                arguments: [collection.rawValue]) ?? 0
+        }
         // One pass over all is quicker than looking up most of them.
         guard ids.count < all / 2 else {
             let wanted = Set(ids)
