@@ -32,7 +32,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [Ta
 
 /// Test targets that carry fixtures keep them in a folder of that name.
 func resources(ofTests name: String) -> [Resource] {
-    ["Supervisor", "AppCatalog"].contains(name) ? [.copy("Fixtures")] : []
+    ["Supervisor", "AppCatalog", "Pictures"].contains(name) ? [.copy("Fixtures")] : []
 }
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -84,6 +84,7 @@ targets += [
     .systemLibrary(name: "CQrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])])
 ]
 targets += module("QRCode", ["CQrencode"], tests: [])
+targets += module("Pictures", ["CLinux"], tests: [])
 targets += module("FileLocking", ["SealedFormats", "CLinux"], tests: ["SealedFormats", "CLinux", "seal-speed"])
 targets.append(
     .executableTarget(
@@ -99,9 +100,9 @@ targets += module(
     "AppLockerCLI",
     [
         "Policy", "WireProtocol", "LocalControl", "HeadlessCompanion", "HubClient", "MessageBus", "SealedFormats",
-        "FileLocking", "QRCode", "Supervisor", "HostIntegrity", "CLinux", argumentParser,
+        "FileLocking", "Pictures", "QRCode", "Supervisor", "HostIntegrity", "CLinux", crypto, argumentParser,
     ],
-    tests: ["Policy", "WireProtocol", "LocalControl", "MessageBus", argumentParser])
+    tests: ["Pictures", "Policy", "WireProtocol", "LocalControl", "MessageBus", argumentParser])
 targets += [
     .executableTarget(name: "applocker", dependencies: ["AppLockerCLI", "ProcessHardening"], swiftSettings: strict),
     // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
@@ -113,12 +114,13 @@ targets += [
         name: "applockerd",
         dependencies: [
             "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "HubClient", "AppCatalog", "IntruderCamera", "SessionSignals", "ProcessHardening", "CLinux",
+            "GateProtocol", "HubClient", "AppCatalog", "HostIntegrity", "IntruderCamera", "SessionSignals",
+            "ProcessHardening", "CLinux",
             logging, lifecycle, unixSignals,
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
-        name: "CorpusTests", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Policy"],
+        name: "CorpusTests", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy"],
         swiftSettings: strict),
     // What the crash tests kill.
     .executableTarget(
@@ -138,6 +140,7 @@ targets += [
         ], swiftSettings: strict),
 ]
 // The hub: what it keeps, in SQLite or PostgreSQL, what it answers, and the devices' end of it.
+targets += [.systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])])]
 targets += [.systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])])]
 targets += module(
     "HubStore", ["WireProtocol"],
@@ -157,8 +160,8 @@ targets += module("WebPush", [crypto], tests: [crypto])
 targets += module(
     "HubServer",
     [
-        "HubStore", "WebPush", "WireProtocol", crypto, hummingbird, hummingbirdCore, httpClient, httpTypes, lifecycle,
-        unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
+        "HubStore", "WebPush", "WireProtocol", "CZlib", crypto, hummingbird, hummingbirdCore, httpClient, httpTypes,
+        lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
     ],
     tests: [
         "HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird, httpClient,
@@ -192,7 +195,9 @@ if hasDesktop {
             name: "CGtk4", pkgConfig: "gtk4 gio-unix-2.0 x11", providers: [.apt(["libgtk-4-dev"])]),
         .target(
             name: "UnlockPrompt",
-            dependencies: ["WireProtocol", "LocalControl", "DesktopSession", "ProcessHardening", "CGtk4", "CLinux"],
+            dependencies: [
+                "WireProtocol", "LocalControl", "DesktopSession", "ProcessHardening", "QRCode", "CGtk4", "CLinux",
+            ],
             swiftSettings: strict),
         .executableTarget(name: "applocker-prompt", dependencies: ["UnlockPrompt"], swiftSettings: strict),
         .testTarget(

@@ -23,8 +23,10 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: settings),
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "Pictures", dependencies: ["CLinux"], swiftSettings: settings),
         .executableTarget(
-            name: "ParserFuzz", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Policy"],
+            name: "ParserFuzz", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy"],
             swiftSettings: settings),
     ]
 )

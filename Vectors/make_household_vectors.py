@@ -152,7 +152,7 @@ def signed_records():
     write("signed_record.json", opens, [case(*one) for one in cases])
 
 
-def invitation_link(hub, household, computer, invitation, secret, version=1):
+def invitation_link(hub, household, computer, invitation, secret, version):
     packed = bytes([version]) + household + computer + invitation + secret
     return hub + "/#pair=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
@@ -171,19 +171,21 @@ def invitations():
     def joined(name):
         return gcm_seal(key, ZERO, pad(body(name.encode())), bound).hex()
 
-    def link(hub="https://hub.example", **more):
-        return invitation_link(hub, household, computer, one, secret, **more)
+    def link(hub="https://hub.example", version=1):
+        return invitation_link(hub, household, computer, one, secret, version)
 
     def case(label, link, join=None, **more):
         return {"name": label, "link": link, "join": join, **more}
 
     opens = [
-        case(label, link(hub), joined(name), hub=hub, household=household.hex(), computer=computer.hex(),
+        case(label, link(hub, version), joined(name), hub=hub, role=role, household=household.hex(), computer=computer.hex(),
              invitation=one.hex(), proof=proof.hex(), proofHash=hashlib.sha256(proof).hexdigest(),
              signingKey=point(phone["signing"]).hex(), boxKey=point(phone["box"]).hex(), deviceName=name)
-        for label, hub, name in [
-            ("a phone", "https://hub.example", "Anna’s iPhone"), ("with a port", "http://127.0.0.1:8440", "x"),
-            ("below a path", "https://example.org/applocker", "n" * 64)]
+        for label, hub, name, role, version in [
+            ("a phone", "https://hub.example", "Anna’s iPhone", "companion", 1),
+            ("with a port", "http://127.0.0.1:8440", "x", "companion", 1),
+            ("below a path", "https://example.org/applocker", "n" * 64, "companion", 1),
+            ("a computer", "https://hub.example", "study", "computer", 2)]
     ]
     good = gcm_seal(key, ZERO, pad(body(b"phone")), bound)
     cases = [
@@ -192,7 +194,8 @@ def invitations():
         case("longer", link() + "AAAA", error="malformed"),
         case("not base64url", link().replace("pair=A", "pair=+"), error="malformed"),
         case("padded", link() + "=", error="malformed"),
-        case("version 2", link(version=2), error="unknownVersion"),
+        case("version 0", link(version=0), error="unknownVersion"),
+        case("version 3", link(version=3), error="unknownVersion"),
         case("a join without the secret", link(),
              gcm_seal(fixed("guess", 32), ZERO, pad(body(b"phone")), bound).hex(), error="damaged"),
         case("a join for another invitation", link(),

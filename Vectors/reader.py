@@ -218,7 +218,8 @@ def read_invitation(link, join):
         raise Refused("malformed", "no link")
     packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     reader = Reader(packed)
-    if reader.number(1) != 1:
+    version = reader.number(1)
+    if version not in (1, 2):
         raise Refused("unknownVersion")
     household, computer, invitation, secret = (reader.take(size) for size in (16, 16, 16, 32))
     reader.end()
@@ -231,7 +232,8 @@ def read_invitation(link, join):
     except UnicodeDecodeError:
         raise Refused("malformed", "the name") from None
     proof = hkdf(secret, b"", b"applocker/1/pair-proof", 32)
-    return {"hub": hub, "household": household.hex(), "computer": computer.hex(), "invitation": invitation.hex(),
+    return {"hub": hub, "role": "companion" if version == 1 else "computer",
+            "household": household.hex(), "computer": computer.hex(), "invitation": invitation.hex(),
             "proof": proof.hex(), "proofHash": hashlib.sha256(proof).hexdigest(), "signingKey": signing.hex(),
             "boxKey": box.hex(), "deviceName": name}
 

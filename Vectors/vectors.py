@@ -6,6 +6,7 @@ import hashlib
 import json
 import pathlib
 
+import moments as moment_formats
 import reader
 from make_stream_vectors import content_by_rule, stream
 from sealed_formats import Refused, fields, is_signature, number, record_fields, recovery_digits
@@ -135,6 +136,36 @@ def invitation(case):
     assert read == {key: case[key] for key in read}
 
 
+def moment(case):
+    body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
+    assert moment_formats.read_moment(body) == case["content"]
+
+
+def photo(case):
+    body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
+    content, thumbnail = moment_formats.read_photo(body, case["blobs"])
+    assert (content, thumbnail.hex()) == (case["content"], case["thumbnail"])
+    for which, expected in case["streams"].items():
+        size = content[which]
+        key, plain = base64.b64decode(size["key"]), content_by_rule(size["size"], expected["seed"])
+        sealed = stream("photo " + which, plain, case["record"], key, 20)
+        assert (hashlib.sha256(sealed).hexdigest(), len(sealed)) == (expected["sealedSHA256"], expected["sealedSize"])
+        assert reader.read_stream(sealed, case["record"], key) == plain
+
+
+def moments(document):
+    for check, part in [(moment, document["moments"]), (photo, document["photos"])]:
+        for case in part["opens"]:
+            check(case)
+        for case in part["refused"]:
+            must_refuse(case, check)
+    files = {hashlib.sha256(file).hexdigest(): file for file in (b"file", b"file 2")}
+    for case in document["hashes"]:
+        file = files[case["fileSHA256"]]
+        assert moment_formats.photo_hash(bytes.fromhex(case["vaultKey"]), case["epoch"], case["vault"], file) == case["hash"]
+    return sum(len(part) for key in ("moments", "photos") for part in document[key].values() if isinstance(part, list)) + len(document["hashes"])
+
+
 def must_refuse(case, run):
     try:
         run(case)
@@ -158,5 +189,6 @@ def run():
             for case in document["refused"]:
                 must_refuse(case, check)
         count += len(document["opens"]) + len(document["refused"])
+    count += moments(json.loads((FOLDER / "moments.json").read_text()))
     print(f"{count} vectors hold.")
     return 0

@@ -26,6 +26,8 @@ def measure(run):
         applocker.set_up(program)
         device = run.directory / "device"
         pair(run, applocker, device)
+        # A paired device would be waited for; here the launch is denied at once and told.
+        applocker.command("settings", "set", "--ask-phone-only", "off")
         watch = start(
             [run.build / "applocker", "companion", "watch", "--state", device, "--json"], ends_with=signal.SIGTERM,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)

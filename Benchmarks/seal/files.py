@@ -33,7 +33,7 @@ class Files:
 
     def measure(self):
         run = self.run
-        contenders = {"cp": self.copy, "lock": self.lock, "unlock": self.unlock}
+        contenders = {"cp": self.copy, "cp, rm": self.move, "lock": self.lock, "unlock": self.unlock}
         if shutil.which("age"):
             self.identity = run.directory / "identity"
             self.call("age-keygen", "-o", self.identity)
@@ -52,11 +52,13 @@ class Files:
         size = f"{self.size >> 20} MiB"
         for name, values in results.items():
             run.figures.add(
-                f"file_{name.replace(' -d', '_open').replace(' ', '_')}", statistics.median(values), "s",
+                f"file_{name.replace(' -d', '_open').replace(', ', '_').replace(' ', '_')}", statistics.median(values), "s",
                 f"{name}, {size}, until it is on the disk", spread=spread(values))
         ratio(run, "lock_to_cp", results["lock"], results["cp"], "lock to cp and fsync", "<= 1.2", lambda v: v <= 1.2)
         ratio(run, "unlock_to_cp", results["unlock"], results["cp"], "unlock to cp and fsync", "<= 1.2",
               lambda v: v <= 1.2)
+        ratio(run, "lock_to_cp_rm", results["lock"], results["cp, rm"],
+              "lock to cp, fsync and removing the original, as lock does", None, None)
         for ours, theirs in (
                 ("lock", "age"), ("unlock", "age -d"), ("lock", "gocryptfs write"), ("unlock", "gocryptfs read")):
             if theirs in results:
@@ -106,6 +108,10 @@ class Files:
     def copy(self):
         path = self.fresh()
         return self.timed("cp", path, self.place / "copy", result=self.place / "copy")
+
+    def move(self):
+        path, copy = self.fresh(), self.place / "copy"
+        return self.timed("sh", "-c", 'cp "$1" "$2" && sync "$2" && rm "$1"', "sh", path, copy)
 
     def lock(self):
         return self.timed(self.run.program, "lock", KEY, self.fresh())

@@ -38,13 +38,14 @@ public struct AppLockerCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sealed:",
                 subcommands: [
-                    VaultCommand.self, NoteCommand.self, FileCommand.self, IntrudersCommand.self, BackupCommand.self,
-                    RecoveryCommand.self,
+                    VaultCommand.self, NoteCommand.self, FileCommand.self, MomentsCommand.self, IntrudersCommand.self,
+                    BackupCommand.self, RecoveryCommand.self,
                 ]),
             CommandGroup(
                 name: "Other devices:",
                 subcommands: [
-                    HubCommand.self, PairCommand.self, DevicesCommand.self, SyncCommand.self, CompanionCommand.self,
+                    HubCommand.self, PairCommand.self, PanelCommand.self, DevicesCommand.self, SyncCommand.self,
+                    CompanionCommand.self,
                 ]),
             CommandGroup(
                 name: "The owner:",

@@ -2,6 +2,7 @@ import CLinux
 import Dispatch
 import Foundation
 import Glibc
+import Synchronization
 
 /// The owner's editor on a note. The text is in a file of a memory file system, in a folder for this user alone, and
 /// gone afterwards; swap is the one way by which it could reach a disk.
@@ -86,23 +87,35 @@ enum NoteEditor {
         for number in watched + [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
         defer { for number in watched + [SIGINT, SIGQUIT] { signal(number, SIG_DFL) } }
 
+        // Watched before there is anything to end: a signal that comes before its source is there is lost.
+        let child = Mutex<Child>(.notStarted)
+        let sources = watched.map { number in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let isRegistered = DispatchSemaphore(value: 0)
+            source.setRegistrationHandler { isRegistered.signal() }
+            // The text goes at once, whatever the editor makes of it.
+            source.setEventHandler {
+                remove(folder)
+                child.withLock { child in
+                    if case .running(let process) = child { kill(process, number) } else { child = .unwanted }
+                }
+            }
+            source.resume()
+            isRegistered.wait()
+            return source
+        }
+        defer { for source in sources { source.cancel() } }
         var process: pid_t = 0
-        let outcome = posix_spawn(&process, "/bin/sh", nil, &attributes, arguments + [nil], environ)
+        let outcome = child.withLock { child -> Int32 in
+            if case .unwanted = child { return ECANCELED }
+            let outcome = posix_spawn(&process, "/bin/sh", nil, &attributes, arguments + [nil], environ)
+            if outcome == 0 { child = .running(process) }
+            return outcome
+        }
         guard outcome == 0 else {
             throw CommandLineError(
                 .refused, code: "no_editor", "The editor could not be started (\(String(cString: strerror(outcome)))).")
         }
-        let sources = watched.map { number in
-            // The text goes at once, whatever the editor makes of it.
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [process] in
-                remove(folder)
-                kill(process, number)
-            }
-            source.resume()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         guard status == 0, access(path, F_OK) == 0 else {
@@ -110,6 +123,11 @@ enum NoteEditor {
                 .refused, code: "editor_failed",
                 "The editor ended with an error; nothing was saved. Set EDITOR to another.")
         }
+    }
+
+    private enum Child {
+        case notStarted, unwanted
+        case running(pid_t)
     }
 
     /// What ends this program from outside: a closed terminal, a session that ends.

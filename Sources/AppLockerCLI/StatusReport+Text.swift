@@ -14,7 +14,7 @@ extension StatusReport {
         lines.append("")
         lines.append("Apps           \(lockedApps) locked, \(unlockedApps) open now")
         lines.append("Waiting        \(waitingLaunches) \(waitingLaunches == 1 ? "launch" : "launches")")
-        lines.append("Your prompter  \(prompterConnected ? "connected" : prompterMissing(paint))")
+        lines.append("Your prompter  \(prompterText(paint))")
         lines.append("Lockout        \(lockoutText(paint))")
         lines.append("Processes      \(processText)")
         return lines
@@ -44,8 +44,11 @@ extension StatusReport {
         return alarms
     }
 
-    private func prompterMissing(_ paint: Paint) -> String {
-        paint.warning("not connected: your launches of locked apps are denied at once (start `applocker prompt`)")
+    private func prompterText(_ paint: Paint) -> String {
+        if prompterConnected { return "connected" }
+        if phoneIsAsked == true { return "not connected: a paired phone is asked alone" }
+        return paint.warning(
+            "not connected: your launches of locked apps are denied at once (start `applocker prompt`)")
     }
 
     private func lockoutText(_ paint: Paint) -> String {

@@ -107,6 +107,13 @@ int clinux_is_being_written(int descriptor) {
     return 0;
 }
 
+int clinux_reserve(int descriptor, int64_t size) {
+    int result;
+    do result = fallocate(descriptor, 0, 0, size);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
 void clinux_start_writing(int descriptor, int64_t offset, int64_t count) {
     sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
 }

@@ -13,7 +13,7 @@ extension AppService {
             },
             categories: categories().map { .init(name: $0.name, apps: $0.apps, schedule: $0.schedule) },
             promptTimeoutSeconds: settings.promptTimeoutSeconds, defaultGrantSeconds: settings.defaultGrantSeconds,
-            holdsRoot: settings.holdsRoot, privacy: privacy)
+            holdsRoot: settings.holdsRoot, asksPhoneAlone: settings.asksPhoneAlone, privacy: privacy)
     }
 
     /// Takes a backup's list over, written together with the rest of the import.
@@ -64,6 +64,7 @@ extension AppService {
                     if let seconds = backup.promptTimeoutSeconds { settings.promptTimeout = .seconds(seconds) }
                     if let seconds = backup.defaultGrantSeconds { settings.defaultGrant = .seconds(seconds) }
                     if let holdsRoot = backup.holdsRoot { settings.holdsRoot = holdsRoot }
+                    if let asks = backup.asksPhoneAlone { settings.asksPhoneAlone = asks }
                 }
             }
         }

@@ -58,7 +58,8 @@ extension AppService {
         let settings = stored.policy.settings
         return SettingsReport(
             promptTimeoutSeconds: settings.promptTimeout.wholeSecondsRoundedUp,
-            defaultGrantSeconds: settings.defaultGrant.wholeSecondsRoundedUp, holdsRoot: settings.holdsRoot)
+            defaultGrantSeconds: settings.defaultGrant.wholeSecondsRoundedUp, holdsRoot: settings.holdsRoot,
+            asksPhoneAlone: settings.asksPhoneAlone)
     }
 
     /// How long a grant that somebody asks for lasts.

@@ -5,9 +5,10 @@ public import WireProtocol
 extension AppService {
     /// Puts an app on the list.
     ///
+    /// - Parameter viewer: in whose catalog it is looked up, where that is not the user who asks.
     /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp`, `essential` or `failed`.
-    public func add(_ reference: String, user: UInt32) async throws -> AppsChanged {
-        let app = try await resolver.resolve(reference, user: user)
+    public func add(_ reference: String, user: UInt32, asSeenBy viewer: UInt32? = nil) async throws -> AppsChanged {
+        let app = try await resolver.resolve(reference, user: viewer ?? user)
         if stored.policy.apps[app.id] != nil {
             return AppsChanged(apps: [report(app.id)], notes: ["\(app.name) is on the list already."])
         }
@@ -137,6 +138,37 @@ extension AppService {
         return categories().first { $0.name == name } ?? CategoryReport(name: name, apps: [])
     }
 
+    /// Puts an app into these categories and out of all others. Those that are not there yet are made.
+    ///
+    /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp`, `badRequest` or `failed`.
+    func setCategories(_ names: [String], of reference: String, user: UInt32) async throws -> AppReport {
+        let id = try listed(reference)
+        guard names.count <= Self.maximumCategories else {
+            throw ControlError(
+                .badRequest, "An app can be in \(Self.maximumCategories) categories at most, not in \(names.count).")
+        }
+        try await change { stored in
+            for name in Set(names).union(stored.policy.categories.keys) {
+                var category = try stored.policy.categories[name] ?? Category(name: name)
+                let isIn = names.contains(name)
+                guard category.apps.contains(id) != isIn else { continue }
+                if isIn { category.apps.insert(id) } else { category.apps.remove(id) }
+                stored.policy.setCategory(category)
+            }
+            guard stored.policy.categories.count <= Self.maximumCategoriesInAll else {
+                throw ControlError(
+                    .badRequest,
+                    "There can be \(Self.maximumCategoriesInAll) categories at most; remove one with `applocker category`."
+                )
+            }
+        }
+        await log.record(.categoryChanged, app: id, user: user, "The categories of \(name(of: id)) were changed.")
+        return report(id)
+    }
+
+    private static let maximumCategories = 32
+    private static let maximumCategoriesInAll = 256
+
     public func removeCategory(_ name: String, user: UInt32) async throws {
         try await change { try $0.policy.removeCategory(named: name) }
         await log.record(.categoryChanged, user: user, "The category \(name) was removed.")
@@ -166,6 +198,7 @@ extension AppService {
                 if let seconds = request.promptTimeoutSeconds { settings.promptTimeout = .seconds(seconds) }
                 if let seconds = request.defaultGrantSeconds { settings.defaultGrant = .seconds(seconds) }
                 if let holdsRoot = request.holdsRoot { settings.holdsRoot = holdsRoot }
+                if let asks = request.asksPhoneAlone { settings.asksPhoneAlone = asks }
             }
         }
         configureGate()

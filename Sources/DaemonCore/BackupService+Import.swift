@@ -146,8 +146,7 @@ extension BackupService {
         since ticket: Relocks.Ticket
     ) async throws -> ImportReport {
         var merged = ring
-        for entry in contents.ring?.entries ?? []
-        where ring.key(entry.kind, vault: entry.vault, epoch: entry.epoch) == nil { merged.add(entry) }
+        if let added = contents.ring { merged.addMissing(of: added) }
         guard let document = try await passcodes.vaultDocument() else {
             throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
         }
@@ -157,7 +156,11 @@ extension BackupService {
         change.acceptsAnyRevision = true
         change.records = try await RecordMerge(records: records, keys: keys, mode: request.mode)
             .changes(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
-        if contents.ring != nil { change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey) }
+        if contents.ring != nil {
+            // Keys may have been replaced while the backup was read.
+            merged.addMissing(of: try await passcodes.ring(rootKey: rootKey))
+            change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey)
+        }
         if request.mode == .replace, let privacy = contents.settings.privacy {
             change.documents[PrivacySettings.documentName] = try Self.json(privacy)
         }
@@ -174,7 +177,9 @@ extension BackupService {
         try await vault.load()
         // What was locked meanwhile stays locked; the import itself is done.
         try? await vault.use(merged, user: peer.user, since: ticket)
-        for removed in change.records where removed.sealed == nil { try? await blobs.remove(removed.name.id) }
+        for removed in change.records where removed.sealed == nil {
+            for content in removed.blobs { try? await blobs.remove(content) }
+        }
         await log.record(
             .backupImported, user: peer.user,
             "A backup of \(report.created) was imported (\(request.mode.rawValue)): \(report.recordsAdded) records, "
@@ -184,8 +189,6 @@ extension BackupService {
 
     /// Only what no record needs.
     private func discard(_ content: ItemID) async throws {
-        for collection in [RecordCollection.files, .intruders]
-        where try await records.record(collection, content)?.sealed != nil { return }
-        try await blobs.remove(content)
+        if !(try await records.isOfRecord(blob: content)) { try await blobs.remove(content) }
     }
 }

@@ -13,7 +13,9 @@ public actor BackupService {
     let device: ItemID
     let time: any TimeSource
     let log: ActivityLog
-    static let collections: [RecordCollection] = [.notes, .files, .intruders]
+    /// Fetches content that was added on another device, where it is not here.
+    private var fetch: (@Sendable (ItemID) async throws -> Void)?
+    static let collections: [RecordCollection] = [.notes, .files, .intruders, .photos, .moments]
 
     init(
         records: any RecordStore, blobs: any BlobStore, passcodes: PasscodeService, vault: VaultService,
@@ -28,6 +30,8 @@ public actor BackupService {
         self.time = time
         self.log = log
     }
+
+    func fetchMissing(_ body: @escaping @Sendable (ItemID) async throws -> Void) { fetch = body }
 
     /// Writes a backup to a passing blob.
     public func export(_ request: ExportRequest, peer: ControlPeer) async throws -> ExportReply {
@@ -46,7 +50,7 @@ public actor BackupService {
         if !request.settingsOnly {
             for collection in Self.collections { stored += try await records.records(in: collection) }
         }
-        let contents = stored.filter { $0.name.collection != .notes }.map(\.name.id)
+        let contents = stored.flatMap(\.blobs)
         let settings = await apps.backupSettings(privacy: vault.settings)
         let blob = ItemID.random()
         do {
@@ -76,9 +80,13 @@ public actor BackupService {
     }
 
     private func add(_ content: ItemID, to writer: inout BackupWriter) async throws {
+        // Of another device, and never looked at here.
+        try? await fetch?(content)
         guard let size = try await blobs.size(content) else {
             throw ControlError(
-                .failed, "The content of a file in the vault is missing; remove that file, and make the backup again.")
+                .failed,
+                "The content of a file or photo is not on this computer; connect its hub (`applocker hub`), or remove "
+                    + "that item, and make the backup again.")
         }
         try await writer.begin(.blob, length: UInt64(ItemID.length) + size)
         try await writer.append(content.bytes)
@@ -100,18 +108,21 @@ extension BackupRecord {
         self.init(
             collection: record.name.collection.rawValue, id: record.name.id.description,
             vault: record.name.vault.description, revision: record.name.revision, epoch: record.epoch,
-            author: record.author.description, deleted: record.sealed == nil, sealed: record.sealed.map { Data($0) })
+            author: record.author.description, deleted: record.sealed == nil, sealed: record.sealed.map { Data($0) },
+            blobs: record.blobs.map(\.description))
     }
 
     /// - Throws: `ControlError` with `notReadable`.
     func record() throws -> StoredRecord {
         guard let collection = RecordCollection(rawValue: collection), let id = ItemID(id), let vault = ItemID(vault),
-            let author = ItemID(author), 1...UInt64(Int64.max - 1) ~= revision, deleted == (sealed == nil)
+            let author = ItemID(author), 1...UInt64(Int64.max - 1) ~= revision, deleted == (sealed == nil),
+            blobs?.count ?? 0 <= HubRecord.maximumBlobs
         else {
             throw ControlError(.notReadable, "The backup holds a record without a valid name; nothing was changed.")
         }
         return StoredRecord(
             name: RecordName(vault: vault, collection: collection, id: id, revision: revision), epoch: epoch,
-            author: author, sealed: sealed.map { [UInt8]($0) })
+            author: author, sealed: sealed.map { [UInt8]($0) },
+            blobs: blobs?.compactMap { ItemID($0) } ?? ([.files, .intruders].contains(collection) ? [id] : []))
     }
 }

@@ -24,6 +24,7 @@ struct BackupSettings: Codable {
     var promptTimeoutSeconds: Int?
     var defaultGrantSeconds: Int?
     var holdsRoot: Bool?
+    var asksPhoneAlone: Bool?
     var privacy: PrivacySettings?
 }
 
@@ -48,6 +49,8 @@ struct BackupRecord: Codable {
     var author: String
     var deleted: Bool
     var sealed: Data?
+    /// Absent in what earlier versions wrote: a file's and an intruder photo's content has the record's own id.
+    var blobs: [String]?
 }
 
 /// What the earlier system exported, sealed as version 1 or in clear.

@@ -2,14 +2,20 @@ import Foundation
 import SealedFormats
 import WireProtocol
 
-/// Makes two notes of one that was changed here and elsewhere at the same time, as soon as the vault is open.
+/// Makes two notes, or two moments, of one that was changed here and elsewhere at the same time, as soon as the vault is open.
 actor ConflictService {
     private let store: any SyncStore
     private let vault: VaultService
     private let household: HouseholdService
     private let deviceName: String
+    /// Reads what was passed over before.
+    private let readAgain: @Sendable () async throws -> Void
 
-    init(store: any SyncStore, vault: VaultService, household: HouseholdService, deviceName: String) {
+    init(
+        store: any SyncStore, vault: VaultService, household: HouseholdService, deviceName: String,
+        readAgain: @escaping @Sendable () async throws -> Void
+    ) {
+        self.readAgain = readAgain
         self.store = store
         self.vault = vault
         self.household = household
@@ -19,12 +25,14 @@ actor ConflictService {
     /// What had to wait for the vault's keys.
     func vaultOpened(peer: ControlPeer) async {
         guard let keys = try? await vault.keys(for: peer) else { return }
+        try? await household.sealAnewWhereItWaits(keys.ring)
         try? await household.giveMissingKeys(keys.ring)
         await settle(keys)
     }
 
     /// Keys were added, as by an import: companions get them too.
     func ringChanged() async {
+        try? await readAgain()
         guard let keys = await vault.openKeys() else { return }
         try? await household.giveKeysToAll(keys.ring)
     }
@@ -39,14 +47,34 @@ actor ConflictService {
         guard let conflicts = try? await store.conflicts() else { return }
         for conflict in conflicts {
             // What can't be opened with these keys waits for those it belongs to.
-            guard let body = try? keys.open(conflict),
-                var note = try? JSONDecoder().decode(NoteService.Content.self, from: body)
-            else { continue }
+            guard let body = try? keys.open(conflict) else { continue }
+            if conflict.name.collection == .moments {
+                await settle(moment: body, conflict, keys)
+                continue
+            }
+            guard var note = try? JSONDecoder().decode(NoteService.Content.self, from: body) else { continue }
             note.title += " (conflict, \(deviceName))"
             guard let bytes = try? JSONEncoder().encode(note),
                 let record = try? keys.seal(bytes, .notes, .random(), revision: 1, in: conflict.name.vault)
             else { continue }
             try? await store.write(StateChange(records: [record]), resolving: [conflict])
         }
+    }
+
+    /// Going to the trash gives way, as a removal does; and two may have written the same.
+    private func settle(moment bytes: Data, _ conflict: StoredRecord, _ keys: VaultKeys) async {
+        guard var body = try? MomentBody(bytes: bytes) else { return }
+        var change = StateChange()
+        let record = try? await store.record(.moments, conflict.name.id)
+        var taken = record.flatMap { try? MomentBody(bytes: keys.open($0)) }
+        taken?.modified = body.modified
+        if body.removed == nil, taken != body {
+            body.title += " (conflict, \(deviceName))"
+            guard let bytes = try? body.bytes(),
+                let copy = try? keys.seal(bytes, .moments, .random(), revision: 1, in: conflict.name.vault)
+            else { return }
+            change.records = [copy]
+        }
+        try? await store.write(change, resolving: [conflict])
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Household
 import SealedFormats
 import WireProtocol
 
@@ -16,14 +17,28 @@ extension ControlPlane {
         switch request.route {
         case .hubStatus: return try await devices.sync.status()
         case .listDevices: return try await devices.household.devices()
+        case .joining:
+            return try await devices.household.joiningReport(
+                waitingUpTo: try number("wait", in: request, default: 0, range: 0...25))
         default: try await sessions.require(request.token, of: request.peer)
         }
         switch request.route {
         case .connectHub: return try await connectHub(try decode(request), user: user)
         case .disconnectHub: return DoneReport(notes: try await devices.household.disconnect(user: user))
+        case .joinHub:
+            let body: JoinHubRequest = try decode(request)
+            return try await devices.household.join(
+                body.link,
+                HubSettings(
+                    url: "", certificates: body.certificates, proxy: body.proxy, isInsecure: body.isInsecure ?? false))
+        case .endJoining: try await devices.household.endJoining()
+        case .giveVaultKeys:
+            let body: PasscodeRequest = try decode(request)
+            try await devices.household.giveVaultKeys(SecretBytes(utf8: body.passcode), user: user)
         case .makePairing:
             let body: NewPairingRequest = try decode(request)
-            return try await devices.household.makePairing(address: body.address)
+            return try await devices.household.makePairing(
+                address: body.address, role: body.role?.device ?? .companion)
         case .pairing:
             return try await devices.household.pairing(
                 name, waitingUpTo: try number("wait", in: request, default: 0, range: 0...25))

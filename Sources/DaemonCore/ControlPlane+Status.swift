@@ -22,7 +22,7 @@ extension ControlPlane {
         for id in await apps.appsWithMissingMarks {
             degraded.append("Some files of \(id) are not guarded; look at `applocker log`.")
         }
-        if !reports.isEmpty, !judge.hasPrompter(peer.user) {
+        if !reports.isEmpty, !judge.canAsk(peer.user) {
             degraded.append("No prompt is open for you: your locked apps are denied without a question.")
         }
         if let problem = await presence.signalsProblem {
@@ -46,13 +46,18 @@ extension ControlPlane {
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
             waitingLaunches: await launches.waitingCount, prompterConnected: judge.hasPrompter(peer.user),
             lockout: await passcodes.lockoutState(), inactivity: inactivity,
-            processes: processes)
+            processes: processes, phoneIsAsked: judge.canAskPhone)
     }
 
     /// What other devices of the household are told: as whoever has a prompt open sees it.
     func statusForOtherDevices() async -> StatusReport {
-        let user = judge.update { $0.prompters.keys.min() } ?? ownUser
-        return await status(of: ControlPeer(user: user, process: 0))
+        await status(of: ControlPeer(user: await viewer(), process: 0))
+    }
+
+    /// Through whose eyes other devices see this computer: whoever has a prompt open, else who put apps on the list.
+    func viewer() async -> UInt32 {
+        if let user = judge.update({ $0.prompters.keys.min() }) { return user }
+        return await apps.stored.resolved.values.map(\.user).filter { $0 > 0 }.min() ?? ownUser
     }
 
     /// What a user's desktop agents show.

@@ -7,6 +7,7 @@ public struct SealedServices: Sendable {
     public let vault: VaultService
     public let notes: NoteService
     public let files: FileService
+    public let moments: MomentService
     public let intruders: IntruderService
     public let backups: BackupService
     /// Forgets every key on disk, then everything else.
@@ -34,7 +35,8 @@ extension ControlPlane {
     /// Refused while the vault is locked or open for somebody else, before anything of the request is read.
     static let vaultRoutes: Set<ControlRoute> = [
         .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote, .listFiles, .addFile, .readFile,
-        .removeFile, .readBlob, .putBlob, .removeBlob, .listIntruders, .readIntruder, .removeIntruder,
+        .removeFile, .readBlob, .putBlob, .removeBlob, .listMoments, .addMoment, .readMoment, .changeMoment,
+        .removeMoment, .knownPhotos, .readPhoto, .listIntruders, .readIntruder, .removeIntruder,
     ]
 
     func sealedReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
@@ -45,8 +47,9 @@ extension ControlPlane {
             let body: PasscodeRequest = try decode(request)
             let status = try await sealed.vault.open(SecretBytes(utf8: body.passcode), for: request.peer)
             // Whoever opens the vault looks at notes next, as a rule: nobody waits for it here.
-            Task { [notes = sealed.notes, conflicts = devices.notes] in
+            Task { [notes = sealed.notes, moments = sealed.moments, vault = sealed.vault, conflicts = devices.notes] in
                 await conflicts.vaultOpened(peer: request.peer)
+                if let keys = await vault.openKeys() { await moments.purge(keys) }
                 await notes.prepare(peer: request.peer)
             }
             return status
@@ -57,6 +60,8 @@ extension ControlPlane {
         case .listNotes, .addNote, .readNote, .changeNote, .removeNote: return try await noteReply(to: request)
         case .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob:
             return try await fileReply(to: request)
+        case .listMoments, .addMoment, .readMoment, .changeMoment, .removeMoment, .knownPhotos, .readPhoto:
+            return try await momentReply(to: request)
         case .listIntruders: return try await sealed.intruders.list(peer: request.peer)
         case .readIntruder: return try await sealed.intruders.read(request.parameter ?? "", peer: request.peer)
         case .removeIntruder:
@@ -118,6 +123,19 @@ extension ControlPlane {
         return DoneReport()
     }
 
+    private func momentReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
+        let (name, peer, moments) = (request.parameter ?? "", request.peer, sealed.moments)
+        switch request.route {
+        case .listMoments: return try await moments.list(MomentFilter(query: request.query), peer: peer)
+        case .addMoment: return try await moments.add(try decode(request), peer: peer)
+        case .readMoment: return try await moments.read(name, peer: peer)
+        case .changeMoment: return try await moments.change(name, try decode(request), peer: peer)
+        case .removeMoment: return try await moments.remove(name, peer: peer)
+        case .knownPhotos: return try await moments.known(try decode(request), peer: peer)
+        default: return try await moments.photo(name, peer: peer)
+        }
+    }
+
     private func recoveryReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
         let user = request.peer.user
         if request.route == .makeRecovery {
@@ -165,8 +183,10 @@ extension ControlPlane {
         try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.peer.user)
         await sealed.vault.lock(user: request.peer.user, "everything is erased")
         await sessions.endAll()
+        // While there still is a token to tell it with.
+        let notes = await devices.household.leaveBeforeErasing()
         try await sealed.erase()
-        return DoneReport(notes: ["Everything is erased. Set AppLocker up again with `applocker setup`."])
+        return DoneReport(notes: ["Everything is erased. Set AppLocker up again with `applocker setup`."] + notes)
     }
 
     /// Ends AppLocker: locked apps are open from then on.

@@ -82,14 +82,16 @@ public struct ControlPlane: ControlService {
             return try await history(request)
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
             return try await managed(request)
-        case .hubStatus, .connectHub, .disconnectHub, .makePairing, .pairing, .confirmPairing, .endPairing,
+        case .hubStatus, .connectHub, .disconnectHub, .joinHub, .joining, .endJoining, .giveVaultKeys, .makePairing,
+            .pairing, .confirmPairing, .endPairing,
             .listDevices, .renameDevice, .revokeDevice:
             return try await householdReply(to: request)
         case .reset: return try await reset(request)
         case .stop: return try await stop(request)
         case .vault, .openVault, .closeVault, .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote,
-            .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob, .listIntruders, .readIntruder,
-            .removeIntruder, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery, .verifyLog:
+            .listFiles, .addFile, .readFile, .removeFile, .putBlob, .removeBlob, .listMoments, .addMoment, .readMoment,
+            .changeMoment, .removeMoment, .knownPhotos, .readPhoto, .listIntruders, .readIntruder, .removeIntruder,
+            .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery, .verifyLog:
             return try await sealedReply(to: request)
         case .prompts, .session, .readBlob: throw ControlError(.badRequest, "This address does not answer JSON.")
         }

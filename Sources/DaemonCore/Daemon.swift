@@ -1,6 +1,6 @@
 import Policy
 public import SealedFormats
-import WireProtocol
+public import WireProtocol
 
 /// The daemon's services, put together.
 public struct Daemon: Sendable {
@@ -30,6 +30,8 @@ public struct Daemon: Sendable {
         var household: HouseholdPorts
         /// The camera of this input; "auto" for the first one there is. Which are understood is the camera's affair.
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
+        /// Tests of this computer that only read.
+        var inspectHost: @Sendable () async -> [IntegrityFinding]
         /// Overwrites and removes the keys that lie beside the database. From then on there is no way back: what is left
         /// is erased at the next start, where it is not before.
         var eraseKeys: @Sendable () throws -> Void
@@ -43,12 +45,14 @@ public struct Daemon: Sendable {
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
             sessionSignals: any SessionSignalsPort, household: HouseholdPorts,
             makeCamera: @escaping @Sendable (String) -> any PhotoSource,
+            inspectHost: @escaping @Sendable () async -> [IntegrityFinding],
             eraseKeys: @escaping @Sendable () throws -> Void, startAnew: @escaping @Sendable () -> Void,
             stop: @escaping @Sendable () -> Void
         ) {
             self.startAnew = startAnew
             self.stop = stop
             self.makeCamera = makeCamera
+            self.inspectHost = inspectHost
             self.sessionSignals = sessionSignals
             self.household = household
             self.eraseKeys = eraseKeys
@@ -96,6 +100,7 @@ public struct Daemon: Sendable {
             vault: vault,
             notes: NoteService(records: ports.records, vault: vault, time: ports.time, deviceName: deviceName),
             files: FileService(records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time),
+            moments: MomentService(records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time),
             intruders: IntruderService(
                 records: ports.records, blobs: ports.blobs, vault: vault, passcodes: passcodes,
                 makeCamera: ports.makeCamera, device: device.id, time: ports.time, log: log),
@@ -116,9 +121,10 @@ public struct Daemon: Sendable {
             })
         let household = HouseholdService(
             ports: ports.household, passcodes: passcodes, vault: vault, machineSecret: machineSecret,
-            deviceName: deviceName, time: ports.time, log: log)
+            deviceName: deviceName, time: ports.time, log: log, judge: judge)
         let store = ports.household.store
-        let sync = SyncService(household: household, store: store, blobs: ports.blobs, time: ports.time, log: log)
+        let sync = SyncService(
+            household: household, store: store, blobs: ports.blobs, time: ports.time, log: log, judge: judge)
         let events = EventPublisher(
             household: household, sync: sync, apps: apps, log: log, documents: ports.records, time: ports.time,
             deviceName: deviceName)
@@ -128,20 +134,26 @@ public struct Daemon: Sendable {
             relocks: relocks, sealed: sealed,
             devices: HouseholdServices(
                 household: household, sync: sync,
-                notes: ConflictService(store: store, vault: vault, household: household, deviceName: deviceName)),
+                notes: ConflictService(
+                    store: store, vault: vault, household: household, deviceName: deviceName,
+                    readAgain: { try await sync.readAgain() })),
             judge: judge, activity: ports.activity, time: ports.time, version: version, ownUser: ownUser,
             ownProcess: ownProcess)
         self.control = control
         let statusPublisher = StatusPublisher(
             household: household, sync: sync, events: events, apps: apps, documents: ports.records, time: ports.time,
-            changes: changes, deviceName: deviceName, statusReport: { await control.statusForOtherDevices() })
+            changes: changes, deviceName: deviceName,
+            sources: .init(
+                status: { await control.statusForOtherDevices() }, inspectHost: ports.inspectHost,
+                lockable: { await ports.resolver.lockable(user: await control.viewer()) }))
         self.statusPublisher = statusPublisher
         remote = RemoteService(
             household: household, sync: sync, store: store,
             actions: RemoteActions(
                 apps: apps, launches: launches, passcodes: passcodes, vault: vault, sessions: sessions,
-                intruders: sealed.intruders, relocks: relocks, judge: judge,
-                refreshStatus: { await statusPublisher.refresh() }), log: log)
+                intruders: sealed.intruders, household: household, relocks: relocks, judge: judge,
+                viewer: { await control.viewer() }, refreshStatus: { await statusPublisher.refresh(looksAgain: true) }),
+            log: log)
     }
 
     /// Reads what is stored. The gate may be connected after it, not before.
@@ -155,6 +167,7 @@ public struct Daemon: Sendable {
         try await sealed.files.sweep()
         try await household.load()
         await sealed.files.fetchMissing { [sync] in try await sync.fetch($0) }
+        await sealed.backups.fetchMissing { [files = sealed.files] in try await files.fetchWhereMissing($0) }
         try await events.load()
         await household.tell(
             session: { [sync, events, statusPublisher] in

@@ -21,6 +21,7 @@ public actor FileService {
     private let time: any TimeSource
     /// Fetches content that was added on another device.
     private var fetch: (@Sendable (ItemID) async throws -> Void)?
+    private var fetching: [ItemID: Task<Void, any Error>] = [:]
 
     init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
         self.records = records
@@ -30,6 +31,18 @@ public actor FileService {
     }
 
     func fetchMissing(_ body: @escaping @Sendable (ItemID) async throws -> Void) { fetch = body }
+
+    /// Content of a record that is not on this computer yet is fetched; who asks meanwhile waits for it too.
+    func fetchWhereMissing(_ id: ItemID) async throws {
+        if let task = fetching[id] { return try await task.value }
+        let isMissing = try await blobs.size(id) == nil
+        guard isMissing, let fetch, try await records.isOfRecord(blob: id) else { return }
+        if let task = fetching[id] { return try await task.value }
+        let task = Task { try await fetch(id) }
+        fetching[id] = task
+        defer { fetching[id] = nil }
+        try await task.value
+    }
 
     /// Newest first.
     public func list(peer: ControlPeer) async throws -> FileList {
@@ -54,7 +67,8 @@ public actor FileService {
         let content = Content(
             name: request.name, size: request.size, modified: request.modified, added: time.wallClock(),
             mode: request.mode & 0o7777, sealedSize: request.sealedSize, contentKey: request.contentKey)
-        let record = try keys.seal(JSONEncoder().encode(content), .files, id, revision: 1)
+        var record = try keys.seal(JSONEncoder().encode(content), .files, id, revision: 1)
+        record.blobs = [id]
         // The content first: a record without it would be worse than content that nobody knows, which is swept.
         try await blobs.keep(id)
         try await records.write(StateChange(records: [record]))
@@ -86,12 +100,10 @@ public actor FileService {
         _ = try await vault.keys(for: peer)
         let id = try Self.id(text)
         // Only what a record names: who asks for anything else learns that it is not there.
-        if try await blobs.size(id) == nil, let fetch, try await records.record(.files, id)?.sealed != nil {
-            do {
-                try await fetch(id)
-            } catch {
-                throw ControlError(hub: error)
-            }
+        do {
+            try await fetchWhereMissing(id)
+        } catch {
+            throw ControlError(hub: error)
         }
         return try await blobs.read(id, offset: offset, length: length)
     }
@@ -99,7 +111,7 @@ public actor FileService {
     func putBlob(_ text: String, offset: UInt64, bytes: [UInt8], peer: ControlPeer) async throws {
         _ = try await vault.keys(for: peer)
         let id = try Self.id(text)
-        guard try await records.record(.files, id) == nil, try await records.record(.intruders, id) == nil else {
+        guard !(try await records.isOfRecord(blob: id)), try await records.record(.files, id) == nil else {
             throw ControlError(.badRequest, "This content belongs to a record already; choose a fresh id.")
         }
         try await blobs.put(id, offset: offset, bytes: bytes)
@@ -109,18 +121,15 @@ public actor FileService {
     func removeBlob(_ text: String, peer: ControlPeer) async throws {
         _ = try await vault.keys(for: peer)
         let id = try Self.id(text)
-        for collection in [RecordCollection.files, .intruders] {
-            if let record = try await records.record(collection, id), record.sealed != nil {
-                throw ControlError(.badRequest, "This content belongs to a record; remove the record instead.")
-            }
+        guard !(try await records.isOfRecord(blob: id)) else {
+            throw ControlError(.badRequest, "This content belongs to a record; remove the record instead.")
         }
         try await blobs.remove(id)
     }
 
     /// Removes what an interrupted addition or removal left behind.
     func sweep() async throws {
-        let files = try await records.records(in: .files) + records.records(in: .intruders)
-        try await blobs.sweep(keeping: Set(files.map(\.name.id)))
+        try await blobs.sweep(keeping: records.blobsOfRecords())
     }
 
     // MARK: Pieces

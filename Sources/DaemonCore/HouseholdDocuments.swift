@@ -17,11 +17,23 @@ enum HouseholdDocuments {
     static let eventHead = "event-head"
     /// `StoredRevocation`, while the hub has not been told.
     static let revocation = "revocation"
+    /// There while records are sealed under keys that a revoked device knew, because the vault was locked then.
+    static let sealAnew = "seal-anew"
     /// There where the owner wants no hub, so that none is connected by itself.
     static let declined = "hub-declined"
+    /// `StoredJoining`, while this computer waits to be let into a household.
+    static let joining = "joining"
+    /// A sentence, where another computer put this one out.
+    static let putOut = "put-out"
+    /// The households that this computer left or was put out of, as JSON: none lets it in again under its name.
+    static let left = "households-left"
+    /// The number of the newest roster entry that this computer has answered with its own keys, in decimal.
+    static let answered = "roster-answered"
+    /// There while a companion may lack keys of the vault, because it was locked when they were given.
+    static let keysOwed = "keys-owed"
 
     /// What goes with the hub.
-    static let ofHub = [settings, keys, roster, cursor, eventHead, revocation]
+    static let ofHub = [settings, keys, roster, cursor, eventHead, revocation, sealAnew, answered, keysOwed]
 }
 
 /// Where the hub is.

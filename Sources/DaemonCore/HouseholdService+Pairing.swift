@@ -17,10 +17,13 @@ extension HouseholdService {
     /// What the owner has for agreeing, once a device has joined.
     private static let patience = Duration.seconds(600)
 
-    /// - Parameter address: the hub's, as the phone reaches it; the hub's own by default.
-    func makePairing(address: String?) async throws -> PairingReport {
+    /// - Parameters:
+    ///   - address: the hub's, as the other device reaches it; the hub's own by default.
+    ///   - role: what is let in.
+    func makePairing(address: String?, role: DeviceRole = .companion) async throws -> PairingReport {
         let session = try requireSession()
-        let invitation = Invitation(household: session.roster.household, computer: session.secrets.device)
+        let invitation = Invitation(
+            household: session.roster.household, computer: session.secrets.device, role: role)
         do {
             try await session.hub.invite(
                 NewInvitationRequest(
@@ -82,7 +85,8 @@ extension HouseholdService {
                 throw ControlError(.hub, "The hub named another device than the one that joined. Pair again.")
             }
             pairing.joining = (
-                RosterMember(role: .companion, signingKey: joining.signingKey, boxKey: joining.boxKey), joining.name
+                RosterMember(
+                    role: pairing.invitation.role, signingKey: joining.signingKey, boxKey: joining.boxKey), joining.name
             )
         } catch {
             // Whoever joined did not see the link, or the invitation is used up: it is worth nothing any more.
@@ -120,13 +124,15 @@ extension HouseholdService {
         guard let id = ItemID(text), let joining = pairings[id]?.joining else {
             throw ControlError(.noSuchItem, "No device has joined by this pairing. Begin one with `applocker pair`.")
         }
-        let ring = try await passcodes.openRing(passcode, user: user).ring
-        do {
-            try await admit(joining.member, invitation: id)
-            pairings[id] = nil
-            try await giveKeys(to: joining.member, named: joining.name, vaultRing: ring)
-        } catch {
-            throw ControlError(hub: error)
+        try await memberships.perform {
+            let ring = try await passcodes.openRing(passcode, user: user).ring
+            do {
+                try await admit(joining.member, invitation: id)
+                pairings[id] = nil
+                try await giveKeys(to: joining.member, named: joining.name, vaultRing: ring)
+            } catch {
+                throw ControlError(hub: error)
+            }
         }
         await log.record(.devicePaired, user: user, "\(joining.name) was paired.")
         return DeviceReport(
@@ -134,11 +140,18 @@ extension HouseholdService {
             isThisComputer: false)
     }
 
+    static let neverComesBack = ControlError(
+        .hub,
+        "This computer was put out of this household, or left it: what was put out never comes back. Make a backup, erase "
+            + "the computer with `applocker reset`, and join as a new one.")
+
     private func admit(_ member: RosterMember, invitation: ItemID) async throws {
         // Another computer may append at the same moment.
         for attempt in 1...3 {
             var roster = try await followRoster()
             if roster.member(member.id) != nil { return }
+            // Appended all the same, the list would be believed by nobody any more.
+            guard !roster.revoked.contains(member.id) else { throw Self.neverComesBack }
             let entry = roster.admitting(member, by: signingKey, at: clock / 1_000)
             do {
                 try await requireSession().hub.append(
@@ -171,9 +184,9 @@ extension HouseholdService {
     func keysRecord(
         for member: RosterMember, of secrets: HouseholdSecrets, vaultRing: KeyRing
     ) async throws -> HubRecord {
+        let id = try requireSession().roster.keysRecord(from: secrets.device, to: member.id)
         let name = RecordName(
-            vault: secrets.household, collection: .keys, id: member.id,
-            revision: try await nextRevision(.keys, member.id))
+            vault: secrets.household, collection: .keys, id: id, revision: try await nextRevision(.keys, id))
         // A computer keeps only what it may have while it is locked; a companion unwraps everything by its own lock.
         let vaultKeys = vaultRing.entries.filter { $0.kind == .vault || $0.kind == .inbox }
         let ring = KeyRing(secrets.ring.entries + (member.role == .companion ? vaultKeys : []))
@@ -188,7 +201,7 @@ extension HouseholdService {
     /// Boxes the keys of the vaults to every companion once more.
     func giveKeysToAll(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
-        var change = StateChange()
+        var change = StateChange(documents: [HouseholdDocuments.keysOwed: nil])
         for member in session.roster.members where member.role == .companion {
             change.household.append(try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing))
         }
@@ -196,13 +209,22 @@ extension HouseholdService {
         await queued()
     }
 
-    /// The vault is open: devices that were admitted and did not get their keys, because the daemon ended in between, get
-    /// them now.
+    /// The vault is open: devices that did not get their keys get them now, because the daemon ended in between, or because
+    /// another computer let them in while this one was locked.
     func giveMissingKeys(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
-        for member in session.roster.members where member.id != session.secrets.device {
-            guard try await store.known(.keys, member.id) == nil else { continue }
-            try await giveKeys(to: member, named: "New device", vaultRing: vaultRing)
+        let (own, roster) = (session.secrets.device, session.roster)
+        if try await store.document(HouseholdDocuments.keysOwed) != nil { try await giveKeysToAll(vaultRing) }
+        for member in roster.members where member.id != own {
+            guard try await store.known(.keys, roster.keysRecord(from: own, to: member.id)) == nil else { continue }
+            if roster.admitter(of: member.id) == own {
+                try await giveKeys(to: member, named: "New device", vaultRing: vaultRing)
+            } else {
+                var change = StateChange()
+                change.household = [try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing)]
+                try await store.write(change)
+                await queued()
+            }
         }
     }
 }

@@ -22,22 +22,41 @@ public actor HouseholdService {
     let time: any TimeSource
     let log: ActivityLog
     let deviceName: String
-    private let ports: HouseholdPorts
-    private let machineSecret: SecretBytes
-    private(set) var session: Session?
+    let ports: HouseholdPorts
+    let machineSecret: SecretBytes
+    var session: Session? {
+        didSet {
+            let companions = session?.roster.members.count { $0.role == .companion } ?? 0
+            judge.update { $0.companions = companions }
+        }
+    }
+    /// Told how many phones there are.
+    private let judge: LaunchJudge
     /// Told when there is another session, or none any more.
-    private var onSession: (@Sendable () async -> Void)?
+    var onSession: (@Sendable () async -> Void)?
     /// Told of records that are to be sent soon: they are queued already.
     private var onQueued: (@Sendable () async -> Void)?
-    private(set) var revocation: StoredRevocation?
+    var revocation: StoredRevocation?
+    /// Devices come and go one after the other: each changes who gets which keys.
+    let memberships = Turns()
     var pairings: [ItemID: Pairing] = [:]
+    /// The household that this computer asks to be let into.
+    var joining: Joining?
+    /// How the last asking ended.
+    var joiningOutcome: JoiningReport?
+    /// Whoever wants to know how far it is looks again.
+    var joiningWaiters: [CheckedContinuation<Void, Never>] = []
+    let joiningSignal = Signal()
+    /// Why there is no household any more, where another computer put this one out.
+    var putOut: String?
     /// Whoever waits for a device to join looks again.
     var joinWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(
         ports: HouseholdPorts, passcodes: PasscodeService, vault: VaultService, machineSecret: SecretBytes,
-        deviceName: String, time: any TimeSource, log: ActivityLog
+        deviceName: String, time: any TimeSource, log: ActivityLog, judge: LaunchJudge
     ) {
+        self.judge = judge
         self.ports = ports
         store = ports.store
         self.passcodes = passcodes
@@ -57,6 +76,7 @@ public actor HouseholdService {
 
     /// - Throws: `UnreadableState`, or what the store throws.
     func load() async throws {
+        try await loadJoining()
         guard let bytes = try await store.document(HouseholdDocuments.settings) else { return }
         var settings = try UnreadableState.decode(HubSettings.self, from: bytes, named: HouseholdDocuments.settings)
         if settings.isEmbedded, let address = ports.embeddedHub { settings.url = address }
@@ -94,7 +114,7 @@ public actor HouseholdService {
     /// - Throws: `ControlError` with `hub`.
     func requireSession() throws(ControlError) -> Session {
         guard let session else {
-            throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
+            throw ControlError(.hub, putOut ?? "There is no hub. Connect one with `applocker hub connect URL`.")
         }
         return session
     }
@@ -104,7 +124,7 @@ public actor HouseholdService {
     /// Founds a household at the hub of `applocker up`, unless the owner wants none.
     /// - Returns: whether to try again soon.
     func connectEmbedded() async -> Bool {
-        guard session == nil, let address = ports.embeddedHub,
+        guard session == nil, joining == nil, let address = ports.embeddedHub,
             (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
         else { return false }
         guard await passcodes.isSetUp else { return true }
@@ -145,11 +165,12 @@ public actor HouseholdService {
             var change = StateChange(documents: [
                 HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
                 HouseholdDocuments.keys: secrets.sealed(machineSecret: machineSecret),
-                HouseholdDocuments.declined: nil,
+                HouseholdDocuments.declined: nil, HouseholdDocuments.putOut: nil,
             ])
             change.documents[HouseholdDocuments.roster] = try Self.stored(roster)
             change.household = [name]
             try await store.write(change)
+            putOut = nil
             session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
         } catch {
             throw ControlError(hub: error)
@@ -158,29 +179,8 @@ public actor HouseholdService {
         await onSession?()
     }
 
-    /// Leaves the hub. What it keeps of the household goes too, where it can be reached: paired devices are cut off.
-    ///
-    /// - Returns: a sentence where the hub could not be told.
-    func disconnect(user: UInt32) async throws -> [String] {
-        let session = try requireSession()
-        var notes: [String] = []
-        do {
-            try await session.hub.removeHousehold()
-        } catch {
-            notes.append("The hub could not be told (\(ControlError(hub: error).message)); what it keeps is sealed.")
-        }
-        try await store.forgetHub(removing: HouseholdDocuments.ofHub)
-        if session.settings.isEmbedded { try await store.save([1], as: HouseholdDocuments.declined) }
-        self.session = nil
-        revocation = nil
-        pairings = [:]
-        await onSession?()
-        await log.record(.hubDisconnected, user: user, "AppLocker left the hub at \(session.settings.url).")
-        return notes
-    }
-
     /// The computer's name as other devices see it: at most 64 bytes.
-    private var shortName: String { Self.shortened(deviceName) }
+    var shortName: String { Self.shortened(deviceName) }
 
     static func shortened(_ name: String) -> String {
         var name = name.isEmpty ? "computer" : name
@@ -213,11 +213,14 @@ public actor HouseholdService {
         self.session?.roster = roster
     }
 
+    func isForThisComputer(_ record: CheckedRecord) -> Bool {
+        guard let own = session?.secrets.device else { return false }
+        return DeviceKeys.isFor(own, id: record.name.id, author: record.author.id)
+    }
+
     /// New status keys, as another computer of the household gives them to this one.
     func takeKeys(_ record: CheckedRecord) async throws {
-        guard var secrets = session?.secrets, record.name.id == secrets.device, let sealed = record.sealed else {
-            return
-        }
+        guard isForThisComputer(record), var secrets = session?.secrets, let sealed = record.sealed else { return }
         let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
         // Keys of vaults are left: while it is locked this computer must not have them.
         try secrets.add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))

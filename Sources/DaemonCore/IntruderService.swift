@@ -123,7 +123,9 @@ public actor IntruderService {
         }
         try await blobs.keep(id)
         try await records.write(
-            StateChange(records: [StoredRecord(name: name, epoch: document.inboxEpoch, author: device, sealed: box)]))
+            StateChange(records: [
+                StoredRecord(name: name, epoch: document.inboxEpoch, author: device, sealed: box, blobs: [id])
+            ]))
         return id
     }
 

@@ -16,6 +16,13 @@ public final class LaunchJudge: Sendable {
         var restarts: [Restart] = []
         /// The computer is about to sleep, or does: nobody is asked.
         var isAsleep = false
+        /// There is a connection to the hub, over which a phone is asked and answers.
+        var isHubConnected = false
+        /// Paired ones.
+        var companions = 0
+
+        /// A phone may answer where no prompter is there.
+        var canAskPhone: Bool { isHubConnected && companions > 0 && policy.settings.asksPhoneAlone }
     }
 
     /// A launch that was denied at once and that its prompter may start again.
@@ -61,11 +68,14 @@ public final class LaunchJudge: Sendable {
         }
     }
 
-    /// The user whose prompter is asked: who started the app, or who logged in and became somebody else.
+    /// The user whose prompter is asked: who started the app, or who logged in and became somebody else. Where a phone is
+    /// asked instead, the one whose prompter may still come.
     func askee(of launch: HeldLaunch) -> UInt32? { view.withLock { Self.askee(of: launch, in: $0) } }
 
     private static func askee(of launch: HeldLaunch, in view: View) -> UInt32? {
-        [launch.user, launch.loginUser].compactMap { $0 }.first { view.prompters[$0, default: 0] > 0 }
+        let users = [launch.user, launch.loginUser].compactMap { $0 }
+        if let user = users.first(where: { view.prompters[$0, default: 0] > 0 }) { return user }
+        return view.canAskPhone ? users.last : nil
     }
 
     func update<Result: Sendable>(_ change: (inout sending View) -> sending Result) -> Result {
@@ -97,6 +107,13 @@ public final class LaunchJudge: Sendable {
     var isAsleep: Bool {
         get { view.withLock { $0.isAsleep } }
         set { view.withLock { $0.isAsleep = newValue } }
+    }
+
+    var canAskPhone: Bool { view.withLock { $0.canAskPhone } }
+
+    /// Whether somebody may still answer for this user.
+    func canAsk(_ user: UInt32) -> Bool {
+        view.withLock { $0.prompters[user, default: 0] > 0 || $0.canAskPhone }
     }
 
     func hasPrompter(_ user: UInt32) -> Bool { view.withLock { $0.prompters[user, default: 0] > 0 } }

@@ -2,7 +2,8 @@ public import Policy
 public import SealedFormats
 public import WireProtocol
 
-/// The launches that wait for an answer, and the prompters that may give it. Whoever answers first wins.
+/// The launches that wait for an answer, and the prompters that may give it, or a paired phone, with or without them.
+/// Whoever answers first wins.
 public actor LaunchService {
     struct Waiting {
         var launch: HeldLaunch
@@ -139,7 +140,7 @@ public actor LaunchService {
         let number = launch.number
         let recipe = earlyRecipes.removeValue(forKey: number)
         // The prompter may have left meanwhile.
-        guard judge.hasPrompter(askee) else { return await denyUnasked(launch) }
+        guard judge.canAsk(askee) else { return await denyUnasked(launch) }
         guard !judge.isAsleep else { return await denyUnasked(launch, .relocked) }
         waiting[number] = Waiting(
             launch: launch, askee: askee, report: report, deadline: time.now().elapsed + timeout, recipe: recipe,
@@ -251,7 +252,7 @@ public actor LaunchService {
             return left
         }
         changes.mark()
-        guard left <= 0 else { return }
+        guard left <= 0, !judge.canAskPhone else { return }
         for (number, entry) in waiting where entry.askee == user && entry.answers == 0 {
             await deny(number, .prompterGone, .denied)
         }
@@ -326,7 +327,7 @@ public actor LaunchService {
         guard entry.answers == 0 else { return }
         if entry.deadline <= time.now().elapsed {
             await deny(launch.number, .noAnswer, .timedOut)
-        } else if !judge.hasPrompter(entry.askee) {
+        } else if !judge.canAsk(entry.askee) {
             await deny(launch.number, .prompterGone, .denied)
         }
     }

@@ -1,5 +1,7 @@
 import Foundation
 import SealedFormats
+import Synchronization
+import WireProtocol
 
 /// What the notes say, opened once and kept beside the vault's keys: it ends with them, and its pages are overwritten.
 ///
@@ -38,11 +40,23 @@ actor NoteIndex {
 
     private var notes: [ItemID: Note] = [:]
     private var textBytes = 0
+    var isEmpty: Bool { notes.isEmpty }
     /// The last refresh that began: the next waits for it.
     private var refreshing: Task<Void, any Error>?
 
-    /// Every note as it is stored now.
-    /// - Throws: what the store and the opening of a record throw.
+    /// Set once the vault is locked.
+    private nonisolated let isEnded = Atomic(false)
+
+    /// Nothing is opened any more: what is being opened is given up, and those who wait for it are told that the vault is
+    /// locked.
+    nonisolated func end() { isEnded.store(true, ordering: .relaxed) }
+
+    private nonisolated func checkOpen() throws {
+        if isEnded.load(ordering: .relaxed) { throw ControlError.vaultIsLocked }
+    }
+
+    /// Every note as it is stored now. What somebody else's call is opening is waited for, not opened again.
+    /// - Throws: `ControlError` with `vaultLocked`; what the store and the opening of a record throw.
     func current(in records: any RecordStore, _ keys: VaultKeys) async throws -> [Note] {
         let previous = refreshing
         let refresh = Task {
@@ -64,7 +78,8 @@ actor NoteIndex {
         guard !missing.isEmpty else { return }
         let stored = try await records.records(in: .notes, ids: missing)
         let room = max(0, maximumTextBytes - textBytes)
-        let pages = try await Self.inParallel(stored) { try Self.page(of: $0, keys, room: room / 2) }
+        let pages = try await Self.inParallel(stored) { try self.page(of: $0, keys, room: room / 2) }
+        try checkOpen()
         for note in pages.joined() {
             notes[note.name.id] = note
             textBytes += note.searchable?.count ?? 0
@@ -72,7 +87,7 @@ actor NoteIndex {
     }
 
     /// Opens records and puts what they say on one page.
-    private static func page(
+    private nonisolated func page(
         of records: ArraySlice<StoredRecord>, _ keys: VaultKeys, room: Int
     ) throws -> [Note] {
         var bytes: [UInt8] = []
@@ -80,6 +95,7 @@ actor NoteIndex {
         bytes.reserveCapacity(min(room, records.reduce(0) { $0 + ($1.sealed?.count ?? 0) } * 2))
         var kept = 0
         let entries = try records.map { record in
+            try checkOpen()
             let content = try NoteService.content(of: record, keys)
             let title = bytes.count..<(bytes.count + content.title.utf8.count)
             bytes += content.title.utf8

@@ -11,8 +11,37 @@ extension PasscodeService {
     func openRing(_ passcode: SecretBytes, user: UInt32) async throws -> (ring: KeyRing, rootKey: SecretBytes) {
         try await inTurn {
             let rootKey = try await verifiedRootKey(passcode, user: user).key
-            return (try await ring(rootKey: rootKey), rootKey)
+            return (try await currentRing(rootKey: rootKey), rootKey)
         }
+    }
+
+    /// Runs work while no passcode is being checked, so that nobody else replaces the ring or what waits to get into it.
+    func whileRingIsStill<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
+        try await inTurn { try await work() }
+    }
+
+    /// The ring with what waited for it. In turn only.
+    private func currentRing(rootKey: SecretBytes) async throws -> KeyRing {
+        var ring = try await ring(rootKey: rootKey)
+        guard var document = try await vaultDocument() else { return ring }
+        var pending = try await pendingKeys()
+        let waited = pending.boxes.count
+        pending.open(into: &ring, vault: document.vault)
+        guard pending.boxes.count < waited || document.epochs != ring.vaultEpochs else { return ring }
+        document.epochs = ring.vaultEpochs
+        // Where it can't be written, the next opening does it.
+        try? await documents.write(
+            StateChange(documents: [
+                VaultDocuments.ring: ring.sealed(under: rootKey),
+                VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
+                PendingKeys.documentName: pending.boxes.isEmpty ? nil : try [UInt8](JSONEncoder().encode(pending)),
+            ]))
+        return ring
+    }
+
+    func pendingKeys() async throws -> PendingKeys {
+        guard let bytes = try await documents.document(PendingKeys.documentName) else { return PendingKeys() }
+        return try UnreadableState.decode(PendingKeys.self, from: bytes, named: PendingKeys.documentName)
     }
 
     /// Compares the passcode and opens its slot. In turn only.

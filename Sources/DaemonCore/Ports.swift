@@ -87,6 +87,8 @@ public protocol AppResolver: Sendable {
     func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp
     /// The apps, and a sentence for each desktop entry that could not be read.
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String])
+    /// Those of them that can be locked.
+    func lockable(user: UInt32) async -> [OtherApp]
 }
 
 /// What the system knows of its users and processes.

@@ -30,8 +30,10 @@ struct RecordMerge {
             } else if record.name.revision > stored.name.revision {
                 changes.append(record)
                 report.recordsAdded += 1
-            } else if record.name.revision == stored.name.revision, record.name.collection == .notes {
-                // Changed on both sides: the backup's becomes a note of its own.
+            } else if record.name.revision == stored.name.revision,
+                [.notes, .moments].contains(record.name.collection)
+            {
+                // Changed on both sides: the backup's becomes one of its own.
                 changes.append(try reseal(record, body, as: .random(), 1))
                 report.recordsInConflict += 1
             }
@@ -64,7 +66,9 @@ struct RecordMerge {
         _ record: StoredRecord, _ body: Data, as id: ItemID, _ revision: UInt64
     ) throws -> StoredRecord {
         guard record.name.collection == .intruders else {
-            return try keys.seal(body, record.name.collection, id, revision: revision, in: record.name.vault)
+            var resealed = try keys.seal(body, record.name.collection, id, revision: revision, in: record.name.vault)
+            resealed.blobs = record.blobs
+            return resealed
         }
         guard let inbox = keys.ring.current(.inbox, vault: record.name.vault) else {
             throw ControlError(.notReadable, "The backup lacks the key of its intruder photos; nothing was changed.")
@@ -73,6 +77,6 @@ struct RecordMerge {
         name.id = id
         name.revision = revision
         let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
-        return StoredRecord(name: name, epoch: inbox.epoch, author: keys.device, sealed: box)
+        return StoredRecord(name: name, epoch: inbox.epoch, author: keys.device, sealed: box, blobs: record.blobs)
     }
 }

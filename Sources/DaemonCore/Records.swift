@@ -10,12 +10,22 @@ public struct StoredRecord: Hashable, Sendable {
     public var author: ItemID
     /// A record envelope, or a box in a collection that is written while the vault is locked. Nil: a tombstone.
     public var sealed: [UInt8]?
+    /// Content that belongs to it, in its order, wherever it lies; a tombstone has none.
+    public var blobs: [ItemID]
 
-    public init(name: RecordName, epoch: UInt32, author: ItemID, sealed: [UInt8]?) {
+    public init(name: RecordName, epoch: UInt32, author: ItemID, sealed: [UInt8]?, blobs: [ItemID] = []) {
         self.name = name
         self.epoch = epoch
         self.author = author
         self.sealed = sealed
+        self.blobs = blobs
+    }
+
+    /// What the next revision of it is, where it is removed.
+    func removed(by device: ItemID) -> StoredRecord {
+        var name = name
+        name.revision += 1
+        return StoredRecord(name: name, epoch: epoch, author: device, sealed: nil)
     }
 }
 
@@ -55,6 +65,10 @@ public protocol RecordStore: DocumentStore {
     func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord]
     /// The newest revision by id, tombstones left out.
     func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64]
+    /// The content that records name.
+    func blobsOfRecords() async throws -> Set<ItemID>
+    /// Whether a record names this content.
+    func isOfRecord(blob: ItemID) async throws -> Bool
     /// A tombstone too.
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord?
     /// All of it or nothing; durable when it returns.

@@ -60,7 +60,7 @@ actor RemoteService {
         )
         var answer: CommandReply
         do {
-            let outcome = try await actions.perform(command.action)
+            let outcome = try await actions.perform(command.action, by: name)
             answer = CommandReply(
                 computer: session.device, clock: clock, state: .done, sentence: outcome.sentence,
                 record: outcome.record.map { HubID($0) })
@@ -119,16 +119,20 @@ struct RemoteActions: Sendable {
     let vault: VaultService
     let sessions: SessionService
     let intruders: IntruderService
+    let household: HouseholdService
     let relocks: Relocks
     let judge: LaunchJudge
+    /// In whose catalog apps are looked up.
+    let viewer: @Sendable () async -> UInt32
     let refreshStatus: @Sendable () async -> Void
 
     /// Whoever holds a paired phone is no user of this computer: what it opens ends with anybody's absence.
     static let user: UInt32 = 0
     private static let peer = ControlPeer(user: user, process: 0)
 
+    /// - Parameter name: of the companion that asks.
     /// - Throws: `ControlError`.
-    func perform(_ action: RemoteAction) async throws -> Outcome {
+    func perform(_ action: RemoteAction, by name: String) async throws -> Outcome {
         switch action {
         case .lockAll:
             await vault.lock(user: nil, "a phone locked everything")
@@ -143,8 +147,7 @@ struct RemoteActions: Sendable {
             let id = try await apps.listed(app)
             return try await unlock([id], grant, "\(await apps.name(of: id)) is open.")
         case .approve(let prompt, let grant):
-            let name = try await launches.approve(prompt, scope: try await apps.scope(grant))
-            return Outcome(sentence: "\(name) was let in.")
+            return Outcome(sentence: try await launches.approve(prompt, scope: try await apps.scope(grant)))
         case .deny(let prompt):
             return Outcome(sentence: "\(try await launches.refuse(prompt)) was not let in.")
         case .lockVault:
@@ -163,7 +166,7 @@ struct RemoteActions: Sendable {
             await refreshStatus()
             return Outcome(sentence: "The computer's status is on its way.")
         case .addApp(let app):
-            let changed = try await apps.add(app, user: Self.user)
+            let changed = try await apps.add(app, user: Self.user, asSeenBy: await viewer())
             return Outcome(sentence: "\(changed.apps.first?.name ?? app) is on the list.")
         case .removeApp(let app):
             let id = try await apps.listed(app)
@@ -173,6 +176,16 @@ struct RemoteActions: Sendable {
         case .setSchedule(let app, let schedule):
             let changed = try await apps.changeApp(app, ChangeAppRequest(schedule: schedule), user: Self.user)
             return Outcome(sentence: "The schedule of \(changed.apps.first?.name ?? app) is set.")
+        case .setCategories(let app, let categories):
+            let report = try await apps.setCategories(categories, of: app, user: Self.user)
+            let names = report.categories.joined(separator: ", ")
+            return Outcome(
+                sentence: names.isEmpty ? "\(report.name) is in no category." : "\(report.name) is in \(names).")
+        case .renameDevice(let device, let name):
+            let report = try await household.rename(device.description, to: name, user: Self.user)
+            return Outcome(sentence: "It is called \(report.name) now.")
+        case .revokeDevice(let device):
+            return Outcome(sentence: try await household.revoke(device.item, onWordOf: name))
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Household
+import Policy
 import SealedFormats
 import WireProtocol
 
@@ -8,6 +9,24 @@ import WireProtocol
 actor StatusPublisher {
     static let shortest = Duration.seconds(2)
     static let longest = Duration.seconds(300)
+    /// The host and what is installed there are looked at again after so long: that reads many files.
+    static let lookLasts = Duration.seconds(600)
+
+    /// Where it is learned what there is to say.
+    struct Sources: Sendable {
+        var status: @Sendable () async -> StatusReport
+        var inspectHost: @Sendable () async -> [IntegrityFinding]
+        /// What could be put on the list.
+        var lockable: @Sendable () async -> [OtherApp]
+    }
+
+    /// What was seen at the last look.
+    private struct Look {
+        var integrity: [IntegrityFinding]
+        var lockable: [OtherApp]
+        /// Since boot.
+        var time: Duration
+    }
 
     private let household: HouseholdService
     private let sync: SyncService
@@ -17,9 +36,11 @@ actor StatusPublisher {
     private let time: any TimeSource
     private let changes: StateChanges
     private let deviceName: String
-    private let statusReport: @Sendable () async -> StatusReport
+    private let sources: Sources
+    private var look: Look?
     private var lastStatus: [UInt8]?
-    private var lastApps: [RemoteApp]?
+    /// Its clock is 0.
+    private var lastApps: ComputerApps?
     /// Raised for a change, and for what has to go out although nothing changed.
     private let wake = Signal()
     private var isDue = true
@@ -28,7 +49,7 @@ actor StatusPublisher {
     init(
         household: HouseholdService, sync: SyncService, events: EventPublisher, apps: AppService,
         documents: any DocumentStore, time: any TimeSource, changes: StateChanges, deviceName: String,
-        statusReport: @escaping @Sendable () async -> StatusReport
+        sources: Sources
     ) {
         self.household = household
         self.sync = sync
@@ -38,11 +59,12 @@ actor StatusPublisher {
         self.time = time
         self.changes = changes
         self.deviceName = deviceName
-        self.statusReport = statusReport
+        self.sources = sources
     }
 
     /// Says it now, changed or not.
-    func refresh() {
+    func refresh(looksAgain: Bool = false) {
+        if looksAgain { look = nil }
         isDue = true
         wake.raise()
     }
@@ -83,10 +105,12 @@ actor StatusPublisher {
         await sync.refreshCounts()
         let clock = await household.clock
         let hubProblems = await sync.misbehaviour
+        let look = await currentLook()
         var status = ComputerStatus(
-            name: deviceName, clock: 0, status: await statusReport(), auditHead: nil, lastEvent: await events.head,
+            name: deviceName, clock: 0, status: await sources.status(), auditHead: nil, lastEvent: await events.head,
             rosterNumber: session.roster.head.number, hubProblems: hubProblems,
-            vault: (try? await household.passcodes.vaultDocument()).flatMap { $0 }.map { HubID($0.vault) })
+            vault: (try? await household.passcodes.vaultDocument()).flatMap { $0 }.map { HubID($0.vault) },
+            integrity: look.integrity)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let picture = try? [UInt8](encoder.encode(status))
@@ -101,9 +125,10 @@ actor StatusPublisher {
                 lastStatus = picture
             }
         }
-        let list = await appList(at: clock)
+        let list = await appList(at: clock, look.lockable)
         if isDue || list != lastApps {
-            let body = ComputerApps(clock: clock, apps: list)
+            var body = list
+            body.clock = clock
             if let record = try? await household.sealNext(body, .apps, session.secrets.device) {
                 records.append(record)
                 lastApps = list
@@ -113,13 +138,36 @@ actor StatusPublisher {
         if !records.isEmpty { await sync.submit(records) }
     }
 
-    private func appList(at clock: UInt64) async -> [RemoteApp] {
-        await apps.reports().map { report in
+    private func currentLook() async -> Look {
+        let now = time.now().elapsed
+        if let look, now - look.time < Self.lookLasts { return look }
+        let fresh = Look(
+            integrity: await sources.inspectHost(), lockable: await sources.lockable().sorted { $0.isBefore($1) },
+            time: now)
+        look = fresh
+        return fresh
+    }
+
+    private func appList(at clock: UInt64, _ lockable: [OtherApp]) async -> ComputerApps {
+        let listed = await apps.reports().map { report in
             // To the minute: a countdown alone is no change.
             let end = report.unlockedForSeconds.map { (clock + UInt64($0) * 1_000) / 60_000 * 60_000 }
             return RemoteApp(
                 id: report.id, name: report.name, state: report.state, opensUntil: end, schedule: report.schedule,
                 categories: report.categories)
         }
+        let ids = Set(listed.map(\.id))
+        let others = lockable.filter { !ids.contains($0.id) }.prefix(ComputerApps.maximumOthers).map {
+            OtherApp(id: $0.id, name: String($0.name.prefix(80)))
+        }
+        let categories = await apps.categories().map { RemoteCategory(name: $0.name, schedule: $0.schedule) }
+        return ComputerApps(clock: 0, apps: listed, others: others, categories: categories)
+    }
+}
+
+extension OtherApp {
+    /// By name, as people look for it.
+    fileprivate func isBefore(_ other: OtherApp) -> Bool {
+        (name.lowercased(), id) < (other.name.lowercased(), other.id)
     }
 }

@@ -8,6 +8,8 @@ import WireProtocol
 extension SyncService {
     private static let batch = 128
     private static let batchBytes = 4 << 20
+    /// So much content at most lies at the hub without its records.
+    private static let batchContentBytes = 16 << 20
 
     /// Has records of the household sent, and written to disk meanwhile; after those that were given before.
     /// - Parameter documents: written in the same transaction.
@@ -184,16 +186,22 @@ extension SyncService {
         let lines = try await store.outbox(limit: 64)
         guard !lines.isEmpty else { return false }
         var batch: [(line: OutboxLine, record: HubRecord)] = []
-        var bytes = 0
+        var (bytes, contentBytes) = (0, UInt64(0))
         for line in lines {
-            let content = try await upload(line.record, to: session.hub)
-            let record = session.secrets.sign(
-                line.record.name, epoch: line.record.epoch, sealed: line.record.sealed, blobs: content,
-                replaces: line.replaces)
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
-            if !batch.isEmpty, bytes > Self.batchBytes { break }
+            if !batch.isEmpty, bytes > Self.batchBytes || contentBytes > Self.batchContentBytes { break }
+            guard let sent = try await upload(line.record, to: session.hub) else {
+                // Nobody has its content, so nobody could look at it.
+                try await store.acknowledge(line, sequence: 0)
+                continue
+            }
+            contentBytes += sent
+            let record = session.secrets.sign(
+                line.record.name, epoch: line.record.epoch, sealed: line.record.sealed,
+                blobs: line.record.sealed == nil ? [] : line.record.blobs, replaces: line.replaces)
             batch.append((line, record))
         }
+        guard !batch.isEmpty else { return true }
         let outcomes = try await session.hub.write(batch.map(\.record))
         lastSynced()
         for (entry, outcome) in zip(batch, outcomes) {
@@ -228,16 +236,33 @@ extension SyncService {
 
     // MARK: Content
 
-    /// Collections whose records have content beside them, a blob of the record's own id.
-    static let withContent: Set<RecordCollection> = [.files, .intruders]
-
     /// Brings the record's content to the hub, from where an earlier attempt ended.
-    /// - Returns: the blobs that belong to the record.
-    private func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> [ItemID] {
-        guard Self.withContent.contains(record.name.collection), record.sealed != nil else { return [] }
-        let id = record.name.id
-        guard let size = try await blobs.size(id), size > 0 else { return [] }
-        if try await store.known(record.name.collection, id)?.revision ?? 0 > 0 { return [id] }
+    /// - Returns: how many bytes it is; nil where neither this computer nor the hub has it.
+    private func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> UInt64? {
+        guard record.sealed != nil, !record.blobs.isEmpty else { return 0 }
+        // Of a record that the hub has, it has the content.
+        if try await store.known(record.name.collection, record.name.id)?.revision ?? 0 > 0 { return 0 }
+        var bytes: UInt64 = 0
+        for id in record.blobs {
+            if let size = try await blobs.size(id), size > 0 {
+                try await upload(id, size: size, to: hub)
+                bytes += size
+            } else if !(try await isComplete(id, at: hub)) {
+                return nil
+            }
+        }
+        return bytes
+    }
+
+    private func isComplete(_ id: ItemID, at hub: any HubConnection) async throws -> Bool {
+        do {
+            return try await hub.blobState(HubID(id)).isComplete
+        } catch let error as HubError where error.code == .notFound {
+            return false
+        }
+    }
+
+    private func upload(_ id: ItemID, size: UInt64, to hub: any HubConnection) async throws {
         let piece = 1 << 20
         var hash = ContentHash()
         for offset in stride(from: UInt64(0), to: size, by: piece) {
@@ -251,11 +276,20 @@ extension SyncService {
             let bytes = try await blobs.read(id, offset: state.received, length: piece)
             state = try await hub.writeBlob(HubID(id), offset: state.received, bytes: bytes)
         }
-        return [id]
     }
 
     /// Fetches content that was added on another device, piece by piece; what opens it notices every change.
     func fetch(_ id: ItemID) async throws {
+        do {
+            try await fetchAll(of: id)
+        } catch {
+            // Half of it would pass for all of it.
+            try? await blobs.remove(id)
+            throw error
+        }
+    }
+
+    private func fetchAll(of id: ItemID) async throws {
         let hub = try await household.requireSession().hub
         let state = try await hub.blobState(HubID(id))
         guard state.isComplete else {

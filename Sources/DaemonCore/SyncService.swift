@@ -13,14 +13,20 @@ actor SyncService {
     let blobs: any BlobStore
     let time: any TimeSource
     let log: ActivityLog
+    /// Told whether a phone can be reached.
+    private let judge: LaunchJudge
     private var backoff: Backoff
+    /// How often in a row the hub said that it does not know this computer.
+    private var timesUnknown = 0
     /// Commands for this computer, in the order in which they came.
     let commands: AsyncStream<CheckedRecord>
     private let commandReceived: AsyncStream<CheckedRecord>.Continuation
 
     // MARK: State, for the connection
 
-    private(set) var isConnected = false
+    private(set) var isConnected = false {
+        didSet { judge.update { [isConnected] in $0.isHubConnected = isConnected } }
+    }
     private(set) var problem: String?
     private(set) var lastSync: Double?
     private(set) var recordsAtHub = 0
@@ -51,8 +57,9 @@ actor SyncService {
 
     init(
         household: HouseholdService, store: any SyncStore, blobs: any BlobStore, time: any TimeSource,
-        log: ActivityLog, backoff: Backoff = Backoff()
+        log: ActivityLog, judge: LaunchJudge, backoff: Backoff = Backoff()
     ) {
+        self.judge = judge
         self.household = household
         self.store = store
         self.blobs = blobs
@@ -73,6 +80,7 @@ actor SyncService {
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepConnected() }
+            group.addTask { await self.household.followJoining() }
             group.addTask { await self.sendQueue() }
             group.addTask { await self.sendOutbox() }
             group.addTask {
@@ -110,6 +118,7 @@ actor SyncService {
                 } catch {
                     problem = ControlError(hub: error).message
                     if let error = error as? RosterMisbehaviour { await misbehaved(error.description) }
+                    if await wasPutOut(error) { continue }
                 }
                 isConnected = false
                 wait = reading.isCancelled ? .zero : backoff.next()
@@ -129,10 +138,22 @@ actor SyncService {
         }
     }
 
+    /// Whether the hub does not know this computer any more, twice in a row, because another computer put it out.
+    private func wasPutOut(_ error: any Error) async -> Bool {
+        guard (error as? HubError)?.code == .unauthorized else {
+            timesUnknown = 0
+            return false
+        }
+        timesUnknown += 1
+        guard timesUnknown > 1 else { return false }
+        return (try? await household.forgetWhereItWasPutOut()) == true
+    }
+
     /// One connection, from its beginning to its end.
     private func read(_ session: HouseholdService.Session) async throws {
         let hub = session.hub
         try await household.followRoster()
+        try await household.answerOthers()
         do {
             try await household.finishRevocation()
         } catch let error as HubError {
@@ -174,7 +195,9 @@ actor SyncService {
             let page = try await hub.records(after: sequence - 1, limit: 1)
             try await receive(page.records)
             cursor = max(cursor, sequence)
-        case .roster: try await household.followRoster()
+        case .roster:
+            try await household.followRoster()
+            try await household.answerOthers()
         case .join: await household.deviceJoined()
         case .live(let sequence):
             cursor = max(cursor, sequence)
@@ -185,6 +208,7 @@ actor SyncService {
     private func wentLive() async {
         isConnected = true
         problem = nil
+        timesUnknown = 0
         backoff.succeeded()
         lastSync = time.wallClock()
         queueSignal.raise()
@@ -210,13 +234,14 @@ actor SyncService {
     func receive(_ records: [HubRecord]) async throws {
         var incoming = IncomingChange()
         var commands: [CheckedRecord] = []
+        let keeps = try await household.keepsRecords()
         for record in records {
             lastSync = time.wallClock()
             guard let checked = try await checked(record) else { continue }
             switch checked.name.collection {
             case .commands:
                 if checked.name.revision == 1 { commands.append(checked) }
-            case .keys where checked.name.id == (await household.session)?.secrets.device:
+            case .keys where await household.isForThisComputer(checked):
                 do {
                     try await household.takeKeys(checked)
                     incoming.householdRecords.append(record)
@@ -226,11 +251,14 @@ actor SyncService {
             case .keys, .devices: incoming.householdRecords.append(record)
             // What other computers tell the companions.
             case .status, .apps, .events, .requests: break
+            // Of another computer's vault, or of one that a phone keeps to itself: nothing here opens it.
+            case _ where !keeps(checked.name.vault): break
             default:
                 incoming.vaultRecords.append(
                     (
                         StoredRecord(
-                            name: checked.name, epoch: checked.epoch, author: checked.author.id, sealed: checked.sealed),
+                            name: checked.name, epoch: checked.epoch, author: checked.author.id, sealed: checked.sealed,
+                            blobs: checked.blobs),
                         checked.sequence
                     ))
             }
@@ -297,8 +325,17 @@ actor SyncService {
             url: session?.settings.url, household: session?.roster.household.description,
             device: household.signingKey.publicKey.id.description, connected: isConnected, lastSync: lastSync,
             records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + fresh.count,
-            problem: session == nil ? nil : problem, refused: refused, misbehaviour: misbehaviour,
-            conflicts: try await store.conflicts().count, revoking: await household.revocation?.name)
+            problem: session == nil ? await household.putOut : problem, refused: refused, misbehaviour: misbehaviour,
+            conflicts: try await store.conflicts().count, revoking: await household.revocation?.name,
+            joining: await household.joining?.report.sentence)
+    }
+
+    /// This computer got keys of another vault: what was passed over of it is read now.
+    func readAgain() async throws {
+        guard await household.session != nil else { return }
+        cursor = 0
+        try await saveCursor()
+        reading?.cancel()
     }
 
     /// Asks the hub how much it keeps; what it said last where it can't be asked.

@@ -51,8 +51,8 @@ public struct IncomingChange: Sendable {
 
 /// The local replica, with what is still to be told to the hub and what was learned from it.
 ///
-/// A record that was changed here and at the hub: of a note both are kept, the one from here apart until the vault is open
-/// (`conflicts`), unless it is a removal, which gives way. Elsewhere a removal from here stays one, and any other change from
+/// A record that was changed here and at the hub: of a note and of a moment both are kept, the one from here apart until the
+/// vault is open (`conflicts`), unless it is a removal, which gives way. Elsewhere a removal from here stays one, and any other change from
 /// here gives way.
 public protocol SyncStore: RecordStore {
     // MARK: Out

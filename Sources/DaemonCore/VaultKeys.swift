@@ -22,6 +22,13 @@ struct VaultDocument: Codable {
     /// 65 bytes.
     var inboxPublicKey: Data
     var inboxEpoch: UInt32
+    /// The highest epoch of each vault that the ring has keys of; nil before the ring was opened by a version that keeps it.
+    var epochs: [String: UInt32]?
+
+    /// Whether this computer has keys of a vault: others' are other computers', or a phone's own.
+    func isOwn(_ vault: ItemID) -> Bool {
+        vault == self.vault || epochs.map { $0[vault.description] != nil } ?? true
+    }
 }
 
 /// A vault that does not exist yet, as the documents that make it.
@@ -44,7 +51,9 @@ struct NewVault {
             VaultDocuments.slots: slots.bytes, VaultDocuments.ring: ring.sealed(under: rootKey),
             VaultDocuments.vault: try [UInt8](
                 JSONEncoder().encode(
-                    VaultDocument(vault: vault, inboxPublicKey: Data(inbox.publicKey.bytes), inboxEpoch: 1))),
+                    VaultDocument(
+                        vault: vault, inboxPublicKey: Data(inbox.publicKey.bytes), inboxEpoch: 1,
+                        epochs: ring.vaultEpochs))),
         ]
     }
 }

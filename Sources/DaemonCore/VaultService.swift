@@ -95,7 +95,7 @@ public actor VaultService {
         self.opened = Opened(keys: keys, user: opened.user, lastUsed: opened.lastUsed)
     }
 
-    /// Forgets the keys. Work that has begun with them ends with them.
+    /// Forgets the keys. Work that has begun with them may end with them, but opening every note ahead of a list stops.
     public func lock(user: UInt32?, _ why: String) async {
         guard forget() else { return }
         await log.record(.vaultLocked, user: user, "The vault is locked (\(why)).")
@@ -109,7 +109,8 @@ public actor VaultService {
     }
 
     private func forget() -> Bool {
-        guard opened != nil else { return false }
+        guard let ended = opened else { return false }
+        ended.keys.notes.end()
         opened = nil
         idleWatch?.cancel()
         idleWatch = nil
@@ -131,7 +132,7 @@ public actor VaultService {
         guard var opened, opened.user == peer.user,
             now - opened.lastUsed < .seconds(settings.vaultIdleSeconds)
         else {
-            throw ControlError(.vaultLocked, "The vault is locked. Open it with `applocker vault unlock`.")
+            throw ControlError.vaultIsLocked
         }
         opened.lastUsed = now
         self.opened = opened
@@ -179,5 +180,11 @@ public actor VaultService {
     private func timeLeft() -> Duration? {
         guard let opened else { return nil }
         return opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.now().elapsed
+    }
+}
+
+extension ControlError {
+    static var vaultIsLocked: ControlError {
+        ControlError(.vaultLocked, "The vault is locked. Open it with `applocker vault unlock`.")
     }
 }

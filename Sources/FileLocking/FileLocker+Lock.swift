@@ -59,7 +59,9 @@ extension FileLocker {
         // The owner is kept by the sealed file, which only root can give away.
         if place.status.owner != geteuid() { _ = fchown(target.descriptor, place.status.owner, place.status.group) }
         let layout = ContentStream.Layout(contentSize: place.status.size, chunkSize: options.chunkSize)
-        try checkRoom(for: UInt64(header.bytes.count) + layout.sealedSize, target, path: place.path)
+        let sealedSize = UInt64(header.bytes.count) + layout.sealedSize
+        try checkRoom(for: sealedSize, target, path: place.path)
+        try target.reserve(sealedSize)
         try write(place, header, key, into: target, cancellation)
         let disk = BackgroundWork { try target.sync() }
         let outcome = Result {
@@ -167,7 +169,8 @@ extension FileLocker {
         }
     }
 
-    /// A sparse file would fill the disk before it fails, and other programs with it.
+    /// Tells how much is needed. Where no room can be reserved, a sparse file would fill the disk before it fails, and other
+    /// programs with it.
     private func checkRoom(for size: UInt64, _ target: OpenFile, path: String) throws {
         var disk = statvfs()
         guard fstatvfs(target.descriptor, &disk) == 0 else { return }

@@ -80,6 +80,14 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// Takes room on the disk for this many bytes from the start, which makes writing them cheaper, and makes the file that
+    /// long. File systems that can't are left to find out while writing.
+    func reserve(_ size: UInt64) throws {
+        let result = clinux_reserve(descriptor, Int64(size))
+        guard result == ENOSPC || result == EDQUOT || result == EFBIG else { return }
+        throw FileLockingError.system("write", path, result)
+    }
+
     func setSize(_ size: UInt64) throws { _ = try Self.checked("write", path) { ftruncate(descriptor, off_t(size)) } }
 
     /// Waits until what was written is on the disk.

@@ -5,11 +5,13 @@ import SealedFormats
 /// Writes a file from the front in whole blocks, leaves holes for zeros where that is asked for, and has the disk begin
 /// while more is being made.
 ///
-/// The kernel keeps what is written in blocks of their own size in large pieces; sealed chunks, which are a little longer
-/// than a block, would cost it several times as much.
+/// The kernel keeps what is written in pieces of the blocks' size, for which it takes memory of that size in one piece;
+/// sealed chunks, which lie across its pages, would cost it several times as much. Blocks are as large as those of `cp`: for
+/// larger ones it takes free memory that nobody used for long, and a virtual machine's host has to provide that anew, which
+/// can take longer than all the rest.
 final class SequentialWriter {
     /// In bytes.
-    private static let blockSize = 1 << 20
+    private static let blockSize = 256 << 10
     /// A hole is at least as long, in bytes.
     private static let granularity = 64 << 10
     /// What the disk begins with at a time, in bytes.

@@ -61,8 +61,11 @@ extension Companion {
         }
     }
 
-    public func apps() -> [HubID: [RemoteApp]] {
-        Dictionary(uniqueKeysWithValues: all(.apps, ComputerApps.self).map { ($0.record.id, $0.body.apps) })
+    public func apps() -> [HubID: [RemoteApp]] { lists().mapValues(\.apps) }
+
+    /// By computer.
+    public func lists() -> [HubID: ComputerApps] {
+        Dictionary(uniqueKeysWithValues: all(.apps, ComputerApps.self).map { ($0.record.id, $0.body) })
     }
 
     // MARK: Notes
@@ -81,17 +84,21 @@ extension Companion {
         return key
     }
 
+    /// It was checked when it was taken; who wrote it may have been put out since.
     private func note(_ record: HubRecord) throws -> Note {
-        let checked = try RecordCheck(roster).check(record, known: 0)
-        let envelope = try RecordEnvelope(bytes: checked.sealed ?? [])
-        let key = try vaultKey(checked.name.vault, epoch: envelope.wrapEpoch)
-        let note = try JSONDecoder().decode(SealedNote.self, from: try envelope.open(as: checked.name, vaultKey: key))
+        let name = RecordName(
+            vault: record.vault.item, collection: .notes, id: record.id.item, revision: record.revision)
+        let envelope = try RecordEnvelope(bytes: [UInt8](record.sealed ?? Data()))
+        let key = try vaultKey(name.vault, epoch: envelope.wrapEpoch)
+        let note = try JSONDecoder().decode(SealedNote.self, from: try envelope.open(as: name, vaultKey: key))
         return Note(id: record.id, revision: record.revision, title: note.title, body: note.body)
     }
 
-    /// By title.
+    /// By title; those of vaults whose keys this device was not given (yet) are left out.
     public func notes() throws -> [Note] {
-        try state.records.values.filter { $0.collection == "notes" && $0.sealed != nil }.map { try note($0) }
+        let vaults = Set(secrets.ring.entries.filter { $0.kind == .vault }.map { HubID($0.vault) })
+        return try state.records.values
+            .filter { $0.collection == "notes" && $0.sealed != nil && vaults.contains($0.vault) }.map { try note($0) }
             .sorted { ($0.title, $0.id) < ($1.title, $1.id) }
     }
 
@@ -120,9 +127,11 @@ extension Companion {
         try await send(secrets.sign(name, epoch: known.epoch, sealed: nil))
     }
 
-    /// New notes go where the computer's do.
+    /// New notes go where those of the computer do that let this device in, or another one where that is gone.
     private var mainVault: ItemID? {
-        all(.status, ComputerStatus.self).compactMap(\.body.vault).first?.item
+        let computers = all(.status, ComputerStatus.self)
+        let first = computers.first { $0.record.id.item == state.computer && $0.body.vault != nil }
+        return (first ?? computers.first { $0.body.vault != nil })?.body.vault?.item
             ?? secrets.ring.entries.last { $0.kind == .vault }?.vault
     }
 

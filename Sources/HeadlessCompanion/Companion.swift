@@ -62,6 +62,9 @@ public actor Companion {
         clock: @escaping @Sendable () -> UInt64 = systemClock, connect: Connect
     ) async throws -> Companion {
         let (invitation, url) = try Invitation.reading(link: link)
+        guard invitation.role == .companion else {
+            throw CompanionError("This link lets a computer in: run `applocker hub join` with it on that computer.")
+        }
         let files = CompanionFiles(directory: directory)
         guard !files.exists else { throw CompanionError("There is a companion in \(directory) already.") }
         try files.prepare()
@@ -219,7 +222,7 @@ public actor Companion {
             return nil
         }
         do {
-            let checked = try await check(record, known: known?.revision ?? 0)
+            guard let checked = try await check(record, known: known?.revision ?? 0) else { return nil }
             let taken = try open(checked)
             state.records[key] = record
             if case .keys? = taken { try await takeDeferred() }
@@ -239,11 +242,13 @@ public actor Companion {
         for record in deferred { try await take(record) }
     }
 
-    private func check(_ record: HubRecord, known: UInt64) async throws -> CheckedRecord {
+    /// Nil: of a device that was put out since.
+    private func check(_ record: HubRecord, known: UInt64) async throws -> CheckedRecord? {
         do {
             return try RecordCheck(roster).check(record, known: known)
         } catch RecordRefusal.unknownAuthor {
             try await followRoster()
+            if roster.revoked.contains(record.author.item) { return nil }
             return try RecordCheck(roster).check(record, known: known)
         }
     }
@@ -252,7 +257,9 @@ public actor Companion {
         let id = HubID(record.name.id)
         switch record.name.collection {
         case .keys:
-            guard record.name.id == secrets.device, let sealed = record.sealed else { return nil }
+            guard DeviceKeys.isFor(secrets.device, id: record.name.id, author: record.author.id),
+                let sealed = record.sealed
+            else { return nil }
             guard let ring = try? DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey) else {
                 throw RecordRefusal.unreadable
             }

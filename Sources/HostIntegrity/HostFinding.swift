@@ -17,6 +17,27 @@ public struct HostFinding: Sendable, Equatable, Codable {
         case camera
         case clock
         case descriptorStore = "descriptor-store"
+
+        /// A few words for people.
+        public var title: String {
+            switch self {
+            case .launchHold: "Launches are held"
+            case .overlayEscape: "Overlay mounts"
+            case .rootAccess: "Who can become root"
+            case .preloadedLibraries: "Preloaded libraries"
+            case .tracing: "Tracing of programs"
+            case .userNamespaces: "User namespaces"
+            case .secureBoot: "Secure boot"
+            case .kernelLockdown: "Kernel lockdown"
+            case .kernelTaint: "Foreign code in the kernel"
+            case .fanotifyWatchdog: "Kernel time limits"
+            case .coreFiles: "Core files"
+            case .serviceUnits: "System services"
+            case .camera: "Camera"
+            case .clock: "Clock"
+            case .descriptorStore: "Descriptor store"
+            }
+        }
     }
 
     public enum State: String, Sendable, Codable {
@@ -32,6 +53,13 @@ public struct HostFinding: Sendable, Equatable, Codable {
     public var state: State
     /// What was found, in one sentence.
     public var sentence: String
+    /// Where it is degraded: somebody who is no root can start a locked app unasked, or is inside of every program.
+    public var underminesAll: Bool {
+        switch id {
+        case .launchHold, .overlayEscape, .userNamespaces, .preloadedLibraries: state == .degraded
+        default: false
+        }
+    }
     /// What to do about it, in one sentence, where there is something to do.
     public var advice: String?
 

@@ -26,4 +26,12 @@ public struct HostInspection: Sendable {
             serviceUnits(), camera(), clock(),
         ]
     }
+
+    /// Those that only read: for a process that holds secrets and many threads, where nothing may be tried in a child.
+    public func readings() -> [HostFinding] {
+        [
+            RootAccess(files).finding, preloadedLibraries(), tracing(), secureBoot(), kernelLockdown(), kernelTaint(),
+            coreFiles(), serviceUnits(), camera(), clock(),
+        ]
+    }
 }

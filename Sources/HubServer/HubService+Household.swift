@@ -49,7 +49,9 @@ extension HubService {
         try Check.bytes(message.tokenHash, 32, "tokenHash")
         try Check.bytes(message.entry, 1...4_096, "entry")
         try limits.countArrival(request.client)
-        if case .token(let token) = configuration.registration, needsRegistrationToken(request.client) {
+        if case .token(let token) = configuration.registration, needsRegistrationToken(request.client),
+            try await !isOfMember(request)
+        {
             guard let given = message.registrationToken, isSame(Data(given.utf8), Data(token.utf8)) else {
                 try limits.countFailedToken(request.client)
                 throw HubError(
@@ -62,6 +64,12 @@ extension HubService {
         }
         return try .json(
             OwnDeviceReport(device: message.device, household: message.household, role: .computer, state: .active))
+    }
+
+    /// Whether a device asks that belongs to a household here: a vault that it shares with others is another one.
+    private func isOfMember(_ request: HubRequest) async throws -> Bool {
+        guard let token = HubResponder.bearerToken(request.headers) else { return false }
+        return try await lookUp(token: token, from: request.client)?.state == .active
     }
 
     func household(_ request: HubRequest) async throws -> HubReply {

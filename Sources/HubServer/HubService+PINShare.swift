@@ -32,20 +32,36 @@ extension HubService {
         return .done
     }
 
-    /// The store counts durably before it hands out what to compare with; all entries are compared, whichever fits.
     func attemptPIN(_ request: HubRequest) async throws -> HubReply {
         let message = try request.message(PINAttemptRequest.self)
         try Check.bytes(message.verifier, 32, "verifier")
         let device = try request.knownDevice()
+        let entry = try await entry(fitting: message.verifier, of: device)
+        try await store.succeedPIN(device: device.id, household: device.household)
+        return try .json(PINShareAnswer(share: entry.share))
+    }
+
+    func replacePIN(_ request: HubRequest) async throws -> HubReply {
+        let message = try request.message(PINReplaceRequest.self)
+        try Check.bytes(message.verifier, 32, "verifier")
+        try Check.bytes(message.entry.verifier, 32, "verifier")
+        try Check.bytes(message.entry.share, 32, "share")
+        let device = try request.knownDevice()
+        let entry = try await entry(fitting: message.verifier, of: device)
+        try await store.succeedPIN(
+            device: device.id, household: device.household, replacing: entry.verifier, by: message.entry)
+        return .done
+    }
+
+    /// The store counts durably before it hands out what to compare with; all entries are compared, and the last that fits
+    /// counts. Nobody says yet that it was right.
+    private func entry(fitting verifier: Data, of device: StoredDevice) async throws -> PINShareRequest.Entry {
         let attempt = try await metrics.timing("pin") {
             try await store.attemptPIN(device: device.id, household: device.household, at: time.seconds())
         }
-        var share: Data?
-        for entry in attempt.entries where isSame(entry.verifier, message.verifier) { share = entry.share }
-        if let share {
-            try await store.succeedPIN(device: device.id, household: device.household)
-            return try .json(PINShareAnswer(share: share))
-        }
+        var fitting: PINShareRequest.Entry?
+        for entry in attempt.entries where isSame(entry.verifier, verifier) { fitting = entry }
+        if let fitting { return fitting }
         metrics.wrongPIN()
         try await store.failPIN(device: device.id, household: device.household)
         if attempt.failures >= PINShareState.failuresToDestroy { throw Self.destroyed }

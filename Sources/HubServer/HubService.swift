@@ -79,7 +79,7 @@ final class HubService: Sendable {
         return Data(SHA256.hash(data: bytes))
     }
 
-    private func lookUp(token: String, from client: Client) async throws -> StoredDevice? {
+    func lookUp(token: String, from client: Client) async throws -> StoredDevice? {
         guard let hash = Self.hash(token: token) else {
             try limits.countFailedToken(client)
             return nil
@@ -142,6 +142,7 @@ final class HubService: Sendable {
         case .pinShare: try await pinShare(request)
         case .removePINShare: try await removePINShare(request)
         case .attemptPIN: try await attemptPIN(request)
+        case .replacePIN: try await replacePIN(request)
         case .setPush: try await setPush(request)
         case .removePush: try await removePush(request)
         case .push: try await push(request)

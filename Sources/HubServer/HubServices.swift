@@ -112,6 +112,8 @@ struct Housekeeping: Service {
             _ = try await store.prune([], of: household, writtenBefore: now - 90 * Self.day)
         }
         let garbage = try await store.collectGarbage(begunBefore: now - Self.day)
-        if !garbage.isEmpty { try await blobs.remove(garbage) }
+        guard !garbage.isEmpty else { return }
+        try await blobs.remove(garbage)
+        try await store.forgetGarbage(garbage)
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -9,14 +8,14 @@ import Synchronization
 
 /// The companion's files, all in memory: nothing outside their directory can be asked for.
 final class WebFiles: Sendable {
-    private struct File: Sendable {
+    struct File: Sendable {
         let bytes: ByteBuffer
+        /// Nil where it would save nothing.
+        let gzip: ByteBuffer?
         let type: String
+        /// Without quotes.
         let tag: String
     }
-
-    /// Of all files together.
-    private static let maximumBytes = 64 << 20
 
     private let directory: String?
     private let files: Mutex<[String: File]>
@@ -41,14 +40,52 @@ final class WebFiles: Sendable {
         guard directory != nil else { return path == "/" ? Self.plainPage : nil }
         let name = path.hasSuffix("/") ? path + "index.html" : path
         guard let file = files.withLock({ $0[name] }) else { return nil }
-        var fields = Self.safety
+        var fields = Self.safety(of: file.type)
         fields[.contentType] = file.type
-        fields[.eTag] = file.tag
         // Looked at each time: a phone must never run an old companion because a cache says so.
         fields[.cacheControl] = "no-cache"
-        if headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: fields) }
-        return Response(status: .ok, headers: fields, body: .init(byteBuffer: file.bytes))
+        var (bytes, tag) = (file.bytes, "\"\(file.tag)\"")
+        if let gzip = file.gzip {
+            fields[.vary] = "Accept-Encoding"
+            if Gzip.isAccepted(headers[.acceptEncoding]) {
+                // Other bytes, another tag: RFC 9110 section 8.8.3.3.
+                (bytes, tag) = (gzip, "\"\(file.tag)-gzip\"")
+                fields[.contentEncoding] = "gzip"
+            }
+        }
+        fields[.eTag] = tag
+        if Self.names(headers[.ifNoneMatch], tag) {
+            fields[.contentEncoding] = nil
+            return Response(status: .notModified, headers: fields)
+        }
+        return Response(status: .ok, headers: fields, body: .init(byteBuffer: bytes))
     }
+
+    /// Compared weakly: RFC 9110 section 13.1.2.
+    private static func names(_ ifNoneMatch: String?, _ tag: String) -> Bool {
+        guard let ifNoneMatch else { return false }
+        return ifNoneMatch.split(separator: ",").contains { part in
+            let word = part.trimmingCharacters(in: .whitespaces)
+            return word == "*" || (word.hasPrefix("W/") ? String(word.dropFirst(2)) : word) == tag
+        }
+    }
+
+    /// What a kind of file can do on its own, it is told not to. A page loads a hundred files, and each header with every one.
+    private static func safety(of type: String) -> HTTPFields {
+        // A browser opens these as a page.
+        if type.hasPrefix("text/html") || type == "image/svg+xml" { return safety }
+        return type.hasPrefix("text/javascript") ? safetyOfScripts : safetyOfParts
+    }
+
+    private static let safetyOfParts: HTTPFields = [HTTPField.Name("Cross-Origin-Resource-Policy")!: "same-origin"]
+
+    /// A worker has the policy of its script.
+    private static let safetyOfScripts: HTTPFields = {
+        var fields = safetyOfParts
+        fields[.contentSecurityPolicy] = "default-src 'none'; script-src 'self'; connect-src 'self'"
+        fields[HTTPField.Name("Referrer-Policy")!] = "no-referrer"
+        return fields
+    }()
 
     /// Nothing from elsewhere, nothing inline, in nobody's frame.
     private static let safety: HTTPFields = {
@@ -56,7 +93,8 @@ final class WebFiles: Sendable {
         fields[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; font-src 'self'; "
             + "img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; "
-            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+            + "trusted-types applocker"
         fields[HTTPField.Name("Referrer-Policy")!] = "no-referrer"
         fields[HTTPField.Name("X-Frame-Options")!] = "DENY"
         fields[HTTPField.Name("Cross-Origin-Opener-Policy")!] = "same-origin"
@@ -76,48 +114,8 @@ final class WebFiles: Sendable {
                     string: """
                         <!doctype html><html lang="en"><title>AppLocker hub</title><h1>AppLocker hub</h1>
                         <p>This server keeps and forwards what AppLocker's devices seal. It can read none of it, and it has
-                        no companion app to show: it was started without --web.</p></html>
+                        no companion app to show: none is installed beside it, or it was started with --web none.</p></html>
 
                         """)))
     }()
-
-    private static let types = [
-        "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
-        "mjs": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
-        "json": "application/json", "webmanifest": "application/manifest+json", "svg": "image/svg+xml",
-        "png": "image/png", "ico": "image/x-icon", "webp": "image/webp", "woff2": "font/woff2",
-        "txt": "text/plain; charset=utf-8",
-    ]
-
-    private static func read(_ directory: String) throws -> [String: File] {
-        let root = URL(fileURLWithPath: directory, isDirectory: true).resolvingSymlinksInPath()
-        let keys: [URLResourceKey] = [.isRegularFileKey]
-        guard
-            let entries = FileManager.default.enumerator(
-                at: root, includingPropertiesForKeys: keys, options: [.skipsHiddenFiles])
-        else { throw HubStartError.badWebDirectory(path: directory, cause: "it is not there") }
-        var files: [String: File] = [:]
-        var total = 0
-        for case let url as URL in entries where try url.resourceValues(forKeys: Set(keys)).isRegularFile == true {
-            let data: Data
-            do {
-                data = try Data(contentsOf: url)
-            } catch {
-                throw HubStartError.badWebDirectory(path: directory, cause: "\(url.lastPathComponent): \(error)")
-            }
-            total += data.count
-            guard total <= maximumBytes else {
-                throw HubStartError.badWebDirectory(path: directory, cause: "there are more than 64 MiB")
-            }
-            let name = String(url.resolvingSymlinksInPath().path.dropFirst(root.path.count))
-            let hash = SHA256.hash(data: data).prefix(16).map { String(format: "%02x", $0) }.joined()
-            files[name] = File(
-                bytes: ByteBuffer(bytes: data), type: types[url.pathExtension] ?? "application/octet-stream",
-                tag: "\"\(hash)\"")
-        }
-        guard files["/index.html"] != nil else {
-            throw HubStartError.badWebDirectory(path: directory, cause: "there is no index.html")
-        }
-        return files
-    }
 }

@@ -63,6 +63,9 @@ extension HubError {
     package static var pinShareIsDestroyed: HubError {
         HubError(.gone, "The PIN was wrong too often and its share is destroyed; set up this device again.")
     }
+    package static var pinWasReplaced: HubError {
+        HubError(.conflict, "This PIN was changed at the same time; try again.")
+    }
     package static func pinHasToWait(_ seconds: Int64) -> HubError {
         HubError(
             .tooMany, "The PIN was wrong too often; wait \(seconds) seconds.", retryAfterSeconds: Int(clamping: seconds)

@@ -103,6 +103,11 @@ public protocol HubStore: Sendable {
     func attemptPIN(device: HubID, household: HubID, at time: Int64) async throws -> StoredPINAttempt
     /// The attempt was right: the counter begins anew.
     func succeedPIN(device: HubID, household: HubID) async throws
+    /// The attempt was right, and the entry with this verifier gives way to another one, in one step; the others stay. It becomes
+    /// the last one: of two that fit the last counts, so nobody learns by a change which verifiers the others have.
+    /// - Throws: `conflict` where it was replaced meanwhile; nothing is changed then.
+    func succeedPIN(
+        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry) async throws
     /// The attempt was wrong: at `PINShareState.failuresToDestroy` the entries are overwritten.
     func failPIN(device: HubID, household: HubID) async throws
     func removePINShare(device: HubID, household: HubID) async throws

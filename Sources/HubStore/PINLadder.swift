@@ -58,6 +58,15 @@ extension PINShareRequest {
         return Data(entries.flatMap { $0.verifier + $0.share })
     }
 
+    /// The entries as they are stored once the last one with this verifier gave way to another one, which is the last.
+    /// - Throws: `pinWasReplaced` where there is none, `badPINShare`.
+    package static func stored(_ stored: Data, replacing verifier: Data, by entry: Entry) throws -> Data {
+        guard var entries = entries(stored: stored) else { throw HubError.badPINShare }
+        guard let index = entries.lastIndex(where: { $0.verifier == verifier }) else { throw HubError.pinWasReplaced }
+        entries.remove(at: index)
+        return try PINShareRequest(entries: entries + [entry]).stored()
+    }
+
     /// - Returns: nil where that is not what `stored` gave.
     package static func entries(stored: Data) -> [Entry]? {
         guard stored.count == storedBytes else { return nil }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import HubStore
 public import WireProtocol
 
@@ -68,6 +68,21 @@ extension PostgresHubStore {
         try await pool.transaction { connection in
             guard let ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
             if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
+            try Self.save(.fresh, of: device, connection)
+        }
+    }
+
+    public func succeedPIN(
+        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry
+    ) async throws {
+        try await pool.transaction { connection in
+            guard let ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
+            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
+            let stored = try connection.query("SELECT entries FROM pin_share WHERE device = $1", [.id(device)])
+            let entries = try PINShareRequest.stored(
+                stored.first?.bytes(0) ?? Data(), replacing: verifier, by: entry)
+            try connection.query(
+                "UPDATE pin_share SET entries = $1 WHERE device = $2", [.bytes(entries), .id(device)])
             try Self.save(.fresh, of: device, connection)
         }
     }

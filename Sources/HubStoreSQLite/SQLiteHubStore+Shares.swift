@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import GRDB
 public import HubStore
 public import WireProtocol
@@ -69,6 +69,22 @@ extension SQLiteHubStore {
             if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
             try Self.save(.fresh, of: device, in: database)
         }
+    }
+
+    public func succeedPIN(
+        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry
+    ) async throws {
+        try await write { database, _ in
+            guard let ladder = try Self.ladder(device, household, in: database) else { throw HubError.noPINShare }
+            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
+            let stored = try Data.fetchOne(
+                database, sql: "SELECT entries FROM pin_share WHERE device = ?", arguments: [device])
+            let entries = try PINShareRequest.stored(stored ?? Data(), replacing: verifier, by: entry)
+            try database.execute(
+                sql: "UPDATE pin_share SET entries = ? WHERE device = ?", arguments: [entries, device])
+            try Self.save(.fresh, of: device, in: database)
+        }
+        await overwriteLog()
     }
 
     public func failPIN(device: HubID, household: HubID) async throws {

@@ -17,7 +17,20 @@ public struct LockPolicy: Hashable, Sendable, Codable {
         /// What a grant lasts when nobody says how long, 30 s to 1 h.
         public var defaultGrant = GrantScope.defaultDuration
 
+        /// Whether a launch waits for a paired phone's answer where no prompter is there to ask.
+        public var asksPhoneAlone = true
+
         public init() {}
+
+        /// A field that an earlier version did not write has its default.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            promptTimeout = try container.decode(Duration.self, forKey: .promptTimeout)
+            holdsRoot = try container.decode(Bool.self, forKey: .holdsRoot)
+            maximumWaitingPerUser = try container.decode(Int.self, forKey: .maximumWaitingPerUser)
+            defaultGrant = try container.decode(Duration.self, forKey: .defaultGrant)
+            asksPhoneAlone = try container.decodeIfPresent(Bool.self, forKey: .asksPhoneAlone) ?? asksPhoneAlone
+        }
 
         /// - Throws: `PolicyError` with code `invalidSetting` for a value outside its range.
         public func validate() throws(PolicyError) {

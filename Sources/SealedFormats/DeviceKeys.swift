@@ -1,9 +1,27 @@
+import Crypto
 import Foundation
 
 /// The keys that a household gives to one of its devices, boxed to it.
 public enum DeviceKeys {
+    /// The id of the record that one computer gives a device its keys by, where another one let that device in
+    /// (docs/formats.md, "Keys of a household").
+    public static func recordID(from giver: ItemID, to receiver: ItemID) -> ItemID {
+        var fields = Fields("applocker/1/keys")
+        fields.add(giver.bytes)
+        fields.add(receiver.bytes)
+        guard let id = ItemID(bytes: Array(SHA256.hash(data: fields.bytes)).prefix(ItemID.length)) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        return id
+    }
+
+    /// Whether a record of "keys" with this id and author is for this device.
+    public static func isFor(_ receiver: ItemID, id: ItemID, author: ItemID) -> Bool {
+        id == receiver || id == recordID(from: author, to: receiver)
+    }
+
     /// - Parameters:
-    ///   - name: of collection "keys", the household as its vault and the device as its id.
+    ///   - name: of collection "keys", the household as its vault; the id is the device's, or `recordID`.
     ///   - recipient: the device's box key, from the roster.
     /// - Throws: `SealedFormatsError` with code `tooLarge`.
     public static func seal(

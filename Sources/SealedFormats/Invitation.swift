@@ -12,12 +12,15 @@ public struct Invitation: Sendable {
     /// Who invites: the roster has to have it.
     public let computer: ItemID
     public let id: ItemID
+    /// What it lets in.
+    public let role: DeviceRole
     private let secret: SecretBytes
 
     /// A fresh one.
-    public init(household: ItemID, computer: ItemID) {
+    public init(household: ItemID, computer: ItemID, role: DeviceRole = .companion) {
         self.household = household
         self.computer = computer
+        self.role = role
         id = .random()
         secret = .random(count: Self.secretLength)
     }
@@ -35,7 +38,7 @@ public struct Invitation: Sendable {
     /// The link that the QR code shows.
     /// - Parameter hub: its address, "https://hub.example".
     public func link(hub: String) -> String {
-        var bytes = [1] + household.bytes + computer.bytes + id.bytes
+        var bytes = [Self.version(for: role)] + household.bytes + computer.bytes + id.bytes
         secret.withUnsafeBytes { bytes += $0 }
         defer { bytes.withUnsafeMutableBytes { wipe($0) } }
         return hub + "/#pair=" + Self.base64URL(bytes)
@@ -54,10 +57,12 @@ public struct Invitation: Sendable {
 
     init(bytes: [UInt8]) throws(SealedFormatsError) {
         var reader = ByteReader(bytes, subject: "pairing link")
-        guard try reader.number(UInt8.self) == 1 else {
+        let version = try reader.number(UInt8.self)
+        guard let role = [DeviceRole.companion, .computer].first(where: { Self.version(for: $0) == version }) else {
             throw SealedFormatsError(
                 .unknownVersion, "The pairing link was made by a newer AppLocker; install that version here.")
         }
+        self.role = role
         household = try reader.id()
         computer = try reader.id()
         id = try reader.id()
@@ -65,6 +70,8 @@ public struct Invitation: Sendable {
         self.secret = SecretBytes(wiping: &secret)
         try reader.end()
     }
+
+    private static func version(for role: DeviceRole) -> UInt8 { role == .companion ? 1 : 2 }
 
     // MARK: Joining
 

@@ -64,6 +64,11 @@ public struct KeyRing: Sendable {
     /// Another key for the same kind, vault and epoch is a mistake of the caller.
     public mutating func add(_ entry: Entry) { self = KeyRing(entries + [entry]) }
 
+    /// Adds what another ring has and this one has not.
+    public mutating func addMissing(of other: KeyRing) {
+        for entry in other.entries where key(entry.kind, vault: entry.vault, epoch: entry.epoch) == nil { add(entry) }
+    }
+
     // MARK: Bytes
 
     /// Sealed under the root key, 32 bytes.

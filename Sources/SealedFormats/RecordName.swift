@@ -31,6 +31,8 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let files = RecordCollection(known: "files")
     public static let lockedFiles = RecordCollection(known: "locked-files")
     public static let intruders = RecordCollection(known: "intruders")
+    public static let moments = RecordCollection(known: "moments")
+    public static let photos = RecordCollection(known: "photos")
     /// Keys for one device, boxed; like the ones below, of a household instead of a vault.
     public static let keys = RecordCollection(known: "keys")
     public static let devices = RecordCollection(known: "devices")

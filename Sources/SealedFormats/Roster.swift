@@ -134,10 +134,46 @@ public struct Roster: Sendable {
         ).signed(by: key)
     }
 
+    /// Who let a device in: of the founder itself the founder. Nil for one that never belonged.
+    public func admitter(of device: ItemID) -> ItemID? {
+        history.first { $0.kind == .admit && $0.device == device }?.author
+    }
+
+    /// What the entries say, oldest first.
+    public var history: [RosterChange] {
+        var roles: [ItemID: DeviceRole] = [:]
+        return entries.compactMap { bytes in
+            guard let entry = try? RosterEntry(bytes: bytes) else { return nil }
+            switch entry.change {
+            case .admit(let member):
+                roles[member.id] = member.role
+                return RosterChange(
+                    number: entry.number, author: entry.author, kind: .admit, device: member.id, role: member.role)
+            case .revoke(let device):
+                guard let role = roles[device] else { return nil }
+                return RosterChange(
+                    number: entry.number, author: entry.author, kind: .revoke, device: device, role: role)
+            }
+        }
+    }
+
     private static var broken: SealedFormatsError {
         SealedFormatsError(
             .damaged, "The list of devices was changed by somebody who may not; nothing of it is believed.")
     }
+}
+
+/// What one entry of a roster says.
+public struct RosterChange: Hashable, Sendable {
+    public enum Kind: Sendable { case admit, revoke }
+
+    public let number: UInt64
+    /// The device that signed it.
+    public let author: ItemID
+    public let kind: Kind
+    /// Who comes or goes.
+    public let device: ItemID
+    public let role: DeviceRole
 }
 
 /// One entry of a roster.

@@ -135,13 +135,14 @@ extension StateDatabase: RecordStore {
         }
         try database.execute(
             sql: """
-                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
-                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs
                 """,
             arguments: [
                 collection, id, Data(record.name.vault.bytes), Int64(record.name.revision), record.epoch,
-                Data(record.author.bytes), record.sealed.map { Data($0) },
+                Data(record.author.bytes), record.sealed.map { Data($0) }, blobs(record),
             ])
         try database.execute(sql: "INSERT INTO outbox (collection, id) VALUES (?, ?)", arguments: [collection, id])
     }
@@ -158,9 +159,9 @@ extension StateDatabase: RecordStore {
             let vault = ItemID(bytes: vault), let author = ItemID(bytes: author),
             let revision = UInt64(exactly: revision), let epoch = UInt32(exactly: epoch)
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name") }
-        let sealed: Data? = row["sealed"]
+        let (sealed, blobs): (Data?, Data?) = (row["sealed"], row["blobs"])
         return StoredRecord(
             name: RecordName(vault: vault, collection: collection, id: id, revision: revision), epoch: epoch,
-            author: author, sealed: sealed.map { [UInt8]($0) })
+            author: author, sealed: sealed.map { [UInt8]($0) }, blobs: ids(blobs ?? Data()))
     }
 }

@@ -215,9 +215,10 @@ extension StateDatabase: SyncStore {
                 }
                 return try setSynced(incoming.name, sequence, in: database)
             }
-            if local.sealed == nil, incoming.name.collection != .notes {
+            let keepsBoth = [RecordCollection.notes, .moments].contains(incoming.name.collection)
+            if local.sealed == nil, !keepsBoth {
                 if incoming.sealed != nil { return try removeAgain(incoming, sequence, by: device, in: database) }
-            } else if local.sealed != nil, incoming.name.collection == .notes {
+            } else if local.sealed != nil, keepsBoth {
                 try setAside(local, in: database)
             }
             try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
@@ -229,16 +230,16 @@ extension StateDatabase: SyncStore {
     private static func put(_ record: StoredRecord, _ sequence: UInt64, in database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, synced, sequence)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs, synced, sequence)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
-                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed,
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs,
                     synced = excluded.synced, sequence = excluded.sequence
                 """,
             arguments: [
                 record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
                 Int64(record.name.revision), record.epoch, Data(record.author.bytes), record.sealed.map { Data($0) },
-                Int64(record.name.revision), Int64(sequence),
+                blobs(record), Int64(record.name.revision), Int64(sequence),
             ])
     }
 

@@ -106,6 +106,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             try chainActivity(database, signedBy: signingKey)
         }
         migrator.registerMigration("3: what the hub has, and commands") { try createSync($0) }
+        migrator.registerMigration("4: the content of records") { try createBlobs($0) }
         return migrator
     }
 

@@ -8,6 +8,8 @@ enum PromptOptions: Equatable {
     ///
     /// `hides`: not while the screen is being recorded.
     case showPhoto(Int32, caption: Int32?, hides: Bool)
+    /// Shows the link that can be read from the descriptor as a QR code.
+    case showLink(Int32)
     /// Asks for the passcode and unlocks every app.
     case unlockAll(socket: String?)
     /// Keeps what is read from the descriptor on the clipboard for so many seconds.
@@ -21,6 +23,7 @@ enum PromptOptions: Equatable {
         Usage: applocker-prompt [--socket PATH]
                applocker-prompt --unlock-all [--socket PATH]
                applocker-prompt --photo-fd N [--caption-fd N] [--hide-on-capture]
+               applocker-prompt --link-fd N
                applocker-prompt --hold-clipboard-fd N --seconds S
 
         Asks for the passcode when a locked app is started. Runs once in each desktop session, without a window of its
@@ -33,6 +36,7 @@ enum PromptOptions: Equatable {
                                  its own.
           --caption-fd N         Show what can be read from this one (UTF-8, at most 4 KiB) below it.
           --hide-on-capture      Show neither while the screen is being recorded.
+          --link-fd N            Only show the link that can be read from this one (UTF-8, at most 2 KiB) as a QR code.
           --hold-clipboard-fd N  Only put the text that can be read from this one (UTF-8, at most 1 MiB) on the
                                  clipboard,
           --seconds S            and take it away after so many seconds, 1 to 3600.
@@ -45,6 +49,7 @@ enum PromptOptions: Equatable {
         var socket: String?
         var photo: Int32?
         var caption: Int32?
+        var link: Int32?
         var clipboard: Int32?
         var seconds: Int?
         var hides = false
@@ -74,7 +79,7 @@ enum PromptOptions: Equatable {
                     return
                 }
                 seconds = number
-            case "--photo-fd", "--caption-fd", "--hold-clipboard-fd":
+            case "--photo-fd", "--caption-fd", "--link-fd", "--hold-clipboard-fd":
                 guard let number = rest.popFirst().flatMap({ Int32($0) }), number >= 0 else {
                     self = .wrong("\(argument) needs the number of an open file descriptor.")
                     return
@@ -82,6 +87,7 @@ enum PromptOptions: Equatable {
                 switch argument {
                 case "--photo-fd": photo = number
                 case "--caption-fd": caption = number
+                case "--link-fd": link = number
                 default: clipboard = number
                 }
             default:
@@ -96,6 +102,8 @@ enum PromptOptions: Equatable {
             self = .showPhoto(photo, caption: caption, hides: hides)
         } else if caption != nil || hides {
             self = .wrong("\(hides ? "--hide-on-capture" : "--caption-fd") needs --photo-fd.")
+        } else if let link {
+            self = .showLink(link)
         } else if unlocksAll {
             self = .unlockAll(socket: socket)
         } else {

@@ -28,6 +28,8 @@ public enum PromptProgram {
             return 2
         case .showPhoto(let photo, let caption, let hides):
             return PhotoViewer.run(photo: photo, caption: caption, hidesOnCapture: hides)
+        case .showLink(let link):
+            return LinkWindow.run(link: link)
         case .unlockAll(let socket):
             return UnlockAll.run(socket: socket)
         case .holdClipboard(let descriptor, let seconds):

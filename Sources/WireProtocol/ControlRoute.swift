@@ -48,6 +48,14 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     /// The next sealed bytes of a blob that is being put, `?offset=N`.
     case putBlob = "PUT /v1/blobs/{blob}"
     case removeBlob = "DELETE /v1/blobs/{blob}"
+    case listMoments = "GET /v1/moments"
+    case addMoment = "POST /v1/moments"
+    case readMoment = "GET /v1/moments/{moment}"
+    case changeMoment = "PATCH /v1/moments/{moment}"
+    /// For good, with its photos.
+    case removeMoment = "DELETE /v1/moments/{moment}"
+    case knownPhotos = "POST /v1/photos/known"
+    case readPhoto = "GET /v1/photos/{photo}"
     case listIntruders = "GET /v1/intruders"
     case readIntruder = "GET /v1/intruders/{intruder}"
     case removeIntruder = "DELETE /v1/intruders/{intruder}"
@@ -60,6 +68,11 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case hubStatus = "GET /v1/hub"
     case connectHub = "POST /v1/hub"
     case disconnectHub = "DELETE /v1/hub"
+    case joinHub = "POST /v1/hub/join"
+    /// `?wait=SECONDS`, at most 25: answers as soon as it is further.
+    case joining = "GET /v1/hub/join"
+    case endJoining = "DELETE /v1/hub/join"
+    case giveVaultKeys = "POST /v1/hub/keys"
     case makePairing = "POST /v1/pairings"
     /// `?wait=SECONDS`, at most 25: answers as soon as a device has joined.
     case pairing = "GET /v1/pairings/{pairing}"
@@ -76,6 +89,8 @@ public enum ControlRoute: String, CaseIterable, Sendable {
         switch self {
         // A note of 1 MiB, each byte of it escaped in JSON.
         case .addNote, .changeNote: 7 << 20
+        // The same in words, and 200 thumbnails of 16 KiB in base64.
+        case .addMoment: 12 << 20
         case .putBlob: Self.maximumBlobPiece
         default: Self.smallBodyBytes
         }

@@ -23,11 +23,14 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     public var hubProblems: [String]
     /// New notes go into this vault; nil before there is one.
     public var vault: HubID?
+    /// What the computer's own tests of itself found, a few minutes old at most; nil from versions that don't tell.
+    public var integrity: [IntegrityFinding]?
 
     public init(
         name: String, clock: UInt64, status: StatusReport, auditHead: String?, lastEvent: HubID?, rosterNumber: UInt64,
-        hubProblems: [String], vault: HubID?
+        hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil
     ) {
+        self.integrity = integrity
         self.vault = vault
         self.name = name
         self.clock = clock
@@ -39,13 +42,71 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     }
 }
 
+/// One test that a computer made of itself (`applocker doctor`), as another device is shown it.
+public struct IntegrityFinding: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable {
+        case ok
+        /// Weaker than it could be, or it could not be found out.
+        case warning
+        /// It undermines what AppLocker promises.
+        case problem
+    }
+
+    /// Stable, as `applocker doctor --json` has it: "root-access", "secure-boot".
+    public var id: String
+    /// A few words.
+    public var title: String
+    public var state: State
+    public var sentence: String
+
+    public init(id: String, title: String, state: State, sentence: String) {
+        self.id = id
+        self.title = title
+        self.state = state
+        self.sentence = sentence
+    }
+}
+
 /// `apps/<computer>`: its list.
 public struct ComputerApps: Codable, Equatable, Sendable {
     public var clock: UInt64
     public var apps: [RemoteApp]
-    public init(clock: UInt64, apps: [RemoteApp]) {
+    /// What is installed and not on the list, by name, `maximumOthers` at most; nil from versions that don't tell.
+    public var others: [OtherApp]?
+    /// All of them, by name; nil from versions that don't tell.
+    public var categories: [RemoteCategory]?
+
+    public static let maximumOthers = 500
+
+    public init(
+        clock: UInt64, apps: [RemoteApp], others: [OtherApp]? = nil, categories: [RemoteCategory]? = nil
+    ) {
         self.clock = clock
         self.apps = apps
+        self.others = others
+        self.categories = categories
+    }
+}
+
+/// An app that could be put on a computer's list.
+public struct OtherApp: Codable, Equatable, Sendable {
+    /// Names it in `addApp`.
+    public var id: String
+    /// At most 80 characters.
+    public var name: String
+    public init(id: String, name: String) {
+        self.id = id
+        self.name = name
+    }
+}
+
+/// A category of a computer's list.
+public struct RemoteCategory: Codable, Equatable, Sendable {
+    public var name: String
+    public var schedule: String?
+    public init(name: String, schedule: String?) {
+        self.name = name
+        self.schedule = schedule
     }
 }
 

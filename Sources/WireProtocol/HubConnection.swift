@@ -173,6 +173,8 @@ extension HubConnection {
         try await (call(.attemptPIN, body: PINAttemptRequest(verifier: verifier)) as PINShareAnswer).share
     }
 
+    public func replacePIN(_ request: PINReplaceRequest) async throws { try await tell(.replacePIN, body: request) }
+
     public func setPush(_ request: PushSubscriptionRequest) async throws { try await tell(.setPush, body: request) }
     public func removePush() async throws { try await tell(.removePush) }
 

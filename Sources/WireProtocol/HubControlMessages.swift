@@ -22,6 +22,45 @@ public struct ConnectHubRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// `POST /v1/hub/join`: asks to be let into the household of another computer.
+public struct JoinHubRequest: Codable, Equatable, Sendable {
+    /// As `applocker pair --computer` shows it there.
+    public var link: String
+    /// As in `ConnectHubRequest`.
+    public var certificates: String?
+    public var proxy: String?
+    public var isInsecure: Bool?
+    public init(link: String, certificates: String? = nil, proxy: String? = nil, isInsecure: Bool? = nil) {
+        self.link = link
+        self.certificates = certificates
+        self.proxy = proxy
+        self.isInsecure = isInsecure
+    }
+}
+
+/// `GET /v1/hub/join`, and the answer to asking.
+public struct JoiningReport: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable {
+        /// The owner has to agree at the other computer.
+        case waiting
+        /// The owner agreed; the keys are still to come.
+        case admitted
+        case joined
+        /// It ended, and nothing was changed.
+        case failed
+    }
+
+    public var state: State
+    /// The hub's.
+    public var url: String?
+    public var sentence: String
+    public init(state: State, url: String?, sentence: String) {
+        self.state = state
+        self.url = url
+        self.sentence = sentence
+    }
+}
+
 /// `GET /v1/hub`, and the answer to connecting and disconnecting.
 public struct HubStatus: Codable, Equatable, Sendable {
     /// Nil: there is no hub.
@@ -36,7 +75,7 @@ public struct HubStatus: Codable, Equatable, Sendable {
     public var records: Int
     /// Written here and not there yet.
     public var waiting: Int
-    /// Why there is no connection; one sentence.
+    /// Why there is no connection, or no hub any more; one sentence.
     public var problem: String?
     /// Records of the hub that were refused because somebody had tampered with them.
     public var refused: Int
@@ -46,10 +85,13 @@ public struct HubStatus: Codable, Equatable, Sendable {
     public var conflicts: Int
     /// The device whose revocation the hub has not been told yet.
     public var revoking: String?
+    /// How far it is where this computer asks to be let into a household; one sentence.
+    public var joining: String?
 
     public init(
         url: String?, household: String?, device: String, connected: Bool, lastSync: Double?, records: Int,
-        waiting: Int, problem: String?, refused: Int, misbehaviour: [String], conflicts: Int, revoking: String?
+        waiting: Int, problem: String?, refused: Int, misbehaviour: [String], conflicts: Int, revoking: String?,
+        joining: String? = nil
     ) {
         self.url = url
         self.household = household
@@ -63,14 +105,20 @@ public struct HubStatus: Codable, Equatable, Sendable {
         self.misbehaviour = misbehaviour
         self.conflicts = conflicts
         self.revoking = revoking
+        self.joining = joining
     }
 }
 
 /// `POST /v1/pairings`.
 public struct NewPairingRequest: Codable, Sendable {
-    /// The hub's address as the phone reaches it, where that is another than this computer's.
+    /// The hub's address as the other device reaches it, where that is another than this computer's.
     public var address: String?
-    public init(address: String? = nil) { self.address = address }
+    /// What is let in; a companion by default.
+    public var role: HubDeviceRole?
+    public init(address: String? = nil, role: HubDeviceRole? = nil) {
+        self.address = address
+        self.role = role
+    }
 }
 
 /// An invitation for one device. Anybody who has the link may ask to join, once, for five minutes; whoever shows it must

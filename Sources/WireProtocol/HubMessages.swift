@@ -265,6 +265,18 @@ public struct PINAttemptRequest: Codable, Sendable {
     public init(verifier: Data) { self.verifier = verifier }
 }
 
+/// `POST /v1/pin-share/replace`: puts an entry in the place of the one that a verifier fits, and leaves the others alone, so that
+/// one PIN changes without the secrets of another. Counted, and refused, as an attempt with that verifier.
+public struct PINReplaceRequest: Codable, Sendable {
+    /// 32 bytes, of the entry that goes.
+    public var verifier: Data
+    public var entry: PINShareRequest.Entry
+    public init(verifier: Data, entry: PINShareRequest.Entry) {
+        self.verifier = verifier
+        self.entry = entry
+    }
+}
+
 public struct PINShareAnswer: Codable, Sendable {
     public var share: Data
     public init(share: Data) { self.share = share }

@@ -51,6 +51,8 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public var defaultGrantSeconds: Int
     /// Whether root, too, is asked when it starts a locked app.
     public var holdsRoot: Bool
+    /// Whether a launch waits for a paired phone's answer where no prompter is there to ask.
+    public var asksPhoneAlone: Bool
     /// 60 to 3,600: the vault locks itself when nobody used it for so long.
     public var vaultIdleSeconds: Int
     /// From which wrong passcode in a row on a photo is taken: 1 to 10, or 0 for never.
@@ -66,8 +68,9 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public init(
         promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool, vaultIdleSeconds: Int = 600,
         photographsFromFailure: Int = 2, camera: String = "auto", inactivitySeconds: Int = 600,
-        clipboardSeconds: Int = 30, locksOnCapture: Bool = false
+        clipboardSeconds: Int = 30, locksOnCapture: Bool = false, asksPhoneAlone: Bool = true
     ) {
+        self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds
         self.clipboardSeconds = clipboardSeconds
         self.locksOnCapture = locksOnCapture
@@ -91,11 +94,14 @@ public struct ChangeSettingsRequest: Codable, Sendable {
     public var inactivitySeconds: Int?
     public var clipboardSeconds: Int?
     public var locksOnCapture: Bool?
+    public var asksPhoneAlone: Bool?
     public init(
         promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil,
         vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil,
-        inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil, locksOnCapture: Bool? = nil
+        inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil, locksOnCapture: Bool? = nil,
+        asksPhoneAlone: Bool? = nil
     ) {
+        self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds
         self.clipboardSeconds = clipboardSeconds
         self.locksOnCapture = locksOnCapture

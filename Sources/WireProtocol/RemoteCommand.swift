@@ -38,6 +38,12 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case removeApp(app: String)
     /// The schedule's text, or "" for none.
     case setSchedule(app: String, schedule: String)
+    /// The app is in these categories and in no other; those that are not there yet are made.
+    case setCategories(app: String, categories: [String])
+    /// 1 to 64 bytes.
+    case renameDevice(device: HubID, name: String)
+    /// Puts a companion out, the one that asks too. A computer is revoked at a computer, with the passcode.
+    case revokeDevice(device: HubID)
 }
 
 /// `commands/<random>`, revision 2 (received) and 3 (how it ended), by the computer.

@@ -21,6 +21,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var waitingLaunches: Int
     /// True while a prompter of the caller's own user is connected: a launch of theirs can be asked about.
     public var prompterConnected: Bool
+    /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't tell.
+    public var phoneIsAsked: Bool?
     public var lockout: LockoutState
     /// Of the caller's own sessions.
     public var inactivity: InactivityReport
@@ -30,8 +32,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
         version: String, isSetUp: Bool, protection: Protection, degraded: [String], monitoring: MonitoringState,
         lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, prompterConnected: Bool, lockout: LockoutState,
         inactivity: InactivityReport = InactivityReport(limitSeconds: 600, source: .none, isArmed: false),
-        processes: [ProcessReport]
+        processes: [ProcessReport], phoneIsAsked: Bool? = nil
     ) {
+        self.phoneIsAsked = phoneIsAsked
         self.version = version
         self.isSetUp = isSetUp
         self.protection = protection

@@ -55,7 +55,8 @@ extension HubCommand {
                 ? .open : .token(try RegistrationToken.load(path: directory.registrationToken)),
             trustedProxies: try proxies(),
             metricsToken: try metricsTokenFile.map { try RegistrationToken.load(path: $0) },
-            webDirectory: web, eventDays: eventDays, limits: limits, push: push)
+            webDirectory: web == "none" ? nil : web ?? InstalledCompanion.directory(), eventDays: eventDays,
+            limits: limits, push: push)
     }
 
     func listener() throws -> HubConfiguration.Listener {

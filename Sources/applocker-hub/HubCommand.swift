@@ -66,7 +66,8 @@ struct HubCommand: AsyncParsableCommand {
     @Option(help: "File with a token that lets other machines read /metrics.")
     var metricsTokenFile: String?
 
-    @Option(help: "The companion's files.")
+    @Option(
+        help: "Directory with the companion's files, or \"none\". Without it: the one that is installed with the hub.")
     var web: String?
 
     @Option(help: "Days for which new households keep events, 1 to 3650.")

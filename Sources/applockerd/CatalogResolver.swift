@@ -38,6 +38,14 @@ struct CatalogResolver: AppResolver {
         )
     }
 
+    func lockable(user: UInt32) async -> [OtherApp] {
+        let catalog = catalog(of: user)
+        let listing = try? await onQueue { catalog.installed() }
+        return (listing?.apps ?? []).filter { $0.lockRefusal == nil }.map {
+            OtherApp(id: $0.id.rawValue, name: $0.name)
+        }
+    }
+
     /// Variables of the daemon's own environment are looked at, so that a test can bring its own applications.
     private func catalog(of user: UInt32) -> AppCatalog {
         let environment = CatalogEnvironment(

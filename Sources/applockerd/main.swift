@@ -53,6 +53,7 @@ func run() async throws {
             household: HouseholdPorts(
                 store: database, signingKey: signingKey, connect: { try HubClient($0, token: $1) },
                 embeddedHub: arguments.hub), makeCamera: { FFmpegCamera(input: $0) },
+            inspectHost: { await HostReadings.findings() },
             eraseKeys: { try erasure.begin() },
             // The answer goes out first; whoever started the daemon starts it again, as new.
             startAnew: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },

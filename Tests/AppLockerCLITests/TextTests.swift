@@ -126,6 +126,8 @@ struct TextTests {
         missing.prompterConnected = false
         let lines = DoctorReport(host: [], appLocker: DoctorFinding.of(missing)).lines(plain)
         #expect(lines.filter { $0.hasPrefix("WEAK") }.count == 1)
+        missing.phoneIsAsked = true
+        #expect(!DoctorReport(host: [], appLocker: DoctorFinding.of(missing)).isDegraded)
     }
 
     @Test("JSON has sorted keys and plain slashes")

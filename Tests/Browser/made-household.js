@@ -29,10 +29,12 @@ export class MadeHousehold {
     /** By route ("GET /v1/roster"): what it answers instead. */
     instead = {};
     requests = [];
+    /** Of its PINs. */
+    failures = 0;
     streams = [];
 
     static async make() {
-        const household = new MadeHousehold();
+        const household = new this();
         household.computer = await madeDevice();
         await household.append(household.computer, household.admit(household.computer, 1));
         household.id = hex(household.head.slice(0, 16));
@@ -109,7 +111,7 @@ export class MadeHousehold {
 
     async answer(url, { method, body, signal, headers }) {
         const route = `${method} ${url.pathname}`;
-        this.requests.push({ route, headers });
+        this.requests.push({ route, headers, size: body?.length ?? 0 });
         const instead = Object.entries(this.instead).find(([known]) => route.startsWith(known))?.[1];
         const said = instead ? await instead(url) : await this.honest(route, url, body && JSON.parse(body), signal);
         if (said instanceof Response) return said;
@@ -133,10 +135,14 @@ export class MadeHousehold {
             return { records, next: this.records.at(-1)?.sequence ?? 0, more: false };
         }
         if (route === "POST /v1/records") return { outcomes: body.records.map(() => ({ sequence: (this.records.at(-1)?.sequence ?? 0) + 1 })) };
-        if (route === "PUT /v1/pin-share") this.shares = body.entries;
-        if (route === "POST /v1/pin-share/attempt") {
-            const right = this.shares.find(({ verifier }) => verifier === body.verifier);
-            return right ? { share: right.share } : refusing("wrong_pin", 403)();
+        if (route === "PUT /v1/pin-share") [this.shares, this.failures] = [body.entries, 0];
+        if (route === "GET /v1/pin-share") return { failures: this.failures, retryAfterSeconds: 0 };
+        if (route === "POST /v1/pin-share/attempt" || route === "POST /v1/pin-share/replace") {
+            const right = this.shares.findLast(({ verifier }) => verifier === body.verifier);
+            this.failures = right ? 0 : this.failures + 1;
+            if (!right) return refusing("wrong_pin", 403)();
+            if (!body.entry) return { share: right.share };
+            this.shares = [...this.shares.filter((entry) => entry !== right), body.entry];
         }
         if (route === "GET /v1/stream") return this.streaming(signal);
         return undefined;
@@ -152,7 +158,9 @@ export class MadeHousehold {
                     controller.close();
                 };
                 signal.addEventListener("abort", () => {
+                    if (!this.streams.includes(send)) return;
                     this.streams = this.streams.filter((other) => other !== send);
+                    controller.error(signal.reason);
                 });
                 send(`: alive\n\nevent: live\nid: ${this.records.at(-1)?.sequence ?? 0}\n\n`);
             },

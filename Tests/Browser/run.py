@@ -2,12 +2,13 @@
 """Runs the tests of this folder in Chromium, each module in a page and a profile of its own.
 
     run.py MODULE...                 "vectors published ...": modules that need no hub
-    run.py --programs FOLDER story   the modules that need a hub and a daemon, with the programs built there
+    run.py --programs FOLDER story app_gate ...   the modules that need a hub and a daemon, with the programs built there
 
 Prints a line for each test; exits with 1 where one failed."""
 
 import argparse
 import base64
+import importlib
 import json
 import pathlib
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 import pages
+from authenticator import virtual_authenticator
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -59,7 +61,21 @@ def run_module(browser, address, module, given, computer=None):
         size = {} if count is None else {"quotaSize": count}
         session.send("Storage.overrideQuotaForOrigin", {"origin": address, **size})
 
+    def authenticator(options):
+        """A new one in the place of those from before; None: none at all."""
+        session.send("WebAuthn.disable")
+        session.send("WebAuthn.enable")
+        if options is not None:
+            authenticators.append(virtual_authenticator(session, **options))
+
+    def verified(is_verified):
+        """Whether the newest authenticator knows the person."""
+        session.send("WebAuthn.setUserVerified", {"authenticatorId": authenticators[-1], "isUserVerified": is_verified})
+
+    authenticators = []
     page.expose_function("quota", quota)
+    page.expose_function("authenticator", authenticator)
+    page.expose_function("verified", verified)
     if computer:
         page.expose_function("computer", computer)
         page.expose_function("offline", context.set_offline)
@@ -88,6 +104,16 @@ def main():
             if module == "story":
                 import story
                 failures += report(module, story.run(browser, pathlib.Path(options.programs), run_module))
+                continue
+            if module in ("hidden", "offline", "notices", "installable"):
+                failures += report(module, importlib.import_module(module).run(browser))
+                continue
+            if module in ("moments_hub", "moments_computer"):
+                failures += report(module, importlib.import_module(module).run(browser, pathlib.Path(options.programs)))
+                continue
+            if module.startswith("app_"):
+                import app
+                failures += report(module, app.run(browser, pathlib.Path(options.programs), module))
                 continue
             with pages.served() as address:
                 failures += report(module, run_module(browser, address, module, {}))

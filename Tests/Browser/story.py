@@ -17,26 +17,27 @@ PASSCODE = "correct horse 9"
 class Computer:
     """Programs of the project, and what the tests in the page ask them to do."""
 
-    def __init__(self, programs, folder):
+    def __init__(self, programs, folder, beside=None):
+        """`beside`: the computer whose household and hub it joins, called "attic" where the machine lets it be."""
         self.programs, self.folder = programs, folder
         self.state = folder / "state"
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "APPLOCKER_SOCKET": str(self.state / "control.sock"),
                             "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
         self.pairing = self.hub = None
-        self.web = folder / "web"
-        shutil.copytree(pages.ROOT / "Web", self.web)
-        shutil.copytree(pages.ROOT / "Tests/Browser", self.web / "tests", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-        (self.web / "tests.html").write_bytes(pages.PAGE)
-        if not (self.web / "index.html").exists():
-            (self.web / "index.html").write_bytes(pages.PAGE)
         self.port = 0
-        self.start_hub()
+        if not beside:
+            self.serve()
+            self.start_hub()
         arguments = ["up", "--state", str(self.state), "--no-hub"] + ([] if os.geteuid() == 0 else ["--user-mode"])
+        named = ["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if beside and os.geteuid() == 0 else []
         self.applocker = subprocess.Popen(
-            [programs / "applocker", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [*named, programs / "applocker", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.until(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
         self.run("setup", passcode=True)
-        self.run("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
+        if beside:
+            self.join(beside)
+        else:
+            self.run("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
         self.until(lambda: json.loads(self.run("hub", "status", "--json"))["connected"])
         diary = folder / "diary"
         shutil.copy("/usr/bin/true", diary)
@@ -44,6 +45,22 @@ class Computer:
         self.run("vault", "unlock", passcode=True)
         # A camera that films nobody.
         self.run("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
+
+    def join(self, other):
+        letting = other.start("pair", "--computer", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
+        link = json.loads(letting.stdout.readline())["link"]
+        if self.run("hub", "join", passcode=True, given=link + "\n") is None:
+            raise RuntimeError(self.errors)
+        letting.communicate(timeout=60)
+
+    def serve(self):
+        self.web = self.folder / "web"
+        # As it is installed.
+        subprocess.run([pages.ROOT / "Packaging/make/web-files", self.web], check=True)
+        shutil.copytree(pages.ROOT / "Tests/Browser", self.web / "tests", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+        (self.web / "tests.html").write_bytes(pages.PAGE)
+        if not (self.web / "index.html").exists():
+            (self.web / "index.html").write_bytes(pages.PAGE)
 
     def start_hub(self):
         self.hub = subprocess.Popen(
@@ -123,13 +140,19 @@ class Computer:
                     process.kill()
 
 
-def run(browser, programs, run_module):
+def with_computer(programs, act):
+    """What `act` makes of a computer that was just set up."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="applocker-browser-"))
     computer = None
     try:
         computer = Computer(programs, folder)
-        return run_module(browser, f"http://127.0.0.1:{computer.port}", "story", {"isStory": True}, computer.asked)
+        return act(computer)
     finally:
         if computer:
             computer.end()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(browser, programs, run_module):
+    return with_computer(programs, lambda computer: run_module(
+        browser, f"http://127.0.0.1:{computer.port}", "story", {"isStory": True}, computer.asked))

@@ -55,7 +55,8 @@ extension World {
 
     /// Of hub and devices; they need the same.
     static let ofDevices: [ControlRoute] = [
-        .connectHub, .disconnectHub, .makePairing, .pairing, .confirmPairing, .endPairing, .renameDevice, .revokeDevice,
+        .connectHub, .disconnectHub, .joinHub, .endJoining, .giveVaultKeys, .makePairing, .pairing, .confirmPairing,
+        .endPairing, .renameDevice, .revokeDevice,
     ]
 
     /// Answered without a session: they only show, make more locked, or carry a passcode themselves.
@@ -64,7 +65,7 @@ extension World {
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
         .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
-        .hubStatus, .listDevices, .verifyLog, .reset, .stop,
+        .hubStatus, .joining, .listDevices, .verifyLog, .reset, .stop,
     ]
 
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {

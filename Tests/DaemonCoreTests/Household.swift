@@ -65,6 +65,22 @@ struct ConnectedWorld {
 final class Meddler: Sendable {
     typealias Change = @Sendable (HubRequest, Data) throws -> Data
     private let change = Mutex<Change?>(nil)
+    /// Requests that get no answer; nil while all are answered.
+    private let unanswered = Mutex<Int?>(nil)
+
+    /// From now on nothing is answered, as over a line that was cut without a word.
+    func hang() { unanswered.withLock { $0 = 0 } }
+
+    var hanging: Int { unanswered.withLock { $0 } ?? 0 }
+
+    /// - Throws: `CancellationError`.
+    func pass() async throws {
+        let hangs = unanswered.withLock { count in
+            count = count.map { $0 + 1 }
+            return count != nil
+        }
+        if hangs { try await Task.sleep(for: .seconds(3_600)) }
+    }
 
     func meddle(_ change: Change?) { self.change.withLock { $0 = change } }
 
@@ -89,7 +105,8 @@ struct MeddledHub: HubConnection {
     let meddler: Meddler
 
     func send(_ request: HubRequest) async throws -> Data {
-        try meddler.changed(request, try await hub.send(request))
+        try await meddler.pass()
+        return try meddler.changed(request, try await hub.send(request))
     }
 
     func stream(after sequence: UInt64) async throws -> AsyncThrowingStream<HubStreamItem, any Error> {

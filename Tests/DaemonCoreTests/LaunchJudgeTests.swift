@@ -31,6 +31,34 @@ import WireProtocol
         #expect(judge(prompters: []).judge(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk))
     }
 
+    @Test func withoutAPrompterAPairedPhoneIsAskedWhereItCanBe() {
+        let judge = judge(prompters: [])
+        func reason() -> Reason { judge.judge(launch()).reason }
+        judge.update { $0.isHubConnected = true }
+        #expect(reason() == .nobodyToAsk, "no phone is paired")
+        judge.update { $0.companions = 1 }
+        #expect(reason() == .locked)
+        #expect(judge.askee(of: launch(user: 0, login: alice.user)) == alice.user, "whose prompter may still come")
+        #expect(judge.askee(of: launch()) == alice.user)
+        judge.update { $0.isHubConnected = false }
+        #expect(reason() == .nobodyToAsk, "the hub can't be reached")
+        judge.update { view in
+            view.isHubConnected = true
+            try? view.policy.changeSettings { $0.asksPhoneAlone = false }
+        }
+        #expect(reason() == .nobodyToAsk, "the owner does not want it")
+    }
+
+    @Test func launchesThatWaitForAPhoneAreLimitedToo() {
+        let judge = judge(prompters: [])
+        judge.update { ($0.isHubConnected, $0.companions) = (true, 1) }
+        for _ in 0..<64 { #expect(judge.judge(launch()).verdict == .ask) }
+        #expect(judge.judge(launch()) == Decision(verdict: .deny, reason: .tooManyWaiting))
+        judge.isAsleep = true
+        judge.waitingEnded(of: alice.user)
+        #expect(judge.judge(launch()) == Decision(verdict: .deny, reason: .relocked))
+    }
+
     @Test func whoLoggedInIsAskedForWhatHeStartsAsSomebodyElse() {
         #expect(judge().judge(launch(user: 0, login: alice.user)).verdict == .ask)
         #expect(judge().askee(of: launch(user: 0, login: alice.user)) == alice.user)

@@ -143,6 +143,12 @@ final class MemoryHub: Sendable {
             state.withLock { $0.invitations[invitation] = nil }
         case .join: try join(HubID(request.parameters[0])!, body())
         case .records: return try encode(page(after: number("after"), limit: Int(number("limit"))))
+        case .record:
+            let found = state.withLock { state in
+                state.records.first { [$0.collection, $0.id.description] == request.parameters }
+            }
+            guard let found else { throw HubError(.notFound, "no such record") }
+            return try encode(found)
         case .writeRecords: return try encode(write(body(HubWriteRequest.self).records, device!))
         case .beginBlob:
             let blob: NewBlobRequest = try body()
@@ -217,7 +223,12 @@ final class MemoryHub: Sendable {
 
     private func join(_ id: HubID, _ request: JoinRequest) throws {
         try state.withLock { state in
-            guard state.invitations[id] != nil else { throw HubError(.gone, "It is gone.") }
+            guard let invitation = state.invitations[id] else { throw HubError(.gone, "It is gone.") }
+            if let join = invitation.join {
+                guard join == request else { throw HubError(.gone, "It is used up.") }
+                return
+            }
+            guard state.devices[request.device]?.isActive != true else { throw HubError(.conflict, "known") }
             state.invitations[id]?.join = request
             state.devices[request.device] = Device(role: request.role, isActive: false, tokenHash: request.tokenHash)
         }

@@ -32,6 +32,53 @@ import WireProtocol
         #expect(await connected.world.state(of: firefox) == .locked)
     }
 
+    @Test func aPhoneChoosesAppsFromWhatIsInstalledAndTheirCategories() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let id = HubID(await companion.secrets.device)
+        await eventually("the list arrives") {
+            try await companion.sync()
+            return await companion.lists()[computer]?.others != nil
+        }
+        let before = try #require(await companion.lists()[computer])
+        #expect(before.others == [OtherApp(id: "mail", name: "Mail"), OtherApp(id: "notes", name: "Notes")])
+        #expect(before.categories == [])
+        #expect(try await companion.command(.addApp(app: "mail"), to: computer).state == .done)
+        let reply = try await companion.command(
+            .setCategories(app: "mail", categories: ["work", "talk"]), to: computer)
+        #expect(reply.state == .done && reply.sentence == "Mail is in talk, work.")
+        let fewer = try await companion.command(.setCategories(app: "mail", categories: ["work"]), to: computer)
+        #expect(fewer.sentence == "Mail is in work.")
+        let bad = try await companion.command(.setCategories(app: "mail", categories: [" "]), to: computer)
+        #expect(bad.state == .refused && bad.reason == "bad_request")
+        let absent = try await companion.command(.setCategories(app: "notes", categories: []), to: computer)
+        #expect(absent.state == .refused && absent.reason == "no_such_app")
+        #expect(try await companion.command(.renameDevice(device: id, name: "Phone"), to: computer).state == .done)
+        let long = try await companion.command(
+            .renameDevice(device: id, name: String(repeating: "a", count: 65)), to: computer)
+        #expect(long.state == .refused && long.reason == "bad_request")
+        connected.world.time.advance(by: StatusPublisher.shortest)
+        await eventually("the new list and name arrive") {
+            try await companion.sync()
+            let list = await companion.lists()[computer]
+            let name = await companion.report().devices[id]
+            return list?.others == [OtherApp(id: "notes", name: "Notes")]
+                && list?.apps.first { $0.id == "mail" }?.categories == ["work"]
+                && list?.categories?.map(\.name) == ["talk", "work"]
+                && name == "Phone"
+        }
+    }
+
+    @Test func theComputersTestsOfItselfAreInItsStatus() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        await eventually("the status arrives") {
+            try await companion.sync()
+            return await companion.report().computers.first?.status.integrity == World.findings
+        }
+    }
+
     @Test func aPhoneLetsAWaitingLaunchInAndTheSecondAnswerComesTooLate() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)

@@ -22,7 +22,21 @@ actor BreakableStore: RecordStore {
     private var isClosed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
+    /// How many records were asked for by id, each time.
+    private(set) var readings: [Int] = []
+    /// Readings of records by id wait here while it is set.
+    private var holdsReadings = false
+    private var waitingReadings: [CheckedContinuation<Void, Never>] = []
+
     init(_ store: StateDatabase) { self.store = store }
+
+    func holdReadings() { holdsReadings = true }
+
+    func releaseReadings() {
+        holdsReadings = false
+        for waiter in waitingReadings { waiter.resume() }
+        waitingReadings = []
+    }
 
     func fail(after writes: Int? = 0) { writesLeft = writes }
 
@@ -58,7 +72,9 @@ actor BreakableStore: RecordStore {
     }
 
     func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord] {
-        try await store.records(in: collection, ids: ids)
+        readings.append(ids.count)
+        if holdsReadings { await withCheckedContinuation { waitingReadings.append($0) } }
+        return try await store.records(in: collection, ids: ids)
     }
 
     func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64] {
@@ -68,6 +84,10 @@ actor BreakableStore: RecordStore {
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {
         try await store.record(collection, id)
     }
+
+    func blobsOfRecords() async throws -> Set<ItemID> { try await store.blobsOfRecords() }
+
+    func isOfRecord(blob: ItemID) async throws -> Bool { try await store.isOfRecord(blob: blob) }
 
     func eraseAll() async throws { try await store.eraseAll() }
 }
@@ -243,6 +263,10 @@ actor TestResolver: AppResolver {
 
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String]) {
         (apps.values.sorted { $0.id < $1.id }, [])
+    }
+
+    func lockable(user: UInt32) async -> [OtherApp] {
+        apps.values.map { OtherApp(id: $0.id.rawValue, name: $0.name) }
     }
 }
 

@@ -124,6 +124,46 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(found.map(\.title).sorted() == (["1"] + (10...19).map(String.init)).sorted())
     }
 
+    @Test func aListWaitsForTheOpeningThatHasBegun() async throws {
+        let world = try await World(hasVault: true)
+        try await openedWithNotes(world)
+        await world.documents.holdReadings()
+        let ahead = Task { await world.sealed.notes.prepare(peer: alice) }
+        await eventually { await world.documents.readings == [30] }
+        let lists = (0..<3).map { _ in Task { try await world.sealed.notes.list(search: nil, peer: alice).notes.count }
+        }
+        await world.documents.releaseReadings()
+        await ahead.value
+        for list in lists { #expect(try await list.value == 30) }
+        #expect(await world.documents.readings == [30])
+    }
+
+    /// Debug builds only: a release build forbids reading its memory.
+    @Test func aLockInTheMiddleOfOpeningTheNotesLeavesNothingOfThem() async throws {
+        let world = try await World(hasVault: true, vault: World.newVault())
+        let keys = try await disguisedKeys(world)
+        try await openedWithNotes(world)
+        await world.documents.holdReadings()
+        let index = try await world.sealed.vault.keys(for: alice).notes
+        let ahead = Task { await world.sealed.notes.prepare(peer: alice) }
+        let list = Task { try await world.sealed.notes.list(search: nil, peer: alice) }
+        await eventually { await world.documents.readings == [30] }
+        await world.sealed.vault.lock(user: nil, "tested")
+        await world.documents.releaseReadings()
+        #expect(await refusal { _ = try await list.value } == .vaultLocked)
+        await ahead.value
+        #expect(await index.isEmpty)
+        await eventually { !MemoryScan.holds(keys[0]) }
+    }
+
+    /// Thirty notes, none of which was opened since the vault was.
+    private func openedWithNotes(_ world: World) async throws {
+        try await opened(world)
+        for number in 1...30 {
+            _ = try await world.sealed.notes.add(NoteRequest(title: "\(number)", body: "text"), peer: alice)
+        }
+    }
+
     @Test func aChangeOfAnOutdatedNoteIsKeptBesideTheCurrentOne() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)

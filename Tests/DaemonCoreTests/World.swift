@@ -30,6 +30,9 @@ func resolved(_ id: AppID, executables: [String]? = nil) -> ResolvedApp {
 /// The owner's passcode is "right", of the older SHA-256 kind, which is checked in no time; its upgrade is switched off
 /// by a cost that can't be measured unless a test gives one.
 final class World: Sendable {
+    /// Of this computer.
+    let key: DeviceSigningKey
+    let name: String
     let directory: TemporaryDirectory
     let database: StateDatabase
     let documents: BreakableStore
@@ -56,6 +59,7 @@ final class World: Sendable {
     /// - Parameters:
     ///   - hasVault: opening it takes the real key derivation, seconds in a debug build.
     ///   - listed: apps that are on the list from the start.
+    ///   - hubAt: instead of `hub` where there are several.
     ///   - after: the world whose state on disk, clocks and resolver this one takes over: the daemon was started again.
     init(
         listed: [AppID] = [firefox, calculator], passcodes: PasscodeService.Stored? = World.passcodes(),
@@ -65,10 +69,15 @@ final class World: Sendable {
         hub: @escaping @Sendable (SecretBytes?) throws -> any HubConnection = { _ in
             throw HubUnreachable(.offline, "No hub.")
         },
+        hubAt: (@Sendable (HubSettings, SecretBytes?) throws -> any HubConnection)? = nil,
+        key: DeviceSigningKey = StateDatabase.testKey, name: String = "den-computer",
         after: World? = nil
     ) async throws {
+        let key = after?.key ?? key
+        self.key = key
+        self.name = after?.name ?? name
         directory = try after?.directory ?? TemporaryDirectory()
-        database = try StateDatabase(path: directory.path("state.sqlite"))
+        database = try StateDatabase(path: directory.path("state.sqlite"), signingKey: key)
         documents = BreakableStore(database)
         blobs = try BlobDirectory(path: directory.path("blobs"))
         time = after?.time ?? TestTime()
@@ -94,11 +103,12 @@ final class World: Sendable {
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
                 directory: TestDirectory(), sessionSignals: signals,
                 household: HouseholdPorts(
-                    store: database, signingKey: StateDatabase.testKey,
-                    connect: { try hub($1) }), makeCamera: { _ in camera },
+                    store: database, signingKey: key,
+                    connect: { try hubAt?($0, $1) ?? hub($1) }), makeCamera: { _ in camera },
+                inspectHost: { World.findings },
                 eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
-            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: "den-computer",
+            judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: self.name,
             cost: cost,
             version: "test", ownUser: 500,
             ownProcess: 42)
@@ -114,6 +124,9 @@ final class World: Sendable {
 
     deinit { running.cancel() }
 
+    /// The daemon does nothing any more, as if it had been killed.
+    func end() { running.cancel() }
+
     /// A vault behind "right", made once: its key derivation is the real one.
     static let vault = newVault()
 
@@ -122,6 +135,10 @@ final class World: Sendable {
             try NewVault(passcode: SecretBytes(utf8: "right"), cost: .minimum, machineSecret: machineSecret).documents
         }
     }
+
+    static let findings = [
+        IntegrityFinding(id: "secure-boot", title: "Secure boot", state: .warning, sentence: "Secure boot is off.")
+    ]
 
     static let machineSecret = SecretBytes.random(count: PasscodeVerifier.machineSecretLength)
 

@@ -27,6 +27,18 @@ struct HostInspectionTests {
         }
     }
 
+    @Test func whatOtherDevicesAreShownTriesNothingInTheKernel() throws {
+        let tree = try HostTree()
+        let readings = tree.inspection(launchHold: ENOSYS, overlay: .escaped).readings()
+        let tried: Set<HostFinding.ID> = [.launchHold, .overlayEscape, .userNamespaces]
+        #expect(tried.isDisjoint(with: readings.map(\.id)) && readings.count == 10)
+        #expect(Set(HostFinding.ID.allCases.map(\.title)).count == HostFinding.ID.allCases.count)
+        let preloaded = try finding(.preloadedLibraries, ["/etc/ld.so.preload": "/tmp/evil.so\n"])
+        #expect(preloaded.underminesAll)
+        #expect(try !finding(.tracing, ["/proc/sys/kernel/yama/ptrace_scope": "0\n"]).underminesAll)
+        #expect(try !finding(.preloadedLibraries).underminesAll)
+    }
+
     @Test func launchHoldIsWhatTheKernelAnswers() throws {
         #expect(try finding(.launchHold, launchHold: 0).state == .ok)
         #expect(try finding(.launchHold, launchHold: EPERM).state == .unknown)

@@ -71,6 +71,9 @@ struct AccessTests {
             let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
             try body(PINShareRequest(entries: Array(repeating: entry, count: 4)))
         case .attemptPIN: try body(PINAttemptRequest(verifier: .random(32)))
+        case .replacePIN:
+            let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            try body(PINReplaceRequest(verifier: .random(32), entry: entry))
         case .setPush: try body(TestPush.subscription(endpoint: "https://push.example.com/1"))
         case .push: try body(PushMessageRequest(payload: Data([1]), urgency: .normal, ttl: 1))
         }

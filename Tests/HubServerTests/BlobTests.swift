@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HubStore
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -103,6 +104,27 @@ struct BlobTests {
             // Another household has its own.
             let other = try await hub.found()
             #expect(try await hub.put(other.record(sealed: Data(count: 6_000)), by: other).status == 200)
+        }
+    }
+
+    @Test func aBlobThatWasSweptAwayCanBeSentAgain() async throws {
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            let bytes = Data.random(5_000)
+            let id = try await begin(hub, computer, bytes)
+            _ = try await piece(hub, computer, id, bytes.prefix(2_000), at: 0)
+            hub.time.advance(by: .seconds(100_000))
+            await eventually("it is swept away") {
+                try await hub.ask(.blobState, [id.description], token: computer.token).status == 404
+            }
+            await eventually("it can be begun") {
+                try await hub.ask(
+                    .beginBlob, token: computer.token,
+                    body: NewBlobRequest(id: id, size: 5_000, hash: Data(SHA256.hash(data: bytes)))
+                ).status == 200
+            }
+            let whole = try await piece(hub, computer, id, bytes, at: 0)
+            #expect(try whole.decoded(BlobState.self).isComplete)
         }
     }
 

@@ -97,6 +97,28 @@ struct ClientTests {
         }
     }
 
+    @Test func whoBelongsToAHouseholdMayFoundAnotherWithoutTheToken() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.registration = .token("registration token of the hub")
+            configuration.trustedProxies = [AddressRange("127.0.0.1")!]
+        }.run { hub in
+            let member = try await hub.found()
+            func found(_ token: Data?) async throws -> Int {
+                let device = TestDevice(household: .random(), id: .random(), role: .computer)
+                let request = NewHouseholdRequest(
+                    household: device.household, device: device.id, entry: Data([1]), tokenHash: device.tokenHash)
+                return try await hub.ask(
+                    .foundHousehold, token: token, headers: [("X-Forwarded-For", "8.8.8.8")], request
+                ).status
+            }
+            #expect(try await found(member.token) == 200)
+            #expect(try await found(nil) == 403)
+            #expect(try await found(.random(32)) == 403)
+            #expect(try await hub.ask(.removeHousehold, token: member.token).status == 204)
+            #expect(try await found(member.token) == 403)
+        }
+    }
+
     @Test func metricsAreForThisMachineAndWhoHasTheirToken() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.metricsToken = "metrics token of the hub"
         }.run {

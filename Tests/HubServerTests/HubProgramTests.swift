@@ -52,6 +52,24 @@ struct HubProgramTests {
         #expect(try await third.wait(timeout: .seconds(20)) == .code(0))
     }
 
+    @Test func itServesTheCompanionThatBelongsToItUnlessToldOtherwise() async throws {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        for (options, words) in [([], "<div id=\"app\">"), (["--web", "none"], "no companion app to show")] {
+            let directory = try TemporaryDirectory()
+            let child = try ChildProcess(
+                BuiltProducts.path("applocker-hub"),
+                ["--state", directory.path("hub"), "--listen", "127.0.0.1:0"] + options)
+            let port = try #require(await port(child))
+            let answer = try await client.execute(
+                HTTPClientRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(5))
+            let body = try await answer.body.collect(upTo: 65_536)
+            #expect(answer.status.code == 200 && String(buffer: body).contains(words), "\(options)")
+            kill(child.pid, SIGTERM)
+            #expect(try await child.wait(timeout: .seconds(20)) == .code(0))
+        }
+        try await client.shutdown()
+    }
+
     @Test func aDirectoryThatIsOpenToOthersIsRefused() async throws {
         let directory = try TemporaryDirectory()
         let state = directory.path("hub")
@@ -94,5 +112,36 @@ struct HubProgramTests {
             kill(child.pid, SIGKILL)
             _ = try await child.wait(timeout: .seconds(20))
         }
+    }
+
+    @Test(.requires(.postgresql)) func aHubOnPostgreSQLKeepsNothingOfItsOwn() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        defer { server.discard(database) }
+        try directory.write(database + "\n", to: "connection", permissions: 0o644)
+        let open = try start(directory.path("open"), "--postgres", directory.path("connection"))
+        #expect(try await open.wait(timeout: .seconds(20)) == .code(1))
+        #expect(open.errorOutput.contains("chmod 0600"), "\(open.errorOutput)")
+
+        chmod(directory.path("connection"), 0o600)
+        // Two at once make the tables once.
+        let hubs = try ["one", "two"].map { try start(directory.path($0), "--postgres", directory.path("connection")) }
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        for hub in hubs {
+            let port = try #require(await port(hub), "\(hub.errorOutput)")
+            let answer = try await client.execute(
+                HTTPClientRequest(url: "http://127.0.0.1:\(port)/health"), timeout: .seconds(5))
+            #expect(answer.status.code == 200)
+            _ = try await answer.body.collect(upTo: 1_024)
+        }
+        #expect(!FileManager.default.fileExists(atPath: directory.path("one/hub.sqlite")))
+        #expect(!FileManager.default.fileExists(atPath: directory.path("one/blobs")))
+        #expect(try await server.psql(database, "SELECT count(*) FROM household").output == "0\n")
+        for hub in hubs {
+            kill(hub.pid, SIGTERM)
+            #expect(try await hub.wait(timeout: .seconds(20)) == .code(0))
+        }
+        try await client.shutdown()
     }
 }

@@ -62,6 +62,86 @@ struct PINShareTests {
         }
     }
 
+    private func replace(
+        _ hub: HubUnderTest, _ phone: TestDevice, _ verifier: Data, by entry: PINShareRequest.Entry
+    ) async throws -> HubUnderTest.Answer {
+        try await hub.ask(
+            .replacePIN, token: phone.token, body: PINReplaceRequest(verifier: verifier, entry: entry))
+    }
+
+    @Test func oneEntryIsReplacedByWhoHasItsVerifierAndTheOthersGoOn() async throws {
+        try await HubUnderTest.run { hub in
+            let phone = try await prepare(hub)
+            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            #expect(try await attempt(hub, phone, .random(32)).error?.code == .wrongPIN)
+            #expect(try await replace(hub, phone, verifiers[2], by: new).status == 204)
+            // As a right PIN.
+            #expect(try await state(hub, phone).failures == 0)
+            #expect(
+                try await attempt(hub, phone, new.verifier).decoded(PINShareAnswer.self).share == new.share)
+            for verifier in [verifiers[0], verifiers[1], verifiers[3]] {
+                let answer = try await attempt(hub, phone, verifier)
+                #expect(try answer.decoded(PINShareAnswer.self).share == Data(verifier.reversed()))
+            }
+            #expect(try await attempt(hub, phone, verifiers[2]).error?.code == .wrongPIN)
+        }
+    }
+
+    @Test func aWrongReplacementIsCountedAndWaitsAsAnAttempt() async throws {
+        try await HubUnderTest.run { hub in
+            let phone = try await prepare(hub)
+            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            for count in 1...4 {
+                #expect(try await replace(hub, phone, .random(32), by: new).error?.code == .wrongPIN)
+                #expect(try await state(hub, phone).failures == count)
+            }
+            #expect(try await replace(hub, phone, .random(32), by: new).status == 429)
+            #expect(try await replace(hub, phone, verifiers[0], by: new).status == 429)
+            hub.time.advance(by: .seconds(61))
+            #expect(try await attempt(hub, phone, new.verifier).status == 429)
+            hub.time.advance(by: .seconds(61))
+            for _ in 7...9 {
+                #expect(try await replace(hub, phone, .random(32), by: new).status == 429)
+                hub.time.advance(by: .seconds(61))
+            }
+            #expect(try await replace(hub, phone, .random(32), by: new).error?.code == .gone)
+            #expect(try await replace(hub, phone, verifiers[0], by: new).error?.code == .gone)
+        }
+    }
+
+    /// Who has one PIN must not learn another one by changing theirs to a guess: nothing is answered differently, and what
+    /// they get is their own.
+    @Test func aGuessAsANewPINTellsNothing() async throws {
+        try await HubUnderTest.run { hub in
+            let phone = try await prepare(hub)
+            let guess = PINShareRequest.Entry(verifier: verifiers[3], share: .random(32))
+            #expect(try await replace(hub, phone, verifiers[0], by: guess).status == 204)
+            #expect(
+                try await attempt(hub, phone, verifiers[3]).decoded(PINShareAnswer.self).share == guess.share)
+            // Changed away again, the other one's is as it was.
+            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            #expect(try await replace(hub, phone, verifiers[3], by: new).status == 204)
+            #expect(
+                try await attempt(hub, phone, verifiers[3]).decoded(PINShareAnswer.self).share
+                    == Data(verifiers[3].reversed()))
+        }
+    }
+
+    @Test func aReplacementHasThirtyTwoBytesOfEach() async throws {
+        try await HubUnderTest.run { hub in
+            let phone = try await prepare(hub)
+            let sizes = [(31, 32, 32), (32, 33, 32), (32, 32, 0)]
+            for (old, verifier, share) in sizes {
+                let answer = try await replace(
+                    hub, phone, old == 32 ? verifiers[0] : .random(old),
+                    by: .init(verifier: .random(verifier), share: .random(share)))
+                #expect(answer.error?.code == .badRequest)
+            }
+            #expect(try await state(hub, phone).failures == 0)
+            #expect(try await attempt(hub, phone, verifiers[0]).status == 200)
+        }
+    }
+
     @Test func aPINShareIsItsOwnDevices() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()

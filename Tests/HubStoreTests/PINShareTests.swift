@@ -12,6 +12,12 @@ extension PINShareRequest {
         })
 }
 
+extension PINShareRequest.Entry {
+    static func new(_ number: UInt8) -> Self {
+        Self(verifier: Data(repeating: number, count: 32), share: Data(repeating: 0x40 + number, count: 32))
+    }
+}
+
 extension PushSubscriptionRequest {
     static let sample = PushSubscriptionRequest(
         endpoint: "https://push.example/abc", keys: Keys(p256dh: "BPd…", auth: "a'\"; --"))
@@ -109,6 +115,82 @@ extension Conformance {
                 _ = try await store.attemptPIN(device: device, household: household, at: now + 600)
             }
             await expectRefusal(.gone) { try await store.succeedPIN(device: device, household: household) }
+        }
+
+        @Test(arguments: StoreKind.allCases)
+        func oneEntryGivesWayAndTheOthersStay(_ kind: StoreKind) async throws {
+            let (open, household, device) = try await shared(kind)
+            let store = open.store
+            let (sample, new) = (PINShareRequest.sample.entries, PINShareRequest.Entry.new(1))
+            _ = try await store.attemptPIN(device: device, household: household, at: now)
+            try await store.succeedPIN(
+                device: device, household: household, replacing: sample[1].verifier, by: new)
+            let attempt = try await store.attemptPIN(device: device, household: household, at: now)
+            // It begins anew, and the new one is the last.
+            #expect(attempt.failures == 1)
+            let expected = [sample[0], sample[2], sample[3], new]
+            #expect(attempt.entries.map(\.verifier) == expected.map(\.verifier))
+            #expect(attempt.entries.map(\.share) == expected.map(\.share))
+            // One that is gone can't be replaced, and nothing is changed then.
+            await expectRefusal(.conflict) {
+                try await store.succeedPIN(
+                    device: device, household: household, replacing: sample[1].verifier, by: .new(2))
+            }
+            let after = try await store.attemptPIN(device: device, household: household, at: now)
+            #expect(after.failures == 2 && after.entries.map(\.share) == expected.map(\.share))
+            var short = PINShareRequest.Entry.new(3)
+            short.share.removeLast()
+            await expectRefusal(.badRequest) {
+                try await store.succeedPIN(
+                    device: device, household: household, replacing: sample[0].verifier, by: short)
+            }
+        }
+
+        @Test(arguments: StoreKind.allCases)
+        func aDestroyedShareHasNothingToReplace(_ kind: StoreKind) async throws {
+            let (open, household, device) = try await shared(kind)
+            let store = open.store
+            for number in 0..<10 {
+                _ = try await store.attemptPIN(device: device, household: household, at: now + Int64(number * 60))
+            }
+            try await store.failPIN(device: device, household: household)
+            await expectRefusal(.gone) {
+                try await store.succeedPIN(
+                    device: device, household: household, replacing: PINShareRequest.sample.entries[0].verifier,
+                    by: .new(1))
+            }
+            // The zeros that are left fit nothing either.
+            await expectRefusal(.gone) {
+                try await store.succeedPIN(
+                    device: device, household: household, replacing: Data(count: 32), by: .new(1))
+            }
+        }
+
+        @Test(arguments: StoreKind.allCases)
+        func replacementsAtTheSameMomentLoseNoEntry(_ kind: StoreKind) async throws {
+            let (open, household, device) = try await shared(kind)
+            let store = open.store
+            let sample = PINShareRequest.sample.entries
+            let done = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<12 {
+                    group.addTask {
+                        do {
+                            try await store.succeedPIN(
+                                device: device, household: household, replacing: sample[number % 4].verifier,
+                                by: .new(UInt8(number)))
+                            return true
+                        } catch {
+                            return false
+                        }
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            // The first of each wins.
+            #expect(done == 4)
+            let left = try await store.attemptPIN(device: device, household: household, at: now).entries
+            #expect(Set(left.map(\.verifier)).count == 4)
+            #expect(Set(left.map { Int($0.verifier[0]) % 4 }) == [0, 1, 2, 3])
         }
 
         @Test(arguments: StoreKind.allCases)

@@ -64,12 +64,19 @@ import WireProtocol
             try await fixture.run(
                 "settings", "set", "--camera", Self.computerPhoto, "--photo-from", "1", passcodes: [passcode]
             ).status == 0)
+        // Nobody is at the computer: the phone is asked, and says no.
         let launch = try ChildProcess(diary)
+        await eventually("the request arrives") {
+            try await companion.sync()
+            return await !companion.requests().isEmpty
+        }
+        let computer = try await companion.computer(nil)
+        let prompt = try #require(await companion.requests().first?.prompt)
+        #expect(try await companion.command(.deny(prompt: prompt), to: computer).state == .done)
         #expect(try await launch.wait() == .notStarted(errno: EPERM))
         #expect(try await fixture.run("unlock", "liebestagebuch", passcodes: ["falsches passwort"]).status == 1)
         try await companion.sync()
         _ = try await companion.write(title: "Einkauf", body: "milch und " + Self.noteText)
-        let computer = try await companion.computer(nil)
         let grant = GrantRequest(.duration, seconds: 60)
         let reply = try await companion.command(.unlockApp(app: "liebestagebuch", grant: grant), to: computer)
         #expect(reply.state == .done)

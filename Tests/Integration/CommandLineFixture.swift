@@ -60,7 +60,9 @@ final class CommandLineFixture: Sendable {
         return Outcome(status: status, output: child.output, errors: child.errorOutput)
     }
 
-    func start(_ arguments: [String], passcodes: [String]? = nil) throws -> ChildProcess {
+    /// - Parameter more: of the environment, beside what every command has.
+    func start(_ arguments: [String], passcodes: [String]? = nil, more: [String: String] = [:]) throws -> ChildProcess {
+        let environment = environment.merging(more) { $1 }
         let words = arguments + (passcodes == nil ? [] : ["--passcode-fd", "3"])
         guard let passcodes else { return try ChildProcess(try path, words, environment: environment) }
         let lines = Pipe()

@@ -52,11 +52,32 @@ import WireProtocol
             return await companion.requests().first?.appName == "diary"
         }
         #expect(launch.isRunning && launch.exit == nil)
+        let report = try #require(await companion.report().computers.first)
+        #expect(report.status.integrity?.contains { $0.id == "root-access" && !$0.sentence.isEmpty } == true)
+        let list = try #require(await companion.lists()[report.id])
+        #expect(list.apps.count == 1 && list.others != nil)
         let prompt = try #require(await companion.requests().first?.prompt)
         let approved = try await fixture.run("companion", "command", "approve", prompt, "--state", phone)
         #expect(approved.status == 0, "\(approved.output)\(approved.errors)")
         #expect(try await launch.wait() == .code(0))
         prompter.cancel()
+
+        // No prompter is there at all: the phone alone is asked, unless the owner does not want it.
+        await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : false") }
+        #expect(try await fixture.run("companion", "command", "lock-all", "--state", phone).status == 0)
+        let second = try ChildProcess(diary)
+        await eventually("the second request arrives") {
+            try await companion.sync()
+            return await companion.requests().count == 1
+        }
+        #expect(second.isRunning && second.exit == nil)
+        let other = try #require(await companion.requests().first?.prompt)
+        #expect(try await fixture.run("companion", "command", "approve", other, "--once", "--state", phone).status == 0)
+        #expect(try await second.wait() == .code(0))
+        #expect(
+            try await fixture.run("settings", "set", "--ask-phone-only", "off", passcodes: passcode).status == 0)
+        let third = try? ChildProcess(diary)
+        #expect(try await third?.wait() != .code(0))
         let alerts = try await fixture.run("companion", "alerts", "--state", phone)
         #expect(alerts.output.contains("diary was started and waits for the passcode."))
 

@@ -34,11 +34,16 @@ final class GnomeShellSession: Sendable {
         }
         _ = try await Self.evaluate(
             """
-            Main.overview.hide();
             Main.messageTray.getSources().forEach(source => source.destroy());
             global.keyboard = imports.gi.Clutter.get_default_backend().get_default_seat()
                 .create_virtual_device(imports.gi.Clutter.InputDeviceType.KEYBOARD_DEVICE); 1
             """, environment)
+        // No window has the keyboard while the overview is there, and it stays while the shell is starting up.
+        await eventually(timeout: .seconds(20), every: .milliseconds(200), "the overview is gone") {
+            try await Self.evaluate(
+                "Main.overview.hide(); Main.layoutManager._startingUp || Main.overview.visible ? 0 : 1", environment)
+                == "1"
+        }
         prompter = try await DesktopSession.startPrompter(applocker, environment)
     }
 
@@ -119,10 +124,11 @@ final class GnomeShellSession: Sendable {
 
     func awaitPrompt(_ name: String) async throws {
         await eventually(timeout: .seconds(15), every: .milliseconds(50), "the prompt for \(name)") {
-            try await titles().contains("\"\(name) is locked\"")
+            try await evaluate("String(global.display.focus_window && global.display.focus_window.get_title())")
+                == "\"\(name) is locked\""
         }
         // Keys that come right after the window are not taken as an answer.
-        try await Task.sleep(for: .milliseconds(800))
+        try await Task.sleep(for: .milliseconds(1_200))
     }
 
     func photograph(_ name: String) async throws -> Picture {

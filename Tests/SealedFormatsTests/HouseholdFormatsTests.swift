@@ -71,6 +71,16 @@ struct InvitationTests {
         #expect(other.proof != invitation.proof)
     }
 
+    @Test func aLinkSaysWhetherItLetsAPhoneOrAComputerIn() throws {
+        for role in [DeviceRole.companion, .computer] {
+            let invitation = Invitation(household: .random(), computer: .random(), role: role)
+            let (read, _) = try Invitation.reading(link: invitation.link(hub: "https://hub.example"))
+            #expect(read.role == role && read.proof == invitation.proof)
+        }
+        let unknown = [3] + [UInt8](repeating: 7, count: 80)
+        #expect(try refusal { _ = try Invitation(bytes: unknown) } == .unknownVersion)
+    }
+
     @Test func namesThatNobodyCouldReadAreRefused() throws {
         let (signing, box) = (DeviceSigningKey().publicKey, BoxKeyPair().publicKey)
         for name in ["", String(repeating: "ä", count: 33)] {
@@ -82,6 +92,20 @@ struct InvitationTests {
 }
 
 struct DeviceKeysTests {
+    @Test func twoComputersGiveADeviceItsKeysUnderIdsOfTheirOwn() throws {
+        let (giver, receiver) = (
+            try #require(ItemID(String(repeating: "1", count: 32))),
+            try #require(ItemID(String(repeating: "2", count: 32)))
+        )
+        let id = DeviceKeys.recordID(from: giver, to: receiver)
+        // printf, xxd and sha256sum make the same of docs/formats.md.
+        #expect(id.description == "31acf96cd9132903883b104a256cb481")
+        #expect(DeviceKeys.isFor(receiver, id: id, author: giver))
+        #expect(DeviceKeys.isFor(receiver, id: receiver, author: giver))
+        #expect(!DeviceKeys.isFor(receiver, id: id, author: .random()))
+        #expect(!DeviceKeys.isFor(.random(), id: id, author: giver))
+    }
+
     @Test func aRingReachesTheDeviceThatItWasBoxedToAndNoOther() throws {
         let (keys, other) = (BoxKeyPair(), BoxKeyPair())
         let household = ItemID.random()

@@ -78,6 +78,7 @@ struct HouseholdVectorTests {
         let link: String
         let join: String?
         let hub: String?
+        let role: String?
         let household: String?
         let computer: String?
         let invitation: String?
@@ -96,10 +97,11 @@ struct HouseholdVectorTests {
 
     @Test func pairingLinksAreReadAndJoinsOpened() throws {
         let vectors = try Vectors.load("invitation.json", as: SealedVectors<InvitationVector, InvitationVector>.self)
-        #expect(vectors.opens.count == 3 && vectors.refused.count == 14)
+        #expect(vectors.opens.count == 4 && vectors.refused.count == 15)
         for vector in vectors.opens {
             let (invitation, hub, joining) = try vector.read()
             #expect(hub == vector.hub)
+            #expect(invitation.role == (vector.role == "computer" ? .computer : .companion), "\(vector.name)")
             #expect(invitation.household.description == vector.household)
             #expect(invitation.computer.description == vector.computer)
             #expect(invitation.id.description == vector.invitation)

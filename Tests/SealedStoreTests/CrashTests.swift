@@ -71,7 +71,7 @@ private struct Acknowledged {
             let bytes = try await store.read(id, offset: 0, length: size + 1)
             #expect(bytes == (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }, "half a blob")
         }
-        try await store.sweep(keeping: Set(files.map(\.name.id)))
+        try await store.sweep(keeping: database.blobsOfRecords())
         #expect(Set(try await store.kept()) == Set(files.map(\.name.id)), "orphans")
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("blobs/passing")).isEmpty)
     }

@@ -162,10 +162,10 @@ import WireProtocol
         let columns = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
             try $0.columns(in: "record").map(\.name)
         }
-        // The last two: which revision the hub has, and its number there.
+        // The last three: which revision the hub has, its number there, and the ids of sealed content.
         #expect(
             columns == [
-                "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence",
+                "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence", "blobs",
             ])
     }
 

@@ -18,7 +18,7 @@ func say(_ line: String) {
 func record(_ collection: RecordCollection, _ id: ItemID, _ revision: UInt64, sealed: [UInt8]?) -> StoredRecord {
     StoredRecord(
         name: RecordName(vault: vault, collection: collection, id: id, revision: revision), epoch: 1, author: vault,
-        sealed: sealed)
+        sealed: sealed, blobs: collection == .files ? [id] : [])
 }
 
 /// What a blob of this id holds, so that a reader can tell half of one from all of it.
@@ -34,7 +34,7 @@ let key = SecretBytes(capacity: 32) { buffer in
 let database = try StateDatabase(path: directory + "/state.sqlite", signingKey: try DeviceSigningKey(privateKey: key))
 let blobs = try BlobDirectory(path: directory + "/blobs")
 // As the daemon does at its start.
-try await blobs.sweep(keeping: Set(try await database.records(in: .files).map(\.name.id)))
+try await blobs.sweep(keeping: database.blobsOfRecords())
 say("started")
 
 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -43,10 +43,13 @@ public final class PostgresServer: Sendable {
     private let bin: String
     /// initdb and postgres refuse to run as root.
     private let user: uid_t? = geteuid() == 0 ? 65_534 : nil
+    private let network: CuttableNetwork?
     private let process = Mutex<ChildProcess?>(nil)
     private let names = Mutex<(next: Int, unused: [String])>((0, []))
 
-    public init() async throws {
+    /// - Parameter network: at whose far end it listens, too. Needs root.
+    public init(network: CuttableNetwork? = nil) async throws {
+        self.network = network
         guard let bin = Self.programs else { throw Failed(description: "there is no PostgreSQL server here") }
         self.bin = bin
         directory = try TemporaryDirectory()
@@ -56,6 +59,12 @@ public final class PostgresServer: Sendable {
             ["-D", directory.path("data"), "-U", "hub", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
             workingDirectory: directory.path, user: user, timeout: .seconds(60))
         guard made.exit == .code(0) else { throw Failed(description: "initdb: \(made.errorOutput)") }
+        if let network {
+            let rules = directory.path("data/pg_hba.conf")
+            let text = try String(contentsOfFile: rules, encoding: .utf8)
+            try (text + "host all all \(network.address)/30 trust\n").write(
+                toFile: rules, atomically: false, encoding: .utf8)
+        }
         try await start()
         Self.sharedPath.withLock { [pid = process.withLock { $0?.pid }, path = directory.path] shared in
             if shared == nil, let pid { shared = (pid, path) }
@@ -64,12 +73,24 @@ public final class PostgresServer: Sendable {
 
     /// Returns once it answers.
     public func start() async throws {
-        let server = try ChildProcess(
-            bin + "/postgres",
-            [
-                "-D", directory.path("data"), "-k", directory.path, "-c", "listen_addresses=", "-c",
-                "max_connections=300", "-c", "shared_buffers=64MB",
-            ], workingDirectory: directory.path, user: user)
+        let arguments = [
+            "-D", directory.path("data"), "-k", directory.path, "-c", "listen_addresses=\(network?.address ?? "")",
+            "-c",
+            "max_connections=300", "-c", "shared_buffers=64MB",
+        ]
+        let server =
+            if let network, let user {
+                // Each of these becomes the next: the process is the server's.
+                try ChildProcess(
+                    "ip",
+                    [
+                        "netns", "exec", network.name, "setpriv", "--reuid=\(user)", "--regid=\(user)",
+                        "--clear-groups",
+                        bin + "/postgres",
+                    ] + arguments, workingDirectory: directory.path)
+            } else {
+                try ChildProcess(bin + "/postgres", arguments, workingDirectory: directory.path, user: user)
+            }
         process.withLock { $0 = server }
         for _ in 0..<600 {
             if try await psql("postgres", "SELECT 1").exit == .code(0) { return }
@@ -97,6 +118,11 @@ public final class PostgresServer: Sendable {
         let made = try await psql("postgres", "CREATE DATABASE \(name)")
         guard made.exit == .code(0) else { throw Failed(description: made.errorOutput) }
         return "host=\(directory.path) user=hub dbname=\(name)"
+    }
+
+    /// The same database, by way of the network.
+    public func overNetwork(_ connectionString: String) -> String {
+        connectionString.replacingOccurrences(of: "host=\(directory.path)", with: "host=\(network?.address ?? "")")
     }
 
     /// Nobody needs the database any more: it goes when the next one is made.

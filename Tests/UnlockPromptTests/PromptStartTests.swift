@@ -11,6 +11,7 @@ struct PromptOptionsTests {
         #expect(PromptOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
         #expect(PromptOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
         #expect(PromptOptions(["--photo-fd", "3"]) == .showPhoto(3, caption: nil, hides: false))
+        #expect(PromptOptions(["--link-fd", "3"]) == .showLink(3))
         #expect(PromptOptions(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4, hides: false))
         #expect(PromptOptions(["--photo-fd", "3", "--hide-on-capture"]) == .showPhoto(3, caption: nil, hides: true))
         #expect(PromptOptions(["--unlock-all", "--socket", "/run/x"]) == .unlockAll(socket: "/run/x"))

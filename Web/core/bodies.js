@@ -8,10 +8,13 @@ import { isID } from "../crypto/bytes.js";
  *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number, waitingLaunches: number,
  *   prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }} StatusReport
  * @typedef {{ name: string, clock: number, status: StatusReport, auditHead?: string, lastEvent?: string,
- *   rosterNumber: number, hubProblems: string[], vault?: string }} ComputerStatus
+ *   rosterNumber: number, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[] }} ComputerStatus
+ * @typedef {{ id: string, title: string, state: "ok" | "warning" | "problem", sentence: string }} IntegrityFinding
  * @typedef {{ id: string, name: string, state: "locked" | "unlocked" | "outside_schedule" | "monitoring_off",
  *   opensUntil?: number, schedule?: string, categories: string[] }} RemoteApp
- * @typedef {{ clock: number, apps: RemoteApp[] }} ComputerApps
+ * @typedef {{ id: string, name: string }} OtherApp
+ * @typedef {{ name: string, schedule?: string }} RemoteCategory
+ * @typedef {{ clock: number, apps: RemoteApp[], others?: OtherApp[], categories?: RemoteCategory[] }} ComputerApps
  * @typedef {{ kind: string, computer: string, computerName: string, time: number, app?: string, appName?: string,
  *   reason?: string, sentence: string, photo?: string, previous?: string }} HouseholdEvent
  * @typedef {{ computer: string, computerName: string, prompt: string, app: string, appName: string, path: string,
@@ -53,12 +56,17 @@ const checks = {
     status: object({
         name: text, clock: number, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
         hubProblems: list(text), vault: maybe(isID),
+        integrity: maybe(list(object({
+            id: text, title: text, state: oneOf("ok", "warning", "problem"), sentence: text,
+        }))),
     }),
     apps: object({
         clock: number,
         apps: list(object({
             id: text, name: text, state: text, opensUntil: maybe(number), schedule: maybe(text), categories: list(text),
         })),
+        others: maybe(list(object({ id: text, name: text }))),
+        categories: maybe(list(object({ name: text, schedule: maybe(text) }))),
     }),
     events: object({
         kind: text, computer: isID, computerName: text, time: number, app: maybe(text), appName: maybe(text),

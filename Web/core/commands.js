@@ -16,7 +16,9 @@ import { CompanionError } from "./errors.js";
  * @typedef {{ lockAll: {} } | { unlockAll: { grant: Grant } } | { lockApp: { app: string } }
  *   | { unlockApp: { app: string, grant: Grant } } | { approve: { prompt: string, grant: Grant } } | { deny: { prompt: string } }
  *   | { lockVault: {} } | { takePhoto: {} } | { signOut: {} } | { removePhoto: { photo: string } } | { report: {} }
- *   | { addApp: { app: string } } | { removeApp: { app: string } } | { setSchedule: { app: string, schedule: string } }} Action
+ *   | { addApp: { app: string } } | { removeApp: { app: string } } | { setSchedule: { app: string, schedule: string } }
+ *   | { setCategories: { app: string, categories: string[] } } | { renameDevice: { device: string, name: string } }
+ *   | { revokeDevice: { device: string } }} Action
  */
 /**
  * `sent`: the hub has it.
@@ -24,6 +26,19 @@ import { CompanionError } from "./errors.js";
  */
 
 const patience = 30_000;
+
+const steps = /** @type {const} */ (["sent", "received"]);
+
+/**
+ * Tells each step once and in its order: the stream may be faster than the answer to the request.
+ * @param {((state: CommandState) => void) | undefined} progress
+ */
+function inOrder(progress) {
+    let told = 0;
+    return (/** @type {"sent" | "received"} */ state) => {
+        for (const end = steps.indexOf(state) + 1; told < end; told += 1) progress?.(steps[told]);
+    };
+}
 
 export class Commands {
     /** @param {Device} device @param {Household} household */
@@ -41,7 +56,8 @@ export class Commands {
      * @returns {Promise<CommandReply>} its state is "done" or "refused"
      */
     async send(computer, action, progress) {
-        const reply = await this.#attempt(computer, action, progress);
+        const step = inOrder(progress);
+        const reply = await this.#attempt(computer, action, step);
         if (reply.state !== "refused" || (reply.reason !== "too_old" && reply.reason !== "too_early")) {
             progress?.(reply.state === "done" ? "done" : "refused");
             return reply;
@@ -51,27 +67,27 @@ export class Commands {
             corrected(clocks, computer, reply.clock, this.device.time.now());
             await this.device.store.write({ facts: { clocks } });
         });
-        const second = await this.#attempt(computer, action, progress);
+        const second = await this.#attempt(computer, action, step);
         progress?.(second.state === "done" ? "done" : "refused");
         return second;
     }
 
-    /** @param {string} computer @param {Action} action @param {(state: CommandState) => void} [progress] */
-    async #attempt(computer, action, progress) {
+    /** @param {string} computer @param {Action} action @param {(state: "sent" | "received") => void} step */
+    async #attempt(computer, action, step) {
         const { device } = this;
         const clocks = await device.store.fact("clocks", {});
         const id = randomID();
         const issued = Math.round(clockOf(clocks, computer, device.time.now()));
-        const record = await device.keys.sealHousehold("commands", id, { computer, issued, action });
+        const record = await device.keys.sealHousehold("commands", id, { computer, issued, action }, device.statusKeys);
         const ended = new AbortController();
         try {
-            const reply = this.#reply(id, computer, ended.signal, () => progress?.("received"));
+            const reply = this.#reply(id, computer, ended.signal, () => step("received"));
             reply.catch(() => {});
             const [outcome] = await device.hub.write([record]);
             if (outcome.sequence === undefined) {
                 throw new CompanionError("noAnswer", outcome.error?.message ?? "The hub did not take the command.");
             }
-            progress?.("sent");
+            step("sent");
             return await reply;
         } finally {
             ended.abort();

@@ -3,16 +3,25 @@ import { CompanionStore } from "../store/store.js";
 import { Tabs } from "../store/tabs.js";
 import { HubError } from "../protocol/errors.js";
 import { systemTime } from "../protocol/time.js";
+import { VaultAudit } from "./audit.js";
 import { Commands } from "./commands.js";
 import { Device } from "./device.js";
+import { Decoy } from "./decoy.js";
+import { knowsVault, openDrawer, Private } from "./drawer.js";
+import { Editing } from "./editing.js";
 import { CompanionError } from "./errors.js";
 import { Following } from "./following.js";
 import * as gate from "./gate.js";
 import { Household } from "./household.js";
+import { UnlockedKeys } from "./keys.js";
+import { Moments } from "./moments.js";
 import { Notes } from "./notes.js";
 import { forgetUnfinished, pair } from "./pairing.js";
 import { Photos } from "./photos.js";
-import { takeDeferred } from "./taking.js";
+import { Pictures } from "./pictures.js";
+import { take, takeDeferred } from "./taking.js";
+import { settleKeys } from "./vault-keys.js";
+import { Vaults } from "./vaults.js";
 
 /**
  * `new`: to be paired. `gate`: admitted, a PIN has to be set. `lost`: it was paired, and the browser threw away what it kept.
@@ -25,7 +34,7 @@ const mark = "applocker-device";
 
 /**
  * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of records that are to be
- * shown anew), "outbox" (something was sent).
+ * shown anew), "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
  */
 export class Companion extends EventTarget {
     /** @type {Admitted | null} */
@@ -40,10 +49,18 @@ export class Companion extends EventTarget {
         this.name = name;
         this.household = new Household(device);
         this.following = new Following(device);
-        this.notes = new Notes(device, this.household, () => this.#send());
+        this.editing = new Editing(device, this.household, () => this.#send());
+        this.notes = new Notes(device, this.editing);
+        this.moments = new Moments(device, this.editing);
+        this.pictures = new Pictures(device, this.editing, this.moments);
         this.photos = new Photos(device);
+        this.private = new Private(device);
+        this.decoy = new Decoy(device, () => this.#send());
+        this.audit = new VaultAudit(device, this.editing, this.private);
         this.commands = new Commands(device, this.household);
-        for (const kind of ["state", "connection", "changed", "outbox"]) {
+        /** Those shared with others; each has a companion of its own. */
+        this.vaults = new Vaults(this, (membership) => Companion.#ofVault(membership, device.time));
+        for (const kind of ["state", "connection", "changed", "outbox", "upload"]) {
             device.events.addEventListener(kind, (event) =>
                 this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
         }
@@ -71,6 +88,34 @@ export class Companion extends EventTarget {
         return companion;
     }
 
+    /**
+     * Of a shared vault: open from the beginning, and ended when the main gate closes. Throws StoreError, FormatError, CompanionError `pairAgain`.
+     * @param {import("./vaults.js").OpenMembership} membership
+     * @param {import("../protocol/time.js").Time} time
+     */
+    static async #ofVault({ database, facts, rootKey, written }, time) {
+        /** @type {Companion | null} */
+        let companion = null;
+        const store = await CompanionStore.open(() => {
+            if (companion) companion.#lose();
+        }, database);
+        try {
+            if (written) await store.write({ facts: written });
+            const device = new Device(store, new Tabs(database), time, facts);
+            const { content } = await openDrawer(store, rootKey);
+            device.unlocked = await UnlockedKeys.from(facts.household, rootKey, content.ring);
+            await device.load();
+            device.settle = () => settleKeys(device, (record) => take(device, [record]));
+            companion = new Companion(device, database);
+        } catch (error) {
+            store.close();
+            throw error;
+        }
+        companion.following.start();
+        takeDeferred(companion.device).then(() => companion?.pictures.sweep()).catch(() => {});
+        return companion;
+    }
+
     /** @returns {CompanionState} */
     get state() {
         if (this.#admitted) return "gate";
@@ -90,6 +135,8 @@ export class Companion extends EventTarget {
     #heard(message) {
         switch (message.kind) {
             case "changed":
+                // Stands by, for the case that the tab which brings a photo to the hub is closed.
+                if (message.keys.some((key) => key.startsWith("photos/"))) this.following.uploading.start();
                 return this.device.tell("changed", message.keys);
             case "waiting":
                 return void this.following.send().catch(() => {});
@@ -101,7 +148,10 @@ export class Companion extends EventTarget {
                 this.device.facts = null;
                 return this.device.tell("state");
             case "state":
-                return void this.device.load().then(() => this.device.tell("state")).catch(() => {});
+                return void this.device.load().then(() => {
+                    if (this.device.unlocked && !this.device.member) this.vaults.open();
+                    this.device.tell("state");
+                }).catch(() => {});
         }
     }
 
@@ -138,6 +188,7 @@ export class Companion extends EventTarget {
         this.#isLost = false;
         this.device.unlocked = keys;
         await this.device.load();
+        this.vaults.open();
         this.following.start();
         this.device.tabs.tell({ kind: "state" });
         this.device.tell("state");
@@ -150,7 +201,7 @@ export class Companion extends EventTarget {
      * @param {string} pin
      */
     async unlockWithPIN(pin) {
-        await this.#unlocking(() => gate.unlockWithPIN(this.device, pin));
+        await this.#unlocking(() => this.#counting(gate.unlockWithPIN(this.device, pin)));
     }
 
     /**
@@ -173,8 +224,40 @@ export class Companion extends EventTarget {
             throw new CompanionError("locked", "AppLocker was locked again.");
         }
         await takeDeferred(this.device);
+        this.pictures.sweep().catch(() => {});
         this.#send();
+        // Of another session there may be others.
+        this.vaults.close();
+        this.vaults.open();
         this.device.tell("state");
+        this.audit.unlocked().catch(() => {});
+    }
+
+    /**
+     * A wrong PIN goes into the log of the vault.
+     * @param {Promise<void>} attempt
+     */
+    async #counting(attempt) {
+        try {
+            await attempt;
+        } catch (error) {
+            if (error instanceof CompanionError && error.code === "wrongPIN") await this.audit.failed().catch(() => {});
+            throw error;
+        }
+    }
+
+    /**
+     * The gate asks once more while it is open: the hub counts it as any other, and the keys in use stay as they are.
+     * Throws as `unlockWithPIN`, and CompanionError `locked`.
+     * @param {string} pin
+     */
+    confirmWithPIN(pin) {
+        return this.#counting(gate.confirmWithPIN(this.device, pin));
+    }
+
+    /** @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped. Throws CompanionError `noPasskey`, `locked`. */
+    confirmWithPasskey(output) {
+        return gate.confirmWithPasskey(this.device, output);
     }
 
     /** @param {import("./gate.js").Passkey} passkey @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped */
@@ -202,13 +285,21 @@ export class Companion extends EventTarget {
         this.device.tabs.tell({ kind: "lock" });
     }
 
+    /** As `lock`, in this tab alone: for one that was hidden too long while the person is in another. */
+    lockTab() {
+        this.#lockHere();
+    }
+
     #lockHere() {
         this.#locks += 1;
+        this.vaults.close();
         this.#admitted?.keys.wipe();
         this.#admitted = null;
         this.device.unlocked?.wipe();
         this.device.unlocked = null;
         this.notes.forget();
+        this.moments.forget();
+        this.pictures.forget();
         this.device.tell("state");
     }
 
@@ -241,14 +332,16 @@ export class Companion extends EventTarget {
      */
     async report() {
         const { store, facts } = this.device;
-        const lines = await store.waiting();
+        const { unlocked } = this.device;
+        // What is of another PIN is not told.
+        const lines = (await store.waiting()).filter(({ record }) => !unlocked || knowsVault(unlocked.ring, record.vault));
         return {
             device: facts && {
                 hub: facts.hub, household: facts.household, computer: facts.computer, device: facts.device, name: facts.name,
             },
             connection: this.following.connection, problem: this.following.problem,
             cursor: await store.fact("cursor", 0), waiting: lines.filter((line) => !line.problem).length,
-            failed: lines.filter((line) => line.problem).length, deferred: (await store.deferred()).length,
+            failed: lines.filter((line) => line.problem).length, deferred: unlocked && !unlocked.receivesKeys ? 0 : (await store.deferred()).length,
             refused: await store.fact("refused", 0), misbehaviour: await store.fact("misbehaviour", []),
             room: await CompanionStore.room(),
         };
@@ -273,6 +366,7 @@ export class Companion extends EventTarget {
         this.following.stop();
         this.lock();
         await this.device.store.erase();
+        await this.vaults.erase();
         localStorage.removeItem(`${mark}/${this.name}`);
         this.device.facts = null;
         this.#isLost = false;
@@ -289,6 +383,13 @@ export class Companion extends EventTarget {
         this.#lockHere();
         this.device.tabs.close();
         this.device.store.close();
+    }
+
+    /** The same, once what is being written is written. Of a shared vault. */
+    async end() {
+        this.following.stop();
+        this.#lockHere();
+        await this.device.tabs.alone("edit", async () => this.close());
     }
 }
 

@@ -1,8 +1,9 @@
 // What all parts of a companion share: its store, its place in the household, and the keys that are there now.
 import { HubClient } from "../protocol/client.js";
 import { Roster, RosterMisbehaviour } from "../crypto/roster.js";
-import { KeyRing } from "../crypto/ring.js";
+import { openDrawer } from "./drawer.js";
 import { CompanionError } from "./errors.js";
+import { statusKeysOf } from "./keys.js";
 
 /**
  * @typedef {import("../store/store.js").CompanionStore} CompanionStore
@@ -36,9 +37,23 @@ export class Device {
     unlocked = null;
     /** @type {HubClient | null} */
     #hub = null;
+    /** @type {Promise<void>} */
+    #following = Promise.resolve();
 
-    /** @param {CompanionStore} store @param {Tabs} tabs @param {Time} time */
-    constructor(store, tabs, time) {
+    /**
+     * Called before anything is sent. Throws HubError, HubUnreachable, CompanionError: it is sent later then.
+     * @type {() => Promise<void>}
+     */
+    settle = async () => {};
+
+    /**
+     * @param {CompanionStore} store
+     * @param {Tabs} tabs
+     * @param {Time} time
+     * @param {DeviceFacts | null} member of a shared vault: then these facts are kept sealed elsewhere, and no key in the open
+     */
+    constructor(store, tabs, time, member = null) {
+        this.member = member;
         this.store = store;
         this.tabs = tabs;
         this.time = time;
@@ -47,13 +62,21 @@ export class Device {
 
     /** Reads what lies in the store, again where another tab has changed it. */
     async load() {
-        this.facts = await this.store.fact("device", /** @type {DeviceFacts | null} */ (null));
+        this.facts = this.member ?? await this.store.fact("device", /** @type {DeviceFacts | null} */ (null));
         const entries = await this.store.fact("roster", /** @type {Uint8Array[]} */ ([]));
         if (entries.length > this.roster.number) this.roster = await Roster.read(entries);
         for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
         this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token, this.time);
-        const ring = await this.store.fact("ring", /** @type {Uint8Array | null} */ (null));
-        if (this.unlocked && ring) this.unlocked.ring = await KeyRing.open(ring, this.unlocked.rootKey);
+        if (this.facts && this.unlocked) this.unlocked.ring = (await openDrawer(this.store, this.unlocked.rootKey)).content.ring;
+        if (this.member && this.unlocked) await this.openStatusKeys(this.unlocked);
+    }
+
+    /**
+     * Those that a ring has, for as long as this tab is open.
+     * @param {UnlockedKeys} keys
+     */
+    async openStatusKeys(keys) {
+        for (const { epoch, key } of await statusKeysOf(keys.ring, this.paired.household)) this.statusKeys.set(epoch, key);
     }
 
     get hub() {
@@ -80,7 +103,7 @@ export class Device {
         if (this.unlocked !== keys) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
     }
 
-    /** @param {"state" | "connection" | "changed" | "outbox"} kind @param {unknown} [detail] */
+    /** @param {"state" | "connection" | "changed" | "outbox" | "upload"} kind @param {unknown} [detail] */
     tell(kind, detail) {
         this.events.dispatchEvent(new CustomEvent(kind, { detail }));
     }
@@ -95,8 +118,14 @@ export class Device {
         this.tabs.tell({ kind: "changed", keys });
     }
 
-    /** Follows the hub's list of devices. Throws CompanionError `untrusted`. */
-    async followRoster() {
+    /** Follows the hub's list of devices. One at a time: each goes on from where the one before came to. Throws CompanionError `untrusted`. */
+    followRoster() {
+        const following = this.#following.catch(() => {}).then(() => this.#followRoster());
+        this.#following = following;
+        return following;
+    }
+
+    async #followRoster() {
         const served = await this.hub.roster(this.roster.number - 1);
         let longer;
         try {

@@ -3,6 +3,7 @@ import { HubError } from "../protocol/errors.js";
 import { Backoff } from "../protocol/time.js";
 import { sendWaiting } from "./sending.js";
 import { take } from "./taking.js";
+import { Uploading } from "./uploading.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /**
@@ -34,6 +35,7 @@ export class Following {
         this.device = device;
         this.backoff = new Backoff(device.time.random);
         this.#sendBackoff = new Backoff(device.time.random);
+        this.uploading = new Uploading(device, () => void this.send().catch(() => {}));
     }
 
     start() {
@@ -48,6 +50,7 @@ export class Following {
     stop() {
         this.#stop.abort();
         this.#hurry.abort();
+        this.uploading.stop();
         this.#become("off");
     }
 
@@ -55,6 +58,7 @@ export class Following {
     hurry() {
         this.#hurry.abort();
         this.#hurry = new AbortController();
+        this.uploading.hurry();
     }
 
     /** @param {Connection} connection @param {string | null} [problem] */
@@ -97,7 +101,11 @@ export class Following {
                 const page = await device.hub.records(item.sequence - 1, 1);
                 await take(device, page.records, { cursor: item.sequence });
             }
-            if (item.kind === "roster") await device.followRoster();
+            if (item.kind === "roster") {
+                await device.followRoster();
+                // Who belongs has changed: so may the keys have to.
+                if (device.member) await this.send();
+            }
             if (item.kind === "live") {
                 await take(device, [], { cursor: item.sequence });
                 this.backoff.succeeded();
@@ -138,6 +146,7 @@ export class Following {
             throw error;
         } finally {
             this.#sending = false;
+            this.uploading.start();
         }
     }
 

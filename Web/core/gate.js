@@ -1,11 +1,12 @@
 // The gate: what a PIN or a passkey unwraps. Nothing is opened by a flag. docs/formats.md, "Passcode to key" and "A companion".
-import { randomBytes, utf8, wipe } from "../crypto/bytes.js";
+import { unbase64, utf8, wipe } from "../crypto/bytes.js";
 import { hkdf } from "../crypto/primitives.js";
-import { KeyRing } from "../crypto/ring.js";
 import { KeySlots } from "../crypto/slots.js";
 import { HubClient } from "../protocol/client.js";
 import { HubError } from "../protocol/errors.js";
+import { changeDrawer, firstDrawers, moveRing, openDrawer } from "./drawer.js";
 import { CompanionError } from "./errors.js";
+import { cleared, firstPlace, leaveEntries, placeOf, putEntry, settledPlace, triedOf, verifierOf, withKey } from "./gate-place.js";
 import { statusKeysOf, UnlockedKeys } from "./keys.js";
 import { checkPIN } from "./pin.js";
 
@@ -16,54 +17,14 @@ import { checkPIN } from "./pin.js";
  * @typedef {{ credential: Uint8Array, salt: Uint8Array }} Passkey
  */
 /**
- * `pinSlot`: which of the first two slots the PIN has; a change takes the other one.
- * @typedef {{ slots: Uint8Array, pinSlot: number, passkey: Passkey | null }} Gate
+ * In the open. Which slots are in use, and by what, is sealed in the drawers.
+ * @typedef {{ slots: Uint8Array, passkey: Passkey | null }} Gate
  */
 
-const shareEntries = 4;
 const passkeySlot = 7;
-
-/**
- * The hub compares this and learns nothing by it.
- * @param {Uint8Array} stretched
- * @param {Uint8Array} deviceSecret
- */
-const verifierOf = (stretched, deviceSecret) => hkdf(stretched, deviceSecret, "applocker/1/pin-verifier");
 
 /** @param {Uint8Array} output 32 bytes of WebAuthn's PRF */
 const passkeyKEK = (output) => hkdf(output, new Uint8Array(), "applocker/1/prf-kek");
-
-/**
- * Puts a PIN's shares at the hub, always four entries in any order, what is unused random.
- * @param {HubClient} hub
- * @param {{ verifier: Uint8Array, share: Uint8Array }[]} used at most four
- */
-async function leaveShares(hub, used) {
-    const entries = [...used];
-    while (entries.length < shareEntries) entries.push({ verifier: randomBytes(32), share: randomBytes(32) });
-    // Their order is random, too.
-    const order = entries.map((entry) => ({ entry, place: randomPlace() })).sort((one, other) => one.place - other.place);
-    await hub.setPINShare(order.map(({ entry }) => entry));
-}
-
-const randomPlace = () => new DataView(randomBytes(4).buffer).getUint32(0);
-
-/**
- * A block with the root key behind this PIN, in this slot.
- * @param {KeySlots} slots
- * @param {number} slot
- * @param {string} pin
- * @param {Uint8Array} rootKey
- * @param {Uint8Array} deviceSecret
- */
-async function behindPIN(slots, slot, pin, rootKey, deviceSecret) {
-    const [stretched, share] = [await slots.stretch(utf8(pin)), randomBytes(32)];
-    const kek = await slots.kek(stretched, share);
-    const entry = { verifier: await verifierOf(stretched, deviceSecret), share };
-    const changed = await slots.setting(slot, rootKey, kek);
-    wipe(stretched, kek);
-    return { slots: changed, entry };
-}
 
 /**
  * The first PIN of a device that was just admitted: from here on everything is behind it. Throws CompanionError `weakPIN`,
@@ -76,25 +37,29 @@ async function behindPIN(slots, slot, pin, rootKey, deviceSecret) {
  */
 export async function setFirstPIN(device, facts, keys, roster, pin) {
     checkPIN(pin);
-    const { slots, entry } = await behindPIN(KeySlots.fresh(), 0, pin, keys.rootKey, facts.deviceSecret);
-    await leaveShares(new HubClient(facts.hub, facts.token, device.time), [entry]);
+    const first = firstPlace();
+    const { slots, entry } = await withKey(KeySlots.fresh(), first.slots[0], pin, keys.rootKey, facts.deviceSecret);
+    const place = { ...first.place, tried: [triedOf(entry, first.slots[0])] };
+    await leaveEntries(new HubClient(facts.hub, facts.token, device.time), entry, place.spare);
     wipe(entry.share);
+    const drawers = await firstDrawers({ ring: keys.ring, kept: { place } }, keys.rootKey, first.drawer);
+    keys.drawer = first.drawer;
     /** @type {Gate} */
-    const gate = { slots: slots.bytes, pinSlot: 0, passkey: null };
+    const gate = { slots: slots.bytes, passkey: null };
     await device.store.write({
-        facts: { device: facts, gate, roster, ring: await keys.ring.sealed(keys.rootKey), unfinished: null },
-        keys: await statusKeysOf(keys.ring, facts.household),
+        facts: { device: facts, gate, roster, ...drawers, unfinished: null }, keys: await statusKeysOf(keys.ring, facts.household),
     });
 }
 
 /** @param {Device} device @returns {Promise<Gate>} */
-async function gateOf(device) {
+export async function gateOf(device) {
     const gate = await device.store.fact("gate", /** @type {Gate | null} */ (null));
     if (!gate) throw new CompanionError("pairAgain", "What this device kept is gone; pair it again.");
     return gate;
 }
 
 /**
+ * What is behind the gate; null where this key opens nothing.
  * @param {Device} device
  * @param {Gate} gate
  * @param {Uint8Array} kek wiped
@@ -102,39 +67,121 @@ async function gateOf(device) {
 async function openWith(device, gate, kek) {
     const found = await KeySlots.read(gate.slots).open(kek);
     wipe(kek);
-    if (!found) return false;
-    const sealed = await device.store.fact("ring", new Uint8Array());
-    device.unlocked?.wipe();
-    device.unlocked = await UnlockedKeys.from(
-        device.paired.household, found.rootKey, await KeyRing.open(sealed, found.rootKey));
-    return true;
+    if (!found) return null;
+    await moveRing(device, found.rootKey);
+    const { content, index } = await openDrawer(device.store, found.rootKey);
+    const keys = await UnlockedKeys.from(device.paired.household, found.rootKey, content.ring);
+    keys.drawer = index;
+    return { keys, slot: found.slot, isPlaced: content.kept.place !== undefined };
 }
 
 /**
- * Throws CompanionError `wrongPIN`, `wait`, `pairAgain`; HubUnreachable, as the PIN needs the hub.
+ * What this PIN opens; the hub counts it. Throws CompanionError `wrongPIN`, `wait`, `pairAgain`; HubUnreachable, as the PIN
+ * needs the hub.
  * @param {Device} device
  * @param {string} pin
  */
-export async function unlockWithPIN(device, pin) {
+async function keysByPIN(device, pin) {
     const gate = await gateOf(device);
     const slots = KeySlots.read(gate.slots);
     const stretched = await slots.stretch(utf8(pin));
+    const verifier = await verifierOf(stretched, device.paired.deviceSecret);
     let share;
     try {
-        share = await device.hub.attemptPIN(await verifierOf(stretched, device.paired.deviceSecret));
+        share = await device.hub.attemptPIN(verifier);
     } catch (error) {
         wipe(stretched);
         throw refusalOf(error);
     }
     const kek = await slots.kek(stretched, share);
-    wipe(stretched, share);
-    if (!(await openWith(device, gate, kek))) {
-        throw new CompanionError("pairAgain", "The hub gave another share than this PIN's; pair this device again.");
-    }
+    wipe(stretched);
+    const opened = await openWith(device, gate, kek);
+    if (!opened) throw new CompanionError("pairAgain", "The hub gave another share than this PIN's; pair this device again.");
+    // As earlier versions left it: one PIN, and nobody knew what else the hub has.
+    if (!opened.isPlaced) await settlePlace(device, opened, { verifier, share });
+    wipe(share);
+    return opened.keys;
+}
+
+/**
+ * Finds places for the PIN that there is and for others, once. Killed in between, it is done at the next opening.
+ * @param {Device} device
+ * @param {{ keys: UnlockedKeys, slot: number }} opened
+ * @param {{ verifier: Uint8Array, share: Uint8Array }} entry
+ */
+async function settlePlace(device, { keys, slot }, entry) {
+    await changeDrawer(device, keys.rootKey, async ({ kept }, _, index) => {
+        const { place } = firstPlace({ slot, drawer: index });
+        await leaveEntries(device.hub, entry, place.spare);
+        kept.place = { ...place, tried: [triedOf(entry, slot)] };
+        const { slots, passkey } = await gateOf(device);
+        return { facts: { gate: { slots, passkey } } };
+    });
+}
+
+/**
+ * What this passkey opens, without the hub. Throws CompanionError `noPasskey`.
+ * @param {Device} device
+ * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
+ */
+async function keysByPasskey(device, output) {
+    const kek = await passkeyKEK(output);
+    wipe(output);
+    const opened = await openWith(device, await gateOf(device), kek);
+    if (!opened) throw new CompanionError("noPasskey", "This passkey does not open AppLocker here; use the PIN.");
+    return opened.keys;
+}
+
+/**
+ * @param {Device} device
+ * @param {Promise<UnlockedKeys>} opened
+ */
+async function unlock(device, opened) {
+    const keys = await opened;
+    device.unlocked?.wipe();
+    device.unlocked = keys;
+}
+
+/**
+ * Opens the gate to see that it opens, and drops what it got: the keys that are in use stay as they are.
+ * @param {Device} device
+ * @param {() => Promise<UnlockedKeys>} open
+ */
+async function confirm(device, open) {
+    const { keys } = device;
+    const opened = await open();
+    const isSame = opened.drawer === keys.drawer;
+    opened.wipe();
+    device.still(keys);
+    return isSame;
+}
+
+/** @param {Device} device @param {string} pin Throws as `keysByPIN`. */
+export const unlockWithPIN = (device, pin) => unlock(device, keysByPIN(device, pin));
+
+/** @param {Device} device @param {Uint8Array} output Throws as `keysByPasskey`. */
+export const unlockWithPasskey = (device, output) => unlock(device, keysByPasskey(device, output));
+
+/**
+ * Throws as `keysByPIN`, also `wrongPIN` for one that opens something else; CompanionError `locked`.
+ * @param {Device} device
+ * @param {string} pin
+ */
+export async function confirmWithPIN(device, pin) {
+    if (!(await confirm(device, () => keysByPIN(device, pin)))) throw new CompanionError("wrongPIN", "The PIN is wrong.");
+}
+
+/**
+ * Whatever it opens: what a device has a passkey for must not be seen here. Throws as `keysByPasskey`, and CompanionError `locked`.
+ * @param {Device} device
+ * @param {Uint8Array} output
+ */
+export async function confirmWithPasskey(device, output) {
+    await confirm(device, () => keysByPasskey(device, output));
 }
 
 /** @param {unknown} error */
-function refusalOf(error) {
+export function refusalOf(error) {
     if (!(error instanceof HubError)) return error;
     switch (error.code) {
         case "wrong_pin":
@@ -150,34 +197,50 @@ function refusalOf(error) {
 }
 
 /**
- * Works without the hub. Throws CompanionError `noPasskey`.
- * @param {Device} device
- * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
- */
-export async function unlockWithPasskey(device, output) {
-    const kek = await passkeyKEK(output);
-    wipe(output);
-    if (!(await openWith(device, await gateOf(device), kek))) {
-        throw new CompanionError("noPasskey", "This passkey does not open AppLocker here; use the PIN.");
-    }
-}
-
-/**
- * Killed in between, either the old PIN opens or the new one. Throws as `setFirstPIN`.
+ * The PIN of whoever opened the gate; another one that opens something else stays as it is. Killed in between, either the old PIN
+ * opens or the new one. Throws CompanionError `weakPIN`, `needsPIN`, `wait`, HubError, HubUnreachable, StoreError.
  * @param {Device} device
  * @param {string} pin
  */
 export async function changePIN(device, pin) {
     checkPIN(pin);
-    const gate = await gateOf(device);
-    const next = 1 - gate.pinSlot;
-    const { rootKey } = device.keys;
-    const made = await behindPIN(KeySlots.read(gate.slots), next, pin, rootKey, device.paired.deviceSecret);
-    await device.store.write({ facts: { gate: { ...gate, slots: made.slots.bytes } } });
-    await leaveShares(device.hub, [made.entry]);
-    wipe(made.entry.share);
-    const cleared = made.slots.clearing(gate.pinSlot);
-    await device.store.write({ facts: { gate: { ...gate, slots: cleared.bytes, pinSlot: next } } });
+    const rootKey = device.keys.rootKey.slice();
+    try {
+        const { place, tried: old } = await settledPlace(device, rootKey);
+        const gate = await gateOf(device);
+        const next = place.slots[place.slots[0] === old.slot ? 1 : 0];
+        const made = await withKey(KeySlots.read(gate.slots), next, pin, rootKey, device.paired.deviceSecret);
+        const tried = triedOf(made.entry, next);
+        if (await isDecoys(device, place, tried.verifier)) {
+            throw new CompanionError("weakPIN", "This is the decoy PIN; choose another one.");
+        }
+        await changeDrawer(device, rootKey, ({ kept }) => {
+            kept.place = { ...kept.place, tried: [tried, old] };
+            return { facts: { gate: { ...gate, slots: made.slots.bytes } } };
+        });
+        await putEntry(device, [old.verifier], made.entry);
+        wipe(made.entry.share);
+        await changeDrawer(device, rootKey, async ({ kept }) => {
+            kept.place = { ...kept.place, tried: [tried] };
+            return { facts: { gate: cleared(await gateOf(device), [old.slot]) } };
+        });
+    } catch (error) {
+        throw refusalOf(error);
+    } finally {
+        wipe(rootKey);
+    }
+}
+
+/**
+ * Two PINs that are one would open one vault only.
+ * @param {Device} device
+ * @param {import("./gate-place.js").Place} place
+ * @param {string} verifier
+ */
+async function isDecoys(device, place, verifier) {
+    if (!place.decoy) return false;
+    const { tried } = await placeOf(device, unbase64(place.decoy.rootKey));
+    return tried.some((one) => one.verifier === verifier);
 }
 
 /**

@@ -1,15 +1,20 @@
 // What a companion shows of its household: computers, devices, alerts, launches that wait, apps. Behind the gate, although
 // the status key would open it: a locked companion shows nothing.
-import { sealedBytes } from "../crypto/signature.js";
+import { ringKind } from "../crypto/ring.js";
 import { keyOf } from "../store/store.js";
 import { missingEvents } from "./chain.js";
 import { clockOf } from "./clock.js";
-import { openHousehold } from "./keys.js";
+import { openStored } from "./keys.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("./bodies.js").HouseholdEvent & { key: string, sequence: number }} Alert */
-/** @typedef {{ id: string, sequence: number, missingEvents: number } & import("./bodies.js").ComputerStatus} Computer */
+/**
+ * `reported`: when it wrote this, by this device's clock, milliseconds since 1970. `clockLead`: how far its clock is ahead of this
+ * device's, milliseconds.
+ * @typedef {{ id: string, sequence: number, missingEvents: number, reported: number, clockLead: number }
+ *   & import("./bodies.js").ComputerStatus} Computer
+ */
 /**
  * `since` and `expires` by this device's clock.
  * @typedef {import("./bodies.js").LaunchRequest & { id: string }} Launch
@@ -30,12 +35,7 @@ export class Household {
     async #opened(rows, kind) {
         const { keys } = this.device;
         const opened = await Promise.all(rows.map(async (row) => {
-            const { record } = row;
-            const sealed = sealedBytes(record);
-            const author = this.device.roster.member(record.author);
-            if (!sealed || !author) return null;
-            const checked = { name: record, epoch: record.epoch, author, sealed, blobs: record.blobs };
-            const body = await openHousehold(this.device.statusKeys, checked, kind).catch(() => null);
+            const body = await openStored(this.device, row.record, kind);
             return body && { row, body };
         }));
         this.device.still(keys);
@@ -48,20 +48,26 @@ export class Household {
      */
     async computers() {
         const chains = await this.device.store.fact("chains", /** @type {Record<string, import("./chain.js").EventChain>} */ ({}));
+        const clocks = await this.device.store.fact("clocks", {});
+        const now = this.device.time.now();
         const found = await this.#opened(await this.device.store.records("status"), "status");
-        const computers = found.map(({ row, body }) => ({
-            ...body, id: row.record.id, sequence: row.sequence,
-            missingEvents: chains[row.record.id] ? missingEvents(chains[row.record.id]) : 0,
-        }));
+        const computers = found.map(({ row, body }) => {
+            const clockLead = clockOf(clocks, row.record.id, now) - now;
+            return {
+                ...body, id: row.record.id, sequence: row.sequence, clockLead, reported: body.clock - clockLead,
+                missingEvents: chains[row.record.id] ? missingEvents(chains[row.record.id]) : 0,
+            };
+        });
         return computers.sort((one, other) => one.name.localeCompare(other.name));
     }
 
     /**
-     * The computer that new notes belong to, and commands go to where there is one alone.
+     * The vault that new notes belong to: of the computer that let this device in, or of another one where that is gone.
      * @returns {Promise<string | null>}
      */
     async mainVault() {
-        return (await this.computers()).find((computer) => computer.vault)?.vault ?? null;
+        const computers = (await this.computers()).filter(({ vault }) => vault);
+        return (computers.find(({ id }) => id === this.device.paired.computer) ?? computers[0])?.vault ?? null;
     }
 
     /**
@@ -80,13 +86,44 @@ export class Household {
     }
 
     /**
-     * Newest first.
+     * Newest first, those that were put away left out.
      * @param {{ before?: number, limit?: number }} page `before` is the sequence number of the last one that is shown
      * @returns {Promise<Alert[]>}
      */
     async alerts({ before, limit = 200 } = {}) {
-        const rows = await this.device.store.records("events", { before, limit });
-        return (await this.#opened(rows, "events")).map(({ row, body }) => ({ ...body, key: row.key, sequence: row.sequence }));
+        return this.#asAlerts(await this.device.store.records("events", { before, limit }));
+    }
+
+    /**
+     * Those of these that are there and were not put away.
+     * @param {string[]} keys
+     * @returns {Promise<Alert[]>}
+     */
+    async alertsOf(keys) {
+        const rows = await Promise.all(keys.map((key) => this.device.store.record(key)));
+        return this.#asAlerts(rows.flatMap((row) => (row && row.collection === "events" && !row.hidden ? [row] : [])));
+    }
+
+    /** @param {Row[]} rows @returns {Promise<Alert[]>} */
+    async #asAlerts(rows) {
+        const cleared = await this.clearedAlerts();
+        const hasPhotos = this.device.keys.ring.entries.some(({ kind }) => kind === ringKind.inbox);
+        return (await this.#opened(rows.filter(({ sequence }) => sequence > cleared), "events"))
+            .map(({ row, body }) => ({ ...body, ...(hasPhotos ? {} : { photo: null }), key: row.key, sequence: row.sequence }));
+    }
+
+    /** The sequence number up to which alerts were put away. */
+    clearedAlerts() {
+        return this.device.store.fact("alertsCleared", 0);
+    }
+
+    /**
+     * Puts away all alerts up to a sequence number, and shows those after it again.
+     * @param {number} sequence
+     */
+    async clearAlerts(sequence) {
+        await this.device.store.write({ facts: { alertsCleared: sequence } });
+        this.device.changed(["events/"]);
     }
 
     /**
@@ -104,14 +141,28 @@ export class Household {
      * @returns {Promise<Launch[]>}
      */
     async launches() {
-        const clocks = await this.device.store.fact("clocks", {});
         const now = this.device.time.now();
-        return (await this.#opened(await this.device.store.records("requests", { limit: 50 }), "requests"))
-            .filter(({ body }) => !body.outcome && body.expires > clockOf(clocks, body.computer, now))
-            .map(({ row, body }) => {
-                const lead = clockOf(clocks, body.computer, now) - now;
-                return { ...body, id: row.record.id, clock: body.clock - lead, expires: body.expires - lead };
-            });
+        return (await this.#asLaunches(await this.device.store.records("requests", { limit: 50 }), now))
+            .filter(({ outcome, expires }) => !outcome && expires > now);
+    }
+
+    /**
+     * One launch, over or not; null where this device does not know it.
+     * @param {string} id
+     * @returns {Promise<Launch | null>}
+     */
+    async launch(id) {
+        const row = await this.device.store.record(keyOf("requests", id));
+        return (await this.#asLaunches(row ? [row] : [], this.device.time.now()))[0] ?? null;
+    }
+
+    /** @param {Row[]} rows @param {number} now @returns {Promise<Launch[]>} */
+    async #asLaunches(rows, now) {
+        const clocks = await this.device.store.fact("clocks", {});
+        return (await this.#opened(rows, "requests")).map(({ row, body }) => {
+            const lead = clockOf(clocks, body.computer, now) - now;
+            return { ...body, id: row.record.id, clock: body.clock - lead, expires: body.expires - lead };
+        });
     }
 
     /**
@@ -120,9 +171,24 @@ export class Household {
      * @returns {Promise<import("./bodies.js").RemoteApp[]>}
      */
     async apps(computer) {
+        return (await this.appList(computer))?.apps ?? [];
+    }
+
+    /**
+     * A computer's list with what could be put on it; `opensUntil` by this device's clock. Null before it told.
+     * @param {string} computer
+     * @returns {Promise<import("./bodies.js").ComputerApps | null>}
+     */
+    async appList(computer) {
         const row = await this.device.store.record(keyOf("apps", computer));
         const [found] = await this.#opened(row ? [row] : [], "apps");
-        return found?.body.apps ?? [];
+        if (!found) return null;
+        const clocks = await this.device.store.fact("clocks", {});
+        const now = this.device.time.now();
+        const lead = clockOf(clocks, computer, now) - now;
+        /** @type {import("./bodies.js").ComputerApps} */
+        const body = found.body;
+        return { ...body, apps: body.apps.map((app) => ({ ...app, opensUntil: app.opensUntil && app.opensUntil - lead })) };
     }
 
     /**

@@ -1,11 +1,11 @@
 // The keys of a companion: those that are there while it is locked, and those behind its gate.
-import { utf8, wipe } from "../crypto/bytes.js";
+import { fields, hex, unhex, utf8, wipe } from "../crypto/bytes.js";
 import { boxOwner, openBox } from "../crypto/box.js";
 import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
-import { importPrivate, publicKeyOf } from "../crypto/p256.js";
-import { hkdfKey } from "../crypto/primitives.js";
+import { freshPair, importPrivate, publicKeyOf } from "../crypto/p256.js";
+import { hkdfKey, sha256 } from "../crypto/primitives.js";
 import { KeyRing, ringKind } from "../crypto/ring.js";
-import { deviceID, signRecord } from "../crypto/signature.js";
+import { deviceID, signRecord, sealedBytes } from "../crypto/signature.js";
 import { readBody } from "./bodies.js";
 import { CompanionError } from "./errors.js";
 import { RecordRefusal } from "./record-check.js";
@@ -13,8 +13,11 @@ import { RecordRefusal } from "./record-check.js";
 /** @typedef {import("./record-check.js").CheckedRecord} CheckedRecord */
 /** @typedef {import("../store/store.js").StatusKey} StatusKey */
 
-/** Where the ring has the device's own keys: kind 3, the household as its vault. */
-const ownEpoch = { box: 1, signing: 3 };
+/**
+ * Where the ring has the device's own keys: kind 3, the household as its vault. `idle`: in the place of the box key, one that nothing
+ * is boxed to.
+ */
+const ownEpoch = { box: 1, signing: 3, idle: 4 };
 
 /** A record is sealed under a key that this device was not given, or can't use while it is locked. */
 export class KeyMissing extends Error {}
@@ -48,6 +51,19 @@ export async function openHousehold(statusKeys, record, kind) {
 }
 
 /**
+ * The body of a household's record that was checked when it was taken; null where it does not open any more.
+ * @param {import("./device.js").Device} device
+ * @param {import("../crypto/signature.js").HubRecord} record as it lies in the store
+ * @param {string} kind
+ */
+export async function openStored({ roster, statusKeys }, record, kind) {
+    const sealed = sealedBytes(record);
+    const author = roster.member(record.author);
+    if (!sealed || !author) return null;
+    return openHousehold(statusKeys, { name: record, epoch: record.epoch, author, sealed, blobs: record.blobs }, kind).catch(() => null);
+}
+
+/**
  * Status keys as they lie in the store: no script can read them.
  * @param {KeyRing} ring
  * @param {string} household
@@ -58,19 +74,35 @@ export function statusKeysOf(ring, household) {
     return Promise.all(entries.map(async ({ epoch, key }) => ({ epoch, key: await hkdfKey(key) })));
 }
 
+/**
+ * Whether a record of "keys" is for a device: under its own id by the computer that let it in, by any other one under an id of
+ * both. docs/formats.md, "Keys of a household".
+ * @param {string} device
+ * @param {CheckedRecord} record
+ */
+export async function isKeysFor(device, { name, author }) {
+    const derived = fields("applocker/1/keys", unhex(author.id), unhex(device));
+    return name.id === device || name.id === hex((await sha256(derived)).slice(0, 16));
+}
+
 /** What the gate opens. Ends with `wipe`. */
 export class UnlockedKeys {
+    /** Which drawer they are from. */
+    drawer = 0;
+
     /**
+     * `receivesKeys`: whether anybody boxes to `box`.
      * @param {{ household: string, device: string, rootKey: Uint8Array, ring: KeyRing, signingKey: CryptoKey,
-     *   box: import("../crypto/box.js").BoxOwner }} keys
+     *   box: import("../crypto/box.js").BoxOwner, receivesKeys: boolean }} keys
      */
-    constructor({ household, device, rootKey, ring, signingKey, box }) {
+    constructor({ household, device, rootKey, ring, signingKey, box, receivesKeys }) {
         this.household = household;
         this.device = device;
         this.rootKey = rootKey;
         this.ring = ring;
         this.signingKey = signingKey;
         this.box = box;
+        this.receivesKeys = receivesKeys;
     }
 
     /**
@@ -80,12 +112,13 @@ export class UnlockedKeys {
      * @param {KeyRing} ring with the device's own keys
      */
     static async from(household, rootKey, ring) {
-        const boxScalar = ring.key(ringKind.device, household, ownEpoch.box);
+        const receiving = ring.key(ringKind.device, household, ownEpoch.box);
+        const boxScalar = receiving ?? ring.key(ringKind.device, household, ownEpoch.idle);
         const signingScalar = ring.key(ringKind.device, household, ownEpoch.signing);
         if (!boxScalar || !signingScalar) throw new CompanionError("pairAgain", "This device lacks its own keys; pair it again.");
         const point = publicKeyOf(signingScalar);
         return new UnlockedKeys({
-            household, device: await deviceID(point), rootKey, ring, box: await boxOwner(boxScalar),
+            household, device: await deviceID(point), rootKey, ring, box: await boxOwner(boxScalar), receivesKeys: receiving !== undefined,
             signingKey: await importPrivate(signingScalar, point, "ECDSA"),
         });
     }
@@ -103,9 +136,33 @@ export class UnlockedKeys {
         ];
     }
 
+    /**
+     * For another vault on this device: the key that signs, so that its session works as any other, and in the place of the box key,
+     * which would open what the hub keeps for this device, one that is as much work to open.
+     * @param {KeyRing} ring
+     * @param {string} household
+     */
+    static async idleEntries(ring, household) {
+        const signing = ring.key(ringKind.device, household, ownEpoch.signing);
+        if (!signing) throw new CompanionError("pairAgain", "This device lacks its own keys; pair it again.");
+        return [
+            { kind: ringKind.device, vault: household, epoch: ownEpoch.signing, key: signing.slice() },
+            { kind: ringKind.device, vault: household, epoch: ownEpoch.idle, key: (await freshPair()).scalar },
+        ];
+    }
+
     wipe() {
         wipe(this.rootKey);
         this.ring.wipe();
+    }
+
+    /** The vaults' keys in bytes of their own: for a change that is sealed even if the gate closes meanwhile. To be wiped. */
+    held() {
+        const entries = this.ring.entries.filter(({ kind }) => kind === ringKind.vault);
+        return new UnlockedKeys({
+            household: this.household, device: this.device, rootKey: new Uint8Array(), signingKey: this.signingKey, box: this.box, receivesKeys: this.receivesKeys,
+            ring: new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() }))),
+        });
     }
 
     /**
@@ -139,10 +196,21 @@ export class UnlockedKeys {
      * @param {unknown} content made to JSON
      * @param {number} replaces
      */
-    async sealContent(name, content, replaces) {
+    sealContent(name, content, replaces) {
+        return this.sealBody(name, utf8(JSON.stringify(content)), replaces);
+    }
+
+    /**
+     * The same, of bytes.
+     * @param {{ vault: string, collection: string, id: string, revision: number }} name
+     * @param {Uint8Array} body
+     * @param {number} replaces
+     * @param {string[]} [blobs] that belong to it
+     */
+    async sealBody(name, body, replaces, blobs = []) {
         const { key, epoch } = this.vaultKey(name.vault);
-        const sealed = await sealEnvelope(utf8(JSON.stringify(content)), name, key, epoch);
-        return signRecord(this.signingKey, name, { epoch, author: this.device, sealed, replaces });
+        const sealed = await sealEnvelope(body, name, key, epoch);
+        return signRecord(this.signingKey, name, { epoch, author: this.device, blobs, sealed, replaces });
     }
 
     /**
@@ -160,13 +228,15 @@ export class UnlockedKeys {
      * @param {string} collection
      * @param {string} id
      * @param {unknown} body
+     * @param {Map<number, CryptoKey>} statusKeys by epoch
      */
-    async sealHousehold(collection, id, body) {
-        const entry = this.ring.current(ringKind.status, this.household);
-        if (!entry) throw new CompanionError("noKey", "This device was not given the household's key; pair it again.");
+    async sealHousehold(collection, id, body, statusKeys) {
+        const epoch = Math.max(0, ...statusKeys.keys());
+        const key = statusKeys.get(epoch);
+        if (!key) throw new CompanionError("noKey", "This device was not given the household's key; pair it again.");
         const name = { vault: this.household, collection, id, revision: 1 };
-        const sealed = await sealEnvelope(utf8(JSON.stringify(body)), name, entry.key, entry.epoch);
-        return signRecord(this.signingKey, name, { epoch: entry.epoch, author: this.device, sealed });
+        const sealed = await sealEnvelope(utf8(JSON.stringify(body)), name, key, epoch);
+        return signRecord(this.signingKey, name, { epoch, author: this.device, sealed });
     }
 
     /**

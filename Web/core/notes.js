@@ -1,19 +1,25 @@
 // Notes: opened behind the gate, changed offline too, and kept twice where two devices changed one.
-import { randomID } from "../crypto/bytes.js";
-import { ringKind } from "../crypto/ring.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { keyOf } from "../store/store.js";
 import { readBody } from "./bodies.js";
+import { knowsVault } from "./drawer.js";
 import { CompanionError } from "./errors.js";
+import { searching } from "./search.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
  * `base`: the revision of the hub's that it stands on, 0 for a new one. `isWaiting`: not at the hub yet; `problem`: the code
- * that the hub refused it with. Times are seconds since 1970.
- * @typedef {{ id: string, vault: string, revision: number, base: number, title: string, body: string, created: number,
- *   modified: number, isWaiting: boolean, problem: string | null }} Note
+ * that the hub refused it with. `signature`: of the record, tells one version from another. Times are seconds since 1970.
+ * @typedef {{ id: string, vault: string, revision: number, base: number, signature: string, title: string, body: string,
+ *   created: number, modified: number, isWaiting: boolean, problem: string | null }} Note
  */
+
+/**
+ * What a search looks through.
+ * @param {Pick<Note, "title" | "body">} note
+ */
+export const searchText = ({ title, body }) => `${title}\n${body}`.toLocaleLowerCase();
 
 export class Notes {
     /**
@@ -22,11 +28,10 @@ export class Notes {
      */
     #opened = new Map();
 
-    /** @param {Device} device @param {import("./household.js").Household} household @param {() => void} send */
-    constructor(device, household, send) {
+    /** @param {Device} device @param {import("./editing.js").Editing} editing */
+    constructor(device, editing) {
         this.device = device;
-        this.household = household;
-        this.send = send;
+        this.editing = editing;
     }
 
     /** Nothing of a note stays. */
@@ -51,8 +56,8 @@ export class Notes {
         const content = readBody("notes", await keys.openContent(record, sealed));
         if (!content) throw new CompanionError("noKey", "This note was written by a newer AppLocker; update this one.");
         const note = {
-            id: record.id, vault: record.vault, revision: record.revision, title: content.title, body: content.body,
-            created: content.created, modified: content.modified, ...rest,
+            id: record.id, vault: record.vault, revision: record.revision, signature: record.signature,
+            title: content.title, body: content.body, created: content.created, modified: content.modified, ...rest,
         };
         this.device.still(keys);
         this.#opened.set(key, { signature: record.signature, note });
@@ -62,7 +67,8 @@ export class Notes {
     /**
      * The newest first. Throws CompanionError `locked`.
      * @param {string} [search] words that title or text have, all of them
-     * @returns {Promise<{ notes: Note[], unreadable: number }>} `unreadable`: those that this device has no key for
+     * @returns {Promise<{ notes: Note[], unreadable: number }>} `unreadable`: those of a vault of which it
+     *   has keys, but not theirs; what is of another vault is not there
      */
     async list(search = "") {
         const { keys } = this.device;
@@ -75,7 +81,8 @@ export class Notes {
             if (record.collection === "notes" && !known.has(key)) records.push([key, record, 0]);
         }
         let unreadable = 0;
-        const opened = await Promise.all(records.map(([key, record, base]) => {
+        const own = records.filter(([, { vault }]) => knowsVault(keys.ring, vault));
+        const opened = await Promise.all(own.map(([key, record, base]) => {
             const line = lines.get(key);
             return this.#open(key, line?.record ?? record, line?.record.replaces ?? base, line).catch((error) => {
                 if (error instanceof CompanionError && error.code === "locked") throw error;
@@ -84,11 +91,8 @@ export class Notes {
             });
         }));
         this.device.still(keys);
-        const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-        const notes = opened.flatMap((note) => note ?? []).filter((note) => {
-            const text = `${note.title}\n${note.body}`.toLocaleLowerCase();
-            return words.every((word) => text.includes(word));
-        });
+        const isFound = searching(search);
+        const notes = opened.flatMap((note) => note ?? []).filter((note) => isFound(() => searchText(note)));
         return { notes: notes.sort((one, other) => other.modified - one.modified), unreadable };
     }
 
@@ -101,34 +105,27 @@ export class Notes {
         const key = keyOf("notes", id);
         const [line, row] = [await this.device.store.waitingFor(key), await this.device.store.record(key)];
         const record = line?.record ?? row?.record;
-        const note = record && (await this.#open(key, record, line?.record.replaces ?? record.revision, line));
+        const isOwn = record && knowsVault(this.device.keys.ring, record.vault);
+        const note = isOwn && (await this.#open(key, record, line?.record.replaces ?? record.revision, line));
         if (!note) throw new CompanionError("notFound", "There is no such note any more.");
         return note;
     }
 
-    /** @returns {Promise<string>} */
-    async #vault() {
-        const vault = (await this.household.mainVault())
-            ?? this.device.keys.ring.entries.filter((entry) => entry.kind === ringKind.vault).at(-1)?.vault;
-        if (!vault) throw new CompanionError("noKey", "This device was not given the key of a vault; set the computer up first.");
-        return vault;
-    }
-
     /**
-     * Keeps a change on this device, durably, and sends it when the hub can be reached. Throws CompanionError, StoreError.
+     * Keeps a change on this device, durably, and sends it when the hub can be reached. What was asked while the gate was open
+     * is kept even if it closes meanwhile. Throws CompanionError, StoreError.
      * @param {Note | null} note as it was read, or null for a new one
-     * @param {{ title: string, body: string }} content
+     * @param {{ title: string, body: string, created?: number }} content `created`: of a new one that is older than now
      * @returns {Promise<Note>} to be changed further
      */
-    save(note, { title, body }) {
-        return this.device.tabs.alone("edit", async () => {
-            const { device } = this;
-            const now = device.time.now() / 1000;
-            const content = { title, body, created: note?.created ?? now, modified: now };
-            const { name, replaces } = await this.#next(note);
-            const record = await device.keys.sealContent(name, content, replaces);
-            await this.#keep(keyOf("notes", name.id), record);
-            return { ...name, ...content, base: replaces, isWaiting: true, problem: null };
+    save(note, { title, body, created }) {
+        return this.editing.alone(async (keys) => {
+            const now = this.device.time.now() / 1000;
+            const content = { title, body, created: note?.created ?? created ?? now, modified: now };
+            const { name, replaces } = await this.editing.next("notes", note, keys);
+            const record = await keys.sealContent(name, content, replaces);
+            await this.editing.keep({ waiting: [{ key: keyOf("notes", name.id), record }] });
+            return { ...name, ...content, base: replaces, signature: record.signature, isWaiting: true, problem: null };
         });
     }
 
@@ -137,32 +134,11 @@ export class Notes {
      * @returns {Promise<Note>} to be saved again where the removal was a mistake
      */
     remove(note) {
-        return this.device.tabs.alone("edit", async () => {
-            const { name, replaces } = await this.#next(note);
-            await this.#keep(keyOf("notes", name.id), await this.device.keys.tombstone(name, replaces));
-            return { ...note, revision: name.revision, base: replaces };
+        return this.editing.alone(async (keys) => {
+            const { name, replaces } = await this.editing.next("notes", note, keys);
+            const record = await keys.tombstone(name, replaces);
+            await this.editing.keep({ waiting: [{ key: keyOf("notes", name.id), record }] });
+            return { ...note, revision: name.revision, base: replaces, signature: record.signature };
         });
-    }
-
-    /**
-     * The name of the next revision, and which of the hub's it replaces.
-     * @param {Note | null} note
-     */
-    async #next(note) {
-        const id = note?.id ?? randomID();
-        const vault = note?.vault ?? (await this.#vault());
-        const key = keyOf("notes", id);
-        const [line, row] = [await this.device.store.waitingFor(key), await this.device.store.record(key)];
-        const newest = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0, note?.revision ?? 0);
-        // What was read may have reached the hub meanwhile: then it stands on itself there.
-        const base = row && note && row.record.revision === note.revision ? note.revision : note?.base ?? 0;
-        return { name: { vault, collection: "notes", id, revision: newest + 1 }, replaces: line?.record.replaces ?? base };
-    }
-
-    /** @param {string} key @param {HubRecord} record */
-    async #keep(key, record) {
-        await this.device.store.write({ waiting: [{ key, record }] });
-        this.device.changed([key]);
-        this.send();
     }
 }

@@ -19,7 +19,7 @@ import { checkRecord } from "./record-check.js";
  */
 
 /** The owner is given so long, in milliseconds: an invitation's five minutes, and the time to agree. */
-const patience = 420_000;
+export const patience = 420_000;
 
 /** @param {string} sentence */
 const untrusted = (sentence) => new CompanionError("untrusted", `${sentence} Nothing was kept.`);
@@ -75,7 +75,7 @@ export async function pair(device, link, name, { waiting, signal } = {}) {
  * @param {AbortSignal | undefined} signal
  * @param {() => Promise<Value | null>} ask
  */
-async function until(time, end, signal, ask) {
+export async function until(time, end, signal, ask) {
     for (;;) {
         const value = await ask();
         if (value !== null) return value;
@@ -92,8 +92,9 @@ async function until(time, end, signal, ask) {
  * @param {DeviceFacts} facts
  * @param {Uint8Array} signingPoint
  * @param {Uint8Array} boxPoint
+ * @param {"computer" | "companion"} [role] that this device was to get
  */
-async function checkedRoster(hub, facts, signingPoint, boxPoint) {
+export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "companion") {
     let roster;
     try {
         roster = await Roster.read(await hub.roster(0));
@@ -105,10 +106,10 @@ async function checkedRoster(hub, facts, signingPoint, boxPoint) {
         throw untrusted("The hub serves another household's devices; it can't be trusted.");
     }
     if (roster.member(facts.computer)?.role !== "computer") {
-        throw untrusted("The computer that showed the link is not in the household.");
+        throw untrusted("Whoever gave the link is not in the household.");
     }
     const own = roster.member(facts.device);
-    if (own?.role !== "companion" || !equalInConstantTime(own.signingKey, signingPoint) || !equalInConstantTime(own.boxKey, boxPoint)) {
+    if (own?.role !== role || !equalInConstantTime(own.signingKey, signingPoint) || !equalInConstantTime(own.boxKey, boxPoint)) {
         throw untrusted("The hub lists other keys than this device's; it can't be trusted.");
     }
     return roster;

@@ -1,5 +1,6 @@
 // Intruder photos: boxed to the inbox by a computer, their pictures a stream in a blob of the record's id.
 import { unbase64, wipe } from "../crypto/bytes.js";
+import { ringKind } from "../crypto/ring.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { ContentStream, streamHeaderLength, streamName } from "../crypto/stream.js";
 import { keyOf } from "../store/store.js";
@@ -52,7 +53,8 @@ export class Photos {
     async picture(id) {
         const { keys } = this.device;
         const row = await this.device.store.record(keyOf("intruders", id));
-        const content = row && (await this.#open(row));
+        const isOwn = keys.ring.entries.some(({ kind, vault }) => kind === ringKind.inbox && vault === row?.record.vault);
+        const content = row && isOwn && (await this.#open(row));
         if (!content) throw new CompanionError("notFound", "There is no such photo any more.");
         const { hub } = this.device;
         const { size, isComplete } = await hub.blobState(id);

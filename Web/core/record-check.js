@@ -48,7 +48,7 @@ function mayWrite(author, { collection, id, revision }) {
 
 /**
  * Throws RecordRefusal.
- * @param {import("../crypto/roster.js").Roster} roster
+ * @param {{ household: string, member: (id: string) => Member | undefined }} roster
  * @param {HubRecord} record of the right shape
  * @param {number} known the revision of it that is known, 0 where none is
  * @returns {Promise<CheckedRecord>}

@@ -2,16 +2,28 @@
 import { keyOf } from "../store/store.js";
 import { HubUnreachable } from "../protocol/errors.js";
 import { readBody } from "./bodies.js";
+import { knowsVault } from "./drawer.js";
+import { momentBody, readMoment } from "./moment-format.js";
+import { indexFact } from "./moment-index.js";
 import { randomID } from "../crypto/bytes.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { checkRecord } from "./record-check.js";
-import { take } from "./taking.js";
+import { isLate, take } from "./taking.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
 
 const batchRecords = 64;
 const batchCharacters = 5_000_000;
+const maximumRetries = 3;
+const secondsOfPush = 86_400;
+
+/**
+ * Whether what is of this vault can be opened and sealed now.
+ * @param {Device} device
+ * @param {string} vault
+ */
+const isOpen = ({ unlocked }, vault) => unlocked !== null && knowsVault(unlocked.ring, vault);
 
 /** @param {Waiting[]} lines */
 function fitting(lines) {
@@ -29,15 +41,15 @@ function fitting(lines) {
  */
 export function sendWaiting(device) {
     return device.tabs.alone("send", async () => {
+        await device.settle();
         for (let round = 0; round < 1000; round += 1) {
             const lines = (await device.store.waiting()).filter(
-                (line) => !line.problem && (!line.conflict || device.unlocked !== null));
+                (line) => !line.problem && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
             if (lines.length === 0) return;
             const batch = fitting(lines);
             const outcomes = await device.hub.write(batch.map((line) => line.record));
             for (const [index, line] of batch.entries()) await settle(device, line, outcomes[index]);
             device.tell("outbox");
-            if (batch.every((line) => line.conflict)) return;
         }
     });
 }
@@ -45,31 +57,52 @@ export function sendWaiting(device) {
 /** @param {Device} device @param {Waiting} line @param {import("../protocol/client.js").WriteOutcome} outcome */
 async function settle(device, line, outcome) {
     const { record } = line;
+    /** @param {Partial<Waiting>} change */
+    const become = (change) => device.store.write({ lines: [{ key: line.key, signature: record.signature, change }] });
     if (outcome.sequence !== undefined) {
         const row = {
             key: line.key, collection: record.collection, sequence: outcome.sequence, record: withoutReplaces(record),
             at: device.time.now(),
         };
-        await device.tabs.alone("take", async () => {
+        // An edit that has just looked at the line writes first, and is then told what it follows.
+        await device.tabs.alone("edit", () => device.tabs.alone("take", async () => {
             const known = await device.store.record(line.key);
+            const cursor = await device.store.fact("cursor", 0);
             const isNewest = !known || known.record.revision <= record.revision;
             await device.store.write({
                 ...(isNewest ? { records: [row] } : {}),
+                ...(known?.sequence !== row.sequence && isLate(row, cursor) ? { facts: { [indexFact]: null } } : {}),
+                withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
                 sent: [{ key: line.key, signature: record.signature, followedBy: record.revision }],
             });
-        });
-        return device.changed([line.key]);
+        }));
+        device.changed([line.key]);
+        if (line.isPushed) await pushToOthers(device, row.record);
+        return;
     }
     if (outcome.conflict) return resolveConflict(device, line, outcome.conflict);
     if (outcome.error?.code === "conflict" && record.replaces !== 0) {
         // The hub has nothing of it any more: it is sent as new.
-        return device.store.write({ waiting: [{ ...line, record: { ...record, replaces: 0 } }] });
+        return become({ record: { ...record, replaces: 0 } });
     }
     const { code, message } = outcome.error ?? { code: "failed", message: "" };
     if (["unavailable", "too_many", "quota_exceeded", "failed", "unauthorized"].includes(code)) {
         throw new HubUnreachable("offline", message || "The hub can't take changes just now.");
     }
-    await device.store.write({ waiting: [{ ...line, problem: code }] });
+    if (code === "bad_request" && line.uploads && (line.retries ?? 0) < maximumRetries) {
+        // The hub forgets blobs that no record names for a day: they are sent again.
+        return become({ isUploaded: false, retries: (line.retries ?? 0) + 1 });
+    }
+    await become({ problem: code });
+}
+
+/**
+ * Once: devices that are not reached see it when they are opened.
+ * @param {Device} device
+ * @param {import("../crypto/signature.js").HubRecord} record
+ */
+async function pushToOthers(device, record) {
+    await device.hub.push({ content: record, urgency: "high", ttl: secondsOfPush }).catch((error) => console.warn(error));
 }
 
 /** @param {import("../crypto/signature.js").HubRecord} record */
@@ -78,7 +111,7 @@ function withoutReplaces({ replaces: _, ...record }) {
 }
 
 /**
- * The hub has another revision than this device thought. Of a note both are kept, unless it was a removal, which gives way.
+ * The hub has another revision than this device thought. Of notes and moments both are kept, unless it was a removal, which gives way.
  * @param {Device} device
  * @param {Waiting} line
  * @param {import("../crypto/signature.js").HubRecord} served
@@ -94,20 +127,42 @@ async function resolveConflict(device, line, served) {
     }
     await take(device, [conflict]);
     const sealed = sealedBytes(record);
-    if (record.collection !== "notes" || !sealed) {
-        await device.store.write({ sent: [{ key: line.key, signature: record.signature }] });
-        return device.changed([line.key]);
-    }
-    if (!device.unlocked) {
+    const isKept = record.collection === "notes" || record.collection === "moments";
+    if (isKept && sealed && !isOpen(device, record.vault)) {
         // Both are kept once the gate is open: the copy has to be sealed.
-        return device.store.write({ waiting: [{ ...line, conflict: true }] });
+        return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { conflict: true } }] });
     }
-    const keys = device.unlocked;
-    const note = readBody("notes", await keys.openContent(record, sealed));
-    const copy = { ...note, title: `${note.title} (conflict, ${device.paired.name})` };
-    const name = { vault: record.vault, collection: "notes", id: randomID(), revision: 1 };
-    const signed = await keys.sealContent(name, copy, 0);
-    const key = keyOf("notes", name.id);
-    await device.store.write({ waiting: [{ key, record: signed }], sent: [{ key: line.key, signature: record.signature }] });
-    device.changed([line.key, key]);
+    const copy = isKept && sealed ? await copyOf(device, record, sealed, conflict) : null;
+    const key = copy && keyOf(copy.collection, copy.id);
+    await device.store.write({
+        ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
+        withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
+    });
+    device.changed(key ? [line.key, key] : [line.key]);
+}
+
+/**
+ * The version that the hub did not take, as a record of its own; null where nothing of it would be lost.
+ * @param {Device} device
+ * @param {import("../crypto/signature.js").HubRecord} record
+ * @param {Uint8Array} sealed of the record
+ * @param {import("../crypto/signature.js").HubRecord} served
+ */
+async function copyOf(device, record, sealed, served) {
+    const { keys } = device;
+    const body = await keys.openContent(record, sealed);
+    const name = { vault: record.vault, collection: record.collection, id: randomID(), revision: 1 };
+    /** @param {{ title: string }} content */
+    const title = ({ title: own }) => `${own} (conflict, ${device.paired.name})`;
+    if (record.collection === "notes") {
+        const note = readBody("notes", body);
+        return keys.sealContent(name, { ...note, title: title(note) }, 0);
+    }
+    const moment = readMoment(body);
+    const other = sealedBytes(served);
+    const theirs = other && readMoment(await keys.openContent(served, other).catch(() => new Uint8Array()));
+    // Going to the trash gives way, as a removal does; and two may have written the same.
+    const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
+    if (!moment || moment.removed !== undefined || isSame) return null;
+    return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);
 }

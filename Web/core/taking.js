@@ -2,8 +2,13 @@
 import { keyOf } from "../store/store.js";
 import { addEvent, nameEvent, newChain } from "./chain.js";
 import { heard } from "./clock.js";
-import { KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
+import { KeyRing } from "../crypto/ring.js";
+import { changeDrawer } from "./drawer.js";
+import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
+import { indexFact } from "./moment-index.js";
 import { checkRecord, RecordRefusal } from "./record-check.js";
+import { checkOfFormer } from "./vault-adopting.js";
+import { takeVaultKeys } from "./vault-keys.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
@@ -35,13 +40,17 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
             records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
             facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
         };
+        if ([...batch.rows.values()].some((row) => isLate(row, known))) change.facts = { ...change.facts, [indexFact]: null };
         if (batch.hasNewKeys) {
             const { ring, rootKey } = device.keys;
-            change.keys = await statusKeysOf(ring, device.paired.household);
-            for (const { epoch, key } of change.keys) device.statusKeys.set(epoch, key);
-            change.facts = { ...change.facts, ring: await ring.sealed(rootKey) };
-        }
-        await device.store.write(change);
+            await device.openStatusKeys(device.keys);
+            if (!device.member) change.keys = await statusKeysOf(ring, device.paired.household);
+            await changeDrawer(device, rootKey, (content) => {
+                const entries = [...content.ring.entries, ...ring.entries];
+                content.ring = new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() })));
+                return change;
+            });
+        } else await device.store.write(change);
         for (const refusal of batch.refusals) await device.misbehaved(refusal.message, true);
         if (batch.hasNewKeys) device.tabs.tell({ kind: "state" });
         device.changed(batch.news);
@@ -50,12 +59,21 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
 }
 
 /**
+ * A moment that came with a number up to which everything was thought to be here: the kept index does not have it.
+ * @param {Row} row
+ * @param {number} cursor
+ */
+export const isLate = (row, cursor) => row.collection === "moments" && row.sequence <= cursor;
+
+/**
  * What waited for keys, once they are there.
  * @param {Device} device
  */
 export async function takeDeferred(device) {
-    for (let round = 0; round < 3; round += 1) {
-        const waiting = await device.store.deferred();
+    for (let round = 0, before = Infinity; round < 3; round += 1) {
+        const waiting = (await device.store.deferred()).filter(({ record }) => record.collection !== "keys" || device.unlocked?.receivesKeys);
+        if (waiting.length === before) return;
+        before = waiting.length;
         if (waiting.length === 0) return;
         // The keys first: they open the rest.
         const records = waiting.map(({ record }) => record);
@@ -73,9 +91,11 @@ async function takeOne(device, record, batch) {
         if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
         return;
     }
+    // What a log says stays, whoever removes it.
+    if (known && record.collection === "audit") return;
     try {
-        const checked = await check(device, record, known?.record.revision ?? 0);
-        if (!(await look(device, checked, batch))) return;
+        const checked = await check(device, record, known);
+        if (!checked || !(await look(device, checked, batch))) return;
         batch.rows.set(key, {
             key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(),
         });
@@ -87,13 +107,20 @@ async function takeOne(device, record, batch) {
     }
 }
 
-/** @param {Device} device @param {HubRecord} record @param {number} known */
-async function check(device, record, known) {
+/**
+ * Null for one of a device that was put out since.
+ * @param {Device} device
+ * @param {HubRecord} record
+ * @param {Row | undefined} row what is known of it
+ */
+async function check(device, record, row) {
+    const known = row?.record.revision ?? 0;
     try {
         return await checkRecord(device.roster, record, known);
     } catch (error) {
         if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
         await device.followRoster();
+        if (device.roster.revoked.has(record.author)) return device.member ? checkOfFormer(device.roster, record, row) : null;
         return checkRecord(device.roster, record, known);
     }
 }
@@ -118,13 +145,12 @@ async function look(device, record, batch) {
     const chain = (computer) => (batch.chains[computer] ??= newChain());
     switch (collection) {
         case "keys":
-            if (id !== device.paired.device || !record.sealed) return false;
+            if (!record.sealed || (!device.member && !(await isKeysFor(device.paired.device, record)))) return false;
             // Its box opens only behind the gate.
-            if (!device.unlocked) throw new KeyMissing();
-            await device.unlocked.add(record);
-            for (const { epoch, key } of await statusKeysOf(device.unlocked.ring, device.paired.household)) {
-                device.statusKeys.set(epoch, key);
-            }
+            if (!device.unlocked?.receivesKeys) throw new KeyMissing();
+            if (device.member) await takeVaultKeys(device.unlocked, record);
+            else await device.unlocked.add(record);
+            await device.openStatusKeys(device.unlocked);
             batch.hasNewKeys = true;
             return true;
         case "devices":

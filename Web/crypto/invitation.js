@@ -1,5 +1,5 @@
 // Lets a device into a household: a link, for five minutes, once. docs/formats.md, "Pairing".
-import { ByteReader, concat, fields, unbase64url, unhex, textOf, utf8 } from "./bytes.js";
+import { base64url, ByteReader, concat, fields, unbase64url, unhex, textOf, utf8 } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { importPublic } from "./p256.js";
 import { pad, unpad } from "./padding.js";
@@ -10,7 +10,8 @@ import { gcmOpen, gcmSeal, hkdf, importGCMKey, sha256 } from "./primitives.js";
  * @typedef {{ signingKey: Uint8Array, boxKey: Uint8Array, name: string }} Joining
  */
 
-const mark = "/#pair=";
+const pairMark = "/#pair=";
+const vaultMark = "/#vault=";
 const empty = new Uint8Array();
 
 /**
@@ -18,15 +19,31 @@ const empty = new Uint8Array();
  * @param {string} link
  * @returns {Invitation}
  */
-export function readLink(link) {
+export const readLink = (link) => read(link, pairMark, "This is not a pairing link; scan the QR code on the computer again.");
+
+/**
+ * Of an invitation into a shared vault, whose members have the right that computers have in a household. Throws as `readLink`.
+ * @param {string} link
+ * @returns {Invitation}
+ */
+export const readVaultLink = (link) => read(link, vaultMark, "This is not a whole invitation to a vault; ask for it again.");
+
+/** @param {Invitation} invitation */
+export const vaultLink = ({ hub, household, computer, id, secret }) =>
+    `${hub}${vaultMark}${base64url(concat([1], unhex(household), unhex(computer), unhex(id), secret))}`;
+
+/** @param {string} link @param {string} mark @param {string} otherwise @returns {Invitation} */
+function read(link, mark, otherwise) {
     const start = link.indexOf(mark);
     const bytes = start < 0 ? null : unbase64url(link.slice(start + mark.length));
-    if (!bytes) {
-        throw new FormatError("malformed", "This is not a pairing link; scan the QR code on the computer again.");
+    if (!bytes) throw new FormatError("malformed", otherwise);
+    const reader = new ByteReader(bytes, "invitation");
+    const version = reader.number(1);
+    if (version === 2 && mark === pairMark) {
+        throw new FormatError("unknownVersion", "This link is for a computer: run “applocker hub join” there. For a phone, run “applocker pair”.");
     }
-    const reader = new ByteReader(bytes, "pairing link");
-    if (reader.number(1) !== 1) {
-        throw new FormatError("unknownVersion", "The pairing link was made by a newer AppLocker; update this one.");
+    if (version !== 1) {
+        throw new FormatError("unknownVersion", "The invitation was made by a newer AppLocker; update this one.");
     }
     const [household, computer, id, secret] = [reader.id(), reader.id(), reader.id(), reader.bytes(32)];
     reader.end();
@@ -71,7 +88,7 @@ export async function sealJoin(invitation, { signingKey, boxKey, name }) {
 export async function openJoin(invitation, sealed) {
     const padded = await gcmOpen(await pairKey(invitation), sealed, bound(invitation));
     const body = padded && unpad(padded);
-    if (!body) throw new FormatError("damaged", "Somebody without the pairing link tried to join.");
+    if (!body) throw new FormatError("damaged", "Somebody without the link tried to join.");
     const reader = new ByteReader(body, "joining device");
     const [signingKey, boxKey, name] = [reader.bytes(65), reader.bytes(65), reader.rest()];
     await importPublic(signingKey, "ECDSA");

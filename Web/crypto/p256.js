@@ -5,6 +5,7 @@ import { FormatError } from "./errors.js";
 
 const p = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 /** @type {Point} */
 const generator = [
     0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
@@ -83,6 +84,16 @@ export function publicKeyOf(scalar) {
     return concat([4], bytesOf(mod(pair[0][0] * square)), bytesOf(mod(pair[0][1] * square * inverse)));
 }
 
+/**
+ * WebKitGTK imports any pair of coordinates, and an agreement on another curve would tell about the private key
+ * (NIST SP 800-56A, 5.6.2.3.4).
+ * @param {Uint8Array} point 65 bytes
+ */
+function isOnCurve(point) {
+    const [x, y] = [BigInt(`0x${hex(point.slice(1, 33))}`), BigInt(`0x${hex(point.slice(33))}`)];
+    return x < p && y < p && mod(y * y) === mod(x ** 3n - 3n * x + b);
+}
+
 /** @typedef {"ECDH" | "ECDSA"} Algorithm */
 
 /** @param {Algorithm} name */
@@ -95,7 +106,7 @@ const algorithm = (name) => ({ name, namedCurve: "P-256" });
  */
 export async function importPublic(point, name) {
     const malformed = new FormatError("malformed", "This is not a public key of P-256.");
-    if (point.length !== 65 || point[0] !== 4) throw malformed;
+    if (point.length !== 65 || point[0] !== 4 || !isOnCurve(point)) throw malformed;
     try {
         return await crypto.subtle.importKey("raw", point, algorithm(name), true, name === "ECDSA" ? ["verify"] : []);
     } catch {

@@ -60,6 +60,11 @@ export class Roster {
     members = [];
     /** @type {Set<string>} */
     revoked = new Set();
+    /**
+     * Those that were revoked, by id. `until`: how many had been revoked by then, with it.
+     * @type {Map<string, Member & { until: number }>}
+     */
+    former = new Map();
     household = "";
     /** Of the newest entry, 32 bytes. */
     head = new Uint8Array(32);
@@ -79,11 +84,24 @@ export class Roster {
         return roster;
     }
 
+    /**
+     * Who came and went, and when, seconds since 1970; of entries that were followed already.
+     * @param {Uint8Array[]} entries
+     * @returns {Promise<{ number: number, time: number, author: string, admitted: string | null, revoked: string | null }[]>}
+     */
+    static async changes(entries) {
+        const read = await Promise.all(entries.map(readEntry));
+        return read.map(({ number, time, author, admit, revoke }) => ({
+            number: Number(number), time, author, admitted: admit?.id ?? null, revoked: revoke,
+        }));
+    }
+
     copy() {
         const copy = new Roster();
         copy.entries = [...this.entries];
         copy.members = [...this.members];
         copy.revoked = new Set(this.revoked);
+        copy.former = new Map(this.former);
         copy.household = this.household;
         copy.head = this.head;
         return copy;
@@ -114,6 +132,7 @@ export class Roster {
             if (!leaving || (leaving.role === "computer" && computers === 1)) throw broken();
             this.members = this.members.filter((member) => member !== leaving);
             this.revoked.add(leaving.id);
+            this.former.set(leaving.id, { ...leaving, until: this.revoked.size });
         }
         this.head = entry.hash;
         this.household ||= hex(entry.hash.slice(0, 16));

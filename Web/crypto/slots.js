@@ -6,6 +6,8 @@ import { committedKey, gcmOpen, gcmSeal, hkdf, pbkdf2 } from "./primitives.js";
 const headerLength = 44;
 const slotLength = 112;
 const slotCount = 8;
+/** Of a block, in bytes. */
+export const slotsLength = headerLength + slotCount * slotLength;
 export const leastRounds = 600_000;
 const mostRounds = 10_000_000;
 
@@ -19,12 +21,12 @@ export class KeySlots {
         this.bytes = bytes;
     }
 
-    /** A block for PINs in which nothing is stored yet. The hub's share is its mixed secret. */
-    static fresh(rounds = leastRounds) {
+    /** A block for PINs in which nothing is stored yet. The hub's share is its mixed secret; a backup has none. */
+    static fresh(rounds = leastRounds, { usesMixedSecret = true } = {}) {
         const cost = new Uint8Array(4);
         new DataView(cost.buffer).setUint32(0, rounds);
         return new KeySlots(concat(
-            new TextEncoder().encode("APKS"), [1, 2, 1, slotCount], cost, randomBytes(32),
+            new TextEncoder().encode("APKS"), [1, 2, usesMixedSecret ? 1 : 0, slotCount], cost, randomBytes(32),
             randomBytes(slotCount * slotLength)));
     }
 
@@ -57,6 +59,11 @@ export class KeySlots {
 
     get usesMixedSecret() {
         return this.bytes[6] === 1;
+    }
+
+    /** @returns {"scrypt" | "pbkdf2"} a browser has no scrypt */
+    get derivation() {
+        return this.bytes[5] === 2 ? "pbkdf2" : "scrypt";
     }
 
     /**

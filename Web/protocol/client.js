@@ -1,5 +1,5 @@
 // A device's way to its hub, over fetch. What the hub answers is believed by nobody: the devices check signatures and seals.
-import { base64, base64url, unbase64 } from "../crypto/bytes.js";
+import { base64, base64url, isID, unbase64, utf8 } from "../crypto/bytes.js";
 import { HubError, HubUnreachable } from "./errors.js";
 import { EventParser, isRecord } from "./events.js";
 import { systemTime } from "./time.js";
@@ -139,7 +139,7 @@ export class HubClient {
 
     // Device and household
 
-    /** @returns {Promise<{ name: string, version: string, time: number, pushKey: string }>} */
+    /** @returns {Promise<{ name: string, version: string, time: number, pushKey: string, needsRegistrationToken?: boolean }>} */
     hub() {
         return this.#call("GET", "/v1/hub", { access: "anybody" });
     }
@@ -175,13 +175,67 @@ export class HubClient {
     /**
      * Without a token: the proof is what lets in.
      * @param {string} invitation
-     * @param {{ proof: Uint8Array, device: string, tokenHash: Uint8Array, sealed: Uint8Array }} request
+     * @param {{ proof: Uint8Array, device: string, tokenHash: Uint8Array, sealed: Uint8Array, role?: "computer" | "companion" }} request
      */
-    join(invitation, { proof, device, tokenHash, sealed }) {
-        const body = {
-            proof: base64(proof), device, role: "companion", tokenHash: base64(tokenHash), sealed: base64(sealed),
-        };
+    join(invitation, { proof, device, tokenHash, sealed, role = "companion" }) {
+        const body = { proof: base64(proof), device, role, tokenHash: base64(tokenHash), sealed: base64(sealed) };
         return this.#tell("POST", `/v1/invitations/${invitation}/join`, { body, access: "anybody" });
+    }
+
+    // For devices that may admit others
+
+    /**
+     * Another household. A hub that not everybody may register at is told who asks: whoever belongs to a household there may.
+     * @param {{ household: string, device: string, entry: Uint8Array, tokenHash: Uint8Array }} request
+     */
+    async found({ household, device, entry, tokenHash }) {
+        const body = { household, device, entry: base64(entry), tokenHash: base64(tokenHash) };
+        try {
+            await this.#tell("POST", "/v1/households", { body, access: "anybody" });
+        } catch (error) {
+            if (!(error instanceof HubError) || error.code !== "forbidden") throw error;
+            await this.#tell("POST", "/v1/households", { body });
+        }
+    }
+
+    /** Everything that the hub has of the household goes. */
+    removeHousehold() {
+        return this.#tell("DELETE", "/v1/household");
+    }
+
+    /**
+     * Throws HubError `conflict` where the list is longer already.
+     * @param {number} number of the entry
+     * @param {Uint8Array} entry
+     * @param {{ admit: { device: string, role: "computer" | "companion", invitation: string } } | { revoke: { device: string } }} change
+     */
+    append(number, entry, change) {
+        return this.#tell("POST", "/v1/roster", { body: { number, entry: base64(entry), change } });
+    }
+
+    /** @param {{ id: string, proofHash: Uint8Array, expiresInSeconds: number }} invitation at most 300 seconds */
+    invite({ id, proofHash, expiresInSeconds }) {
+        return this.#tell("POST", "/v1/invitations", { body: { id, proofHash: base64(proofHash), expiresInSeconds } });
+    }
+
+    /**
+     * Null before a device has joined. Throws HubError `gone`.
+     * @param {string} id
+     * @returns {Promise<{ device: string, sealed: Uint8Array } | null>}
+     */
+    async joined(id) {
+        const { join } = await this.#call("GET", `/v1/invitations/${id}`);
+        if (join === undefined || join === null) return null;
+        if (!isID(join.device) || typeof join.sealed !== "string") throw notUnderstood();
+        return { device: join.device, sealed: unbase64(join.sealed) };
+    }
+
+    /**
+     * Whoever joined by it and was not admitted is put off.
+     * @param {string} id
+     */
+    withdraw(id) {
+        return this.#tell("DELETE", `/v1/invitations/${id}`);
     }
 
     // Records
@@ -249,9 +303,9 @@ export class HubClient {
         return this.#call("GET", `/v1/blobs/${id}/state`);
     }
 
-    /** @param {{ id: string, size: number, hash: Uint8Array }} blob @returns {Promise<BlobState>} */
-    beginBlob({ id, size, hash }) {
-        return this.#call("POST", "/v1/blobs", { body: { id, size, hash: base64(hash) } });
+    /** @param {{ id: string, size: number, hash: Uint8Array }} blob @param {AbortSignal} [signal] @returns {Promise<BlobState>} */
+    beginBlob({ id, size, hash }, signal) {
+        return this.#call("POST", "/v1/blobs", { body: { id, size, hash: base64(hash) }, signal });
     }
 
     /**
@@ -259,10 +313,11 @@ export class HubClient {
      * @param {string} id
      * @param {number} offset
      * @param {Uint8Array} bytes
+     * @param {AbortSignal} [signal]
      * @returns {Promise<BlobState>}
      */
-    writeBlob(id, offset, bytes) {
-        return this.#call("PATCH", `/v1/blobs/${id}?offset=${offset}`, { bytes });
+    writeBlob(id, offset, bytes, signal) {
+        return this.#call("PATCH", `/v1/blobs/${id}?offset=${offset}`, { bytes, signal });
     }
 
     /**
@@ -270,11 +325,12 @@ export class HubClient {
      * @param {string} id
      * @param {number} start
      * @param {number} end
+     * @param {AbortSignal} [signal]
      */
-    async readBlob(id, start, end) {
+    async readBlob(id, start, end, signal) {
         const bytes = await this.#send(
             "GET", `/v1/blobs/${id}`, async (response) => new Uint8Array(await response.arrayBuffer()),
-            { headers: { Range: `bytes=${start}-${end - 1}` } });
+            { headers: { Range: `bytes=${start}-${end - 1}` }, signal });
         if (bytes.length !== end - start) {
             throw new HubUnreachable("notUnderstood", "The hub served another piece than it was asked for.");
         }
@@ -315,10 +371,33 @@ export class HubClient {
         return share;
     }
 
+    /**
+     * Another entry in the place of the one that this verifier fits; the others stay. Counted as an attempt with it. Throws HubError
+     * `wrong_pin`, `too_many`, `gone`.
+     * @param {Uint8Array} verifier
+     * @param {{ verifier: Uint8Array, share: Uint8Array }} entry
+     */
+    replacePIN(verifier, entry) {
+        const body = { verifier: base64(verifier), entry: { verifier: base64(entry.verifier), share: base64(entry.share) } };
+        return this.#tell("POST", "/v1/pin-share/replace", { body });
+    }
+
     /** @param {PushSubscriptionJSON} subscription as `PushSubscription.toJSON()` gives it */
     setPush(subscription) {
         const body = { endpoint: subscription.endpoint, keys: subscription.keys };
         return this.#tell("PUT", "/v1/push", { body });
+    }
+
+    /**
+     * To other devices, or to the ones that are named. `content`: as JSON at most 3,072 bytes. `ttl`: seconds.
+     * @param {{ content: unknown, urgency: "low" | "normal" | "high", ttl: number, devices?: string[] }} message
+     * @returns {Promise<number>} how many subscriptions it is on its way to
+     */
+    async push({ content, ...rest }) {
+        const body = { payload: base64(utf8(JSON.stringify(content))), ...rest };
+        const { subscriptions } = await this.#call("POST", "/v1/push/messages", { body });
+        if (!Number.isSafeInteger(subscriptions)) throw notUnderstood();
+        return subscriptions;
     }
 
     removePush() {

@@ -13,7 +13,8 @@ export const requested = (request) =>
     });
 
 /**
- * Stores: `facts` by name, `records` by "collection/id", `outbox` by the same, `deferred` by a number, `keys` by epoch.
+ * Stores: `facts` by name, `records` by "collection/id", `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged`
+ * photos by id, `pieces` of sealed content by [blob, number].
  * @param {string} name
  * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
  * @returns {Promise<IDBDatabase>} throws StoreError
@@ -23,18 +24,22 @@ export function openDatabase(name, lost) {
         /** @type {IDBOpenDBRequest} */
         let request;
         try {
-            request = indexedDB.open(name, 1);
+            request = indexedDB.open(name, 2);
         } catch (error) {
             return reject(storeError(error));
         }
         request.onerror = () => reject(storeError(request.error));
-        request.onupgradeneeded = () => {
+        request.onupgradeneeded = ({ oldVersion }) => {
             const database = request.result;
-            database.createObjectStore("facts");
-            database.createObjectStore("records", { keyPath: "key" }).createIndex("order", ["collection", "sequence"]);
-            database.createObjectStore("outbox", { keyPath: "key" });
-            database.createObjectStore("deferred", { autoIncrement: true });
-            database.createObjectStore("keys", { keyPath: "epoch" });
+            if (oldVersion < 1) {
+                database.createObjectStore("facts");
+                database.createObjectStore("records", { keyPath: "key" }).createIndex("order", ["collection", "sequence"]);
+                database.createObjectStore("outbox", { keyPath: "key" });
+                database.createObjectStore("deferred", { autoIncrement: true });
+                database.createObjectStore("keys", { keyPath: "epoch" });
+            }
+            database.createObjectStore("staged", { keyPath: "id" });
+            database.createObjectStore("pieces");
         };
         request.onsuccess = () => {
             const database = request.result;

@@ -1,5 +1,6 @@
 // What a companion keeps: records as they came, sealed; what waits to be sent; its keys behind the gate.
 import { openDatabase, requested, transact } from "./database.js";
+import { storeError } from "./errors.js";
 
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
@@ -7,8 +8,18 @@ import { openDatabase, requested, transact } from "./database.js";
  * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean }} Row
  */
 /**
- * A change that waits to be sent, one for each record. `problem`: the code that the hub refused it with for good.
- * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean }} Waiting
+ * A blob that has to be at the hub before its record: its sealed bytes lie in pieces of `pieceSize`. `hash`: SHA-256 of them all.
+ * @typedef {{ blob: string, size: number, hash: Uint8Array }} Upload
+ */
+/**
+ * A change that waits to be sent, one for each record. `problem`: the code that the hub refused it with for good. `uploads` go
+ * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it.
+ * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[], isUploaded?: boolean,
+ *   retries?: number, isPushed?: boolean }} Waiting
+ */
+/**
+ * A photo that was sealed and belongs to no moment yet. `at`: when, by this device.
+ * @typedef {{ id: string, record: HubRecord, uploads: Upload[], at: number }} Staged
  */
 /**
  * A status key that no script can read: it opens while the companion is locked.
@@ -23,6 +34,11 @@ import { openDatabase, requested, transact } from "./database.js";
  * @property {Waiting[]} [waiting]
  * @property {{ key: string, signature: string, followedBy?: number }[]} [sent] removed from what waits, unless it was changed
  *   meanwhile: then the rest replaces revision `followedBy`
+ * @property {{ key: string, signature: string, change: Partial<Waiting> }[]} [lines] what became of those that wait; unless they were
+ *   changed meanwhile
+ * @property {Staged[]} [staged]
+ * @property {string[]} [unstaged]
+ * @property {string[]} [withoutPieces] blobs whose bytes are not needed here any more
  * @property {Record<string, unknown>} [facts]
  * @property {StatusKey[]} [keys]
  */
@@ -30,7 +46,16 @@ import { openDatabase, requested, transact } from "./database.js";
 /** @param {string} collection @param {string} id */
 export const keyOf = (collection, id) => `${collection}/${id}`;
 
-const everything = ["facts", "records", "outbox", "deferred", "keys"];
+const everything = ["facts", "records", "outbox", "deferred", "keys", "staged", "pieces"];
+
+/** Of sealed content, in bytes; what a slow network takes in well under the time for a request. */
+export const pieceSize = 1 << 20;
+
+/**
+ * All pieces of a blob.
+ * @param {string} blob
+ */
+const piecesOf = (blob) => IDBKeyRange.bound([blob], [blob, []]);
 
 export class CompanionStore {
     /** @type {IDBDatabase} */
@@ -50,6 +75,19 @@ export class CompanionStore {
         this.#database.close();
     }
 
+    /**
+     * The whole database; who has it open is told that it is lost.
+     * @param {string} name
+     * @returns {Promise<void>} throws StoreError
+     */
+    static remove(name) {
+        return new Promise((resolve, reject) => {
+            const request = indexedDB.deleteDatabase(name);
+            request.onerror = () => reject(storeError(request.error));
+            request.onsuccess = () => resolve();
+        });
+    }
+
     /** @template Value @param {string} name @param {Value} otherwise @returns {Promise<Value>} */
     fact(name, otherwise) {
         return transact(this.#database, ["facts"], "readonly", async (transaction) =>
@@ -65,15 +103,15 @@ export class CompanionStore {
     /**
      * Of a collection, newest first.
      * @param {string} collection
-     * @param {{ before?: number, limit?: number }} page `before` is a sequence number
+     * @param {{ before?: number, after?: number, limit?: number }} page `before` and `after` are sequence numbers
      * @returns {Promise<Row[]>}
      */
-    records(collection, { before = Number.MAX_SAFE_INTEGER, limit = Infinity } = {}) {
+    records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity } = {}) {
         return transact(this.#database, ["records"], "readonly", (transaction) =>
             new Promise((resolve, reject) => {
                 /** @type {Row[]} */
                 const rows = [];
-                const range = IDBKeyRange.bound([collection, -1], [collection, before], false, true);
+                const range = IDBKeyRange.bound([collection, after], [collection, before], after >= 0, true);
                 const request = transaction.objectStore("records").index("order").openCursor(range, "prev");
                 request.onerror = () => reject(request.error);
                 request.onsuccess = () => {
@@ -125,14 +163,22 @@ export class CompanionStore {
      */
     write(change) {
         return transact(this.#database, everything, "readwrite", async (transaction) => {
-            const [records, outbox, deferred, facts, keys] = ["records", "outbox", "deferred", "facts", "keys"]
-                .map((name) => transaction.objectStore(name));
+            const [records, outbox, deferred, facts, keys, staged, pieces] =
+                ["records", "outbox", "deferred", "facts", "keys", "staged", "pieces"].map((name) => transaction.objectStore(name));
             for (const row of change.records ?? []) records.put(row);
             for (const record of change.deferred ?? []) deferred.add(record);
             for (const number of change.undeferred ?? []) deferred.delete(number);
             for (const line of change.waiting ?? []) outbox.put(line);
             for (const key of change.keys ?? []) keys.put(key);
             for (const [name, value] of Object.entries(change.facts ?? {})) facts.put(value, name);
+            for (const photo of change.staged ?? []) staged.put(photo);
+            for (const id of change.unstaged ?? []) staged.delete(id);
+            for (const blob of change.withoutPieces ?? []) pieces.delete(piecesOf(blob));
+            for (const { key, signature, change: rest } of change.lines ?? []) {
+                /** @type {Waiting | undefined} */
+                const line = await requested(outbox.get(key));
+                if (line?.record.signature === signature) outbox.put({ ...line, ...rest });
+            }
             for (const { key, signature, followedBy } of change.sent ?? []) {
                 /** @type {Waiting | undefined} */
                 const line = await requested(outbox.get(key));
@@ -141,6 +187,62 @@ export class CompanionStore {
                     outbox.put({ ...line, record: { ...line.record, replaces: followedBy } });
                 }
             }
+        });
+    }
+
+    /**
+     * How many there are of a collection up to a sequence number, tombstones too.
+     * @param {string} collection
+     * @param {number} upTo
+     */
+    count(collection, upTo) {
+        return transact(this.#database, ["records"], "readonly", (transaction) => requested(
+            transaction.objectStore("records").index("order").count(IDBKeyRange.bound([collection, -1], [collection, upTo]))));
+    }
+
+    // Photos on their way
+
+    /** @param {string} id @returns {Promise<Staged | undefined>} */
+    stagedPhoto(id) {
+        return transact(this.#database, ["staged"], "readonly", (transaction) => requested(transaction.objectStore("staged").get(id)));
+    }
+
+    /** @returns {Promise<Staged[]>} */
+    staged() {
+        return transact(this.#database, ["staged"], "readonly", (transaction) => requested(transaction.objectStore("staged").getAll()));
+    }
+
+    /** @param {string} blob @param {number} index @returns {Promise<Uint8Array | undefined>} */
+    piece(blob, index) {
+        return transact(this.#database, ["pieces"], "readonly", (transaction) =>
+            requested(transaction.objectStore("pieces").get([blob, index])));
+    }
+
+    /**
+     * Each on its own, so that a page can do other things between them.
+     * @param {string} blob
+     * @param {Uint8Array} sealed
+     */
+    async putPieces(blob, sealed) {
+        for (let index = 0; index * pieceSize < sealed.length; index += 1) {
+            const piece = sealed.slice(index * pieceSize, (index + 1) * pieceSize);
+            await transact(this.#database, ["pieces"], "readwrite", (transaction) =>
+                requested(transaction.objectStore("pieces").put(piece, [blob, index])));
+        }
+    }
+
+    /**
+     * Photos that waited for a moment since before this time, and pieces that nothing names, go.
+     * @param {number} before milliseconds since 1970
+     */
+    sweepPieces(before) {
+        return transact(this.#database, ["staged", "outbox", "pieces"], "readwrite", async (transaction) => {
+            const [staged, outbox, pieces] = ["staged", "outbox", "pieces"].map((name) => transaction.objectStore(name));
+            const [photos, lines, keys] = await Promise.all([staged.getAll(), outbox.getAll(), pieces.getAllKeys()].map(requested));
+            const kept = /** @type {Staged[]} */ (photos).filter(({ at }) => at >= before);
+            for (const { id, at } of /** @type {Staged[]} */ (photos)) if (at < before) staged.delete(id);
+            const named = new Set([...kept, .../** @type {Waiting[]} */ (lines)].flatMap(({ uploads = [] }) => uploads.map(({ blob }) => blob)));
+            for (const key of /** @type {[string, number][]} */ (keys)) if (!named.has(key[0])) pieces.delete(key);
         });
     }
 

@@ -9,6 +9,7 @@
 
 export class Tabs {
     #channel;
+    #isClosed = false;
 
     /** @param {string} name */
     constructor(name) {
@@ -17,11 +18,11 @@ export class Tabs {
     }
 
     /**
-     * To the other tabs.
+     * To the other tabs; a closed one says nothing more.
      * @param {TabMessage} message
      */
     tell(message) {
-        this.#channel.postMessage(message);
+        if (!this.#isClosed) this.#channel.postMessage(message);
     }
 
     /** @param {(message: TabMessage) => void} listener */
@@ -42,6 +43,7 @@ export class Tabs {
     }
 
     close() {
+        this.#isClosed = true;
         this.#channel.close();
     }
 }

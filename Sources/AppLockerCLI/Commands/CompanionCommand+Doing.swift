@@ -12,7 +12,8 @@ extension CompanionCommand {
             abstract: "Send a signed command to a computer and wait for its answer.",
             discussion: """
                 lock-all, unlock-all, lock APP, unlock APP, approve PROMPT, deny PROMPT, lock-vault, photo, sign-out, \
-                remove-photo ID, report, add APP, remove APP, schedule APP TEXT
+                remove-photo ID, report, add APP, remove APP, schedule APP TEXT, categories APP NAME..., rename DEVICE NAME, \
+                revoke DEVICE
 
                   applocker companion command lock-all --state DIR
                   applocker companion command unlock firefox-esr --for 10m --state DIR
@@ -63,6 +64,15 @@ extension CompanionCommand {
             case "add": if let words = rest(1) { return .addApp(app: words[0]) }
             case "remove": if let words = rest(1) { return .removeApp(app: words[0]) }
             case "schedule": if let words = rest(2) { return .setSchedule(app: words[0], schedule: words[1]) }
+            case "categories":
+                if action.count >= 2 {
+                    return .setCategories(app: action[1], categories: Array(action.dropFirst(2)))
+                }
+            case "rename":
+                if let words = rest(2), let device = HubID(words[0]) {
+                    return .renameDevice(device: device, name: words[1])
+                }
+            case "revoke": if let device = rest(1).flatMap({ HubID($0[0]) }) { return .revokeDevice(device: device) }
             default: break
             }
             throw CommandLineError(

@@ -147,8 +147,11 @@ struct DoctorFinding: Encodable, Equatable {
     }
 
     private static func prompter(_ status: StatusReport) -> DoctorFinding {
-        status.prompterConnected
-            ? DoctorFinding("prompter", .ok, "A prompter is connected for this user.")
+        if status.prompterConnected {
+            return DoctorFinding("prompter", .ok, "A prompter is connected for this user.")
+        }
+        return status.phoneIsAsked == true
+            ? DoctorFinding("prompter", .ok, "No prompter is connected for this user; a paired phone is asked.")
             : DoctorFinding(
                 "prompter", .weak,
                 "No prompter is connected for this user: launches of locked apps are denied at once.",

@@ -10,7 +10,7 @@ struct HubCommand: AsyncParsableCommand {
         discussion: """
             The hub keeps what the devices seal and can open none of it.
             """,
-        subcommands: [Status.self, Connect.self, Disconnect.self], defaultSubcommand: Status.self)
+        subcommands: [Status.self, Connect.self, Join.self, Disconnect.self], defaultSubcommand: Status.self)
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -77,8 +77,11 @@ struct HubCommand: AsyncParsableCommand {
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the hub. What it keeps of yours is removed, and paired devices are cut off.",
+            abstract: "Leave the hub.",
             discussion: """
+                Where this is the only computer of the household, what the hub keeps is removed, and paired devices are cut \
+                off. Where another computer is in it, that one goes on without this one, which can't come back.
+
                   applocker hub disconnect
                 """)
 
@@ -89,7 +92,8 @@ struct HubCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Confirmation.require(
-                "Leave the hub? Every paired device has to be paired again afterwards.", isGiven: yes)
+                "Leave the hub? Where no other computer is in the household, every paired device has to be paired again.",
+                isGiven: yes)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let done: DoneReport = try await owner.open { token in
                 try await owner.client.call(.disconnectHub, token: token)
@@ -129,7 +133,9 @@ extension HubStatus {
 
     func lines(_ paint: Paint) -> [String] {
         guard let url else {
-            return ["There is no hub. Connect one with `applocker hub connect URL`."]
+            return [
+                (problem ?? joining ?? "There is no hub. Connect one with `applocker hub connect URL`.").terminalSafe
+            ]
         }
         var lines = [
             connected
@@ -138,6 +144,7 @@ extension HubStatus {
         ]
         if let problem, !connected { lines.append(problem.terminalSafe) }
         for sentence in misbehaviour { lines.append(paint.alarm("DON'T TRUST THIS HUB: \(sentence.terminalSafe)")) }
+        if let joining { lines.append("Joining another household: \(joining.terminalSafe)") }
         lines.append("")
         lines.append("Last sync  \(lastSync.map { TimeText.local($0) } ?? "never")")
         lines.append("Records    \(records) at the hub, \(waiting) waiting here")

@@ -7,17 +7,22 @@ import WireProtocol
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair a phone: shows a QR code for five minutes, and asks whether the right one joined.",
+        abstract:
+            "Let a phone or another computer in: shows a code for five minutes, and asks whether the right one joined.",
         discussion: """
             Whoever has the link may ask to join, once; nobody joins before you have agreed.
 
               applocker pair
               applocker pair --address https://hub.example   where the phone reaches the hub by another address
+              applocker pair --window                        the code in a window as well, where there is a desktop
+              applocker pair --computer                      another computer: run `applocker hub join` there
               applocker pair --json --yes                    for scripts: the link first, then the device
               applocker pair --json --no-wait                the link alone; withdraw or confirm it on the socket
             """)
 
     @Option(help: ArgumentHelp("The hub's address as the phone reaches it.", valueName: "url")) var address: String?
+    @Flag(help: "Show the QR code in a window as well.") var window = false
+    @Flag(help: "Let another computer in, with the link that `applocker hub join` takes there.") var computer = false
     @Flag(help: "Agree to whichever device joins.") var yes = false
     @Flag(help: "Print the link and end; nobody is admitted.") var noWait = false
     @OptionGroup var connection: ConnectionOptions
@@ -33,11 +38,15 @@ struct PairCommand: AsyncParsableCommand {
         let own = try await passcode.source.existing()
         try await owner.open(with: own) { token in
             let pairing: PairingReport = try await owner.client.call(
-                .makePairing, token: token, body: NewPairingRequest(address: address))
+                .makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil))
             try show(pairing, url)
             guard !noWait else { return }
+            let codeWindow = try pairing.link.flatMap {
+                window ? try WindowProcess.start(["--link-fd", "3"], content: Data($0.utf8)) : nil
+            }
+            defer { codeWindow.map { _ = kill($0, SIGTERM) } }
             do {
-                let joined = try await waitForDevice(pairing.id, owner.client, token)
+                let joined = try await Self.waitForDevice(pairing.id, owner.client, token)
                 let name = joined.name ?? "a device"
                 try await Confirmation.require("Let \"\(name)\" in?", isGiven: yes)
                 let device: DeviceReport = try await owner.client.call(
@@ -56,6 +65,7 @@ struct PairCommand: AsyncParsableCommand {
     private func show(_ pairing: PairingReport, _ url: String) throws {
         guard let link = pairing.link else { return }
         if output.json { return try Output.standard.jsonLine(pairing) }
+        guard !computer else { return showForComputer(link, url) }
         if isatty(STDOUT_FILENO) == 1 { Output.standard.lines(try QRCode(link).terminalLines) }
         Output.standard.line(link)
         Output.standard.line("Scan it with the phone, or open the link there, within five minutes.")
@@ -67,12 +77,31 @@ struct PairCommand: AsyncParsableCommand {
         }
     }
 
-    private func waitForDevice(_ id: String, _ client: ControlClient, _ token: String) async throws -> PairingReport {
+    private func showForComputer(_ link: String, _ url: String) {
+        Output.standard.line(link)
+        Output.standard.line("On the other computer, within five minutes: `applocker hub join`, then this link.")
+        if Self.isLoopback(url) {
+            Output.standard.line(
+                Paint(.standard).warning(
+                    "This hub is reachable from this computer alone; docs/operations.md says how another one gets there."
+                ))
+        }
+    }
+
+    private static func isLoopback(_ url: String) -> Bool {
+        ["http://127.", "http://localhost", "http://[::1]"].contains { url.hasPrefix($0) }
+    }
+
+    /// For as long as an invitation lives.
+    ///
+    /// - Throws: `CommandLineError` where nobody joined.
+    static func waitForDevice(_ id: String, _ client: ControlClient, _ token: String) async throws -> PairingReport {
         let end = ContinuousClock.now + .seconds(310)
         while ContinuousClock.now < end {
             let report: PairingReport = try await client.call(
                 .pairing, parameter: id, query: [("wait", "20")], token: token)
             if report.state == .joined { return report }
+            try Task.checkCancellation()
         }
         throw CommandLineError(.refused, code: "nobody_joined", "Nobody joined within five minutes.")
     }

@@ -7,6 +7,7 @@ struct ResetCommand: AsyncParsableCommand {
         commandName: "reset",
         abstract: "Erase everything: the keys first, then notes, files, photos, list and log.",
         discussion: """
+            The hub is told, where it answers within five seconds: with the last computer the household goes, too. \
             Nothing brings it back but a backup. Files that were locked in place (.aplk) on this computer can't be opened
             any more. Asks twice, and for the passcode.
 

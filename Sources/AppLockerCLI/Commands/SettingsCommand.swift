@@ -69,17 +69,26 @@ struct SettingsCommand: AsyncParsableCommand {
             inversion: .prefixedNo,
             help: "Hide what AppLocker shows and lock the vault while the screen is recorded.")
         var lockOnCapture: Bool?
+        @Option(
+            help: ArgumentHelp(
+                "Where no prompter is there: hold a launch until a paired phone answers, or deny it at once.",
+                valueName: "on|off"))
+        var askPhoneOnly: OnOff?
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
+        enum OnOff: String, ExpressibleByArgument, CaseIterable {
+            case on, off
+        }
+
         func validate() throws {
             if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil, photoFrom == nil,
-                camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil
+                camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil, askPhoneOnly == nil
             {
                 throw ValidationError(
                     "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from, "
-                        + "--camera, --inactivity, --clipboard or --[no-]lock-on-capture.")
+                        + "--camera, --inactivity, --clipboard, --[no-]lock-on-capture or --ask-phone-only.")
             }
         }
 
@@ -89,7 +98,7 @@ struct SettingsCommand: AsyncParsableCommand {
                 promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
                 holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
                 camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
-                locksOnCapture: lockOnCapture)
+                locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
             let settings: SettingsReport = try await owner.open { token in
                 try await owner.client.call(.changeSettings, token: token, body: request)
             }
@@ -110,6 +119,7 @@ extension SettingsReport {
             "camera          \(camera.terminalSafe)",
             "inactivity      \(TimeText.spoken(seconds: inactivitySeconds))",
             "clipboard       \(TimeText.spoken(seconds: clipboardSeconds))",
+            "ask-phone-only  \(asksPhoneAlone ? "on: without a prompter a paired phone is asked" : "off")",
             "lock-on-capture \(locksOnCapture ? "yes: content is hidden and the vault locked" : "no")",
         ])
     }

@@ -112,6 +112,29 @@ final class Terminal: @unchecked Sendable {
         }
     }
 
+    /// Sends what terminals answer by themselves, ending with their device attributes (DA1), and reads the answer.
+    ///
+    /// - Returns: what came in time; nothing where it is no terminal that answers.
+    func answer(to request: String, within limit: Duration) throws -> [UInt8] {
+        try withKeysUnseen {
+            write(request)
+            var answer: [UInt8] = []
+            let deadline = ContinuousClock.now + limit
+            while ContinuousClock.now < deadline, answer.count < 4_096 {
+                switch key(cancel: -1, timeout: .milliseconds(50)) {
+                case .none: continue
+                case .ended: return answer
+                case .byte(let byte):
+                    answer.append(byte)
+                    if byte == UInt8(ascii: "c"), String(decoding: answer, as: UTF8.self).contains("\u{1B}[?") {
+                        return answer
+                    }
+                }
+            }
+            return answer
+        }
+    }
+
     private enum Key {
         case none, ended
         case byte(UInt8)
@@ -120,7 +143,7 @@ final class Terminal: @unchecked Sendable {
     private func key(cancel: Int32, timeout: Duration) -> Key {
         var waits = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if cancel >= 0 { waits.append(pollfd(fd: cancel, events: Int16(POLLIN), revents: 0)) }
-        let milliseconds = Int32(timeout.components.seconds * 1000)
+        let milliseconds = Int32(timeout / .milliseconds(1))
         let ready = poll(&waits, nfds_t(waits.count), milliseconds)
         if ready < 0 { return errno == EINTR ? .none : .ended }
         if waits.count > 1, waits[1].revents != 0 { return .ended }

@@ -9,7 +9,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case exec
     case shellScript = "shell-script"
     case gateMessages = "gate-messages"
-    case schedule
+    case schedule, picture, moment
 
     func run(_ bytes: [UInt8]) {
         switch self {
@@ -28,6 +28,8 @@ enum FuzzedParser: String, CaseIterable, Sendable {
         case .shellScript: Self.shellScript(bytes)
         case .gateMessages: Self.gateMessages(bytes)
         case .schedule: Self.schedule(bytes)
+        case .picture: Self.picture(bytes)
+        case .moment: Self.moment(bytes)
         }
     }
 

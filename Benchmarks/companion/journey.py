@@ -1,0 +1,91 @@
+"""From a blocked launch, through gate, daemon, hub and the companion's own checks, to what is painted on its screen; and
+from a tap on Approve to the first instruction of the app that waited."""
+
+import os
+import subprocess
+import time
+
+from app import Phone
+from figures import percentile, spread
+
+LAUNCHES = 60
+ANSWERS = 40
+
+# When the frame that shows a row with a new key has been handed over, in milliseconds since 1970.
+WATCH = """(selector) => {
+    const seen = new Set([...document.querySelectorAll(selector)].map((node) => node.dataset.key));
+    window.painted = [];
+    window.watching?.disconnect();
+    window.watching = new MutationObserver(() => {
+        for (const node of document.querySelectorAll(selector)) {
+            if (seen.has(node.dataset.key)) continue;
+            seen.add(node.dataset.key);
+            requestAnimationFrame(() => {
+                const { port1, port2 } = new MessageChannel();
+                port1.onmessage = () => window.painted.push(performance.timeOrigin + performance.now());
+                port2.postMessage(null);
+            });
+        }
+    });
+    window.watching.observe(document.body, { subtree: true, childList: true });
+}"""
+PAINTED = "() => window.painted.length > 0"
+
+
+def measure(run):
+    if os.geteuid() != 0:
+        return run.figures.leave_out("journey", "AppLocker holds launches only where it is started by root")
+    phone = Phone(run.browser, run.computer)
+    phone.pair()
+    alerts(run, phone)
+    answers(run, phone)
+    phone.close()
+
+
+def add(run, name, words, times, goals=()):
+    for share in (0.5, 0.99):
+        goal = dict(goals).get(share)
+        run.figures.add(f"{name}_p{int(share * 100)}", percentile(times, share), "ms", f"{words}, p{int(share * 100)} of {len(times)}",
+                        goal and f"< {goal}", goal and (lambda value, goal=goal: value < goal), spread(times))
+
+
+def alerts(run, phone):
+    """Nobody is asked: the launch is denied at once, and told."""
+    run.computer.run("settings", "set", "--ask-phone-only", "off", passcode=True)
+    phone.go("alerts", "Alerts")
+    program, times = run.computer.folder / "diary", []
+    for _ in range(run.rounds(LAUNCHES)):
+        # Alerts of one app within five seconds are one: a launch each time of that.
+        time.sleep(5.2)
+        phone.page.evaluate(WATCH, "main [data-key]")
+        began = time.time() * 1000
+        try:
+            subprocess.run([str(program)], capture_output=True)
+            raise SystemExit("Benchmarks/companion: a locked app ran.")
+        except PermissionError:
+            pass
+        phone.page.wait_for_function(PAINTED, timeout=10_000)
+        times.append(phone.page.evaluate("() => window.painted[0]") - began)
+    add(run, "alert", "blocked launch to the alert painted", times, [(0.5, 100)])
+
+
+def answers(run, phone):
+    """The launch is held until the phone answers."""
+    run.computer.run("settings", "set", "--ask-phone-only", "on", passcode=True)
+    phone.go("home", "Home")
+    shown, answered = [], []
+    for _ in range(run.rounds(ANSWERS)):
+        run.computer.run("lock", "--all")
+        time.sleep(1)
+        phone.page.evaluate(WATCH, "main [data-key]")
+        began = time.time() * 1000
+        held = subprocess.Popen(["/bin/sh", "-c", 'exec "$0"', str(run.computer.folder / "diary")])
+        phone.page.wait_for_function(PAINTED, timeout=10_000)
+        shown.append(phone.page.evaluate("() => window.painted[0]") - began)
+        tapped = time.time() * 1000
+        phone.page.get_by_role("button", name="Approve").first.click()
+        if held.wait(20) != 0:
+            raise SystemExit("Benchmarks/companion: an approved launch was denied.")
+        answered.append(time.time() * 1000 - tapped)
+    add(run, "request", "held launch to its card painted", shown)
+    add(run, "answer", "tap on Approve to the app's end, which runs for 1 ms", answered)

@@ -1,0 +1,93 @@
+"""The first load of the app, later ones without a network, and what unlocking takes."""
+
+import time
+
+from app import PIN, Phone
+from figures import percentile, spread
+
+LOADS = 24
+UNLOCKS = 24
+
+# Interactive: the heading of the first screen is there and drawn, and nothing keeps the thread.
+INTERACTIVE = """() => new Promise((resolve) => {
+    const look = () => {
+        if (!document.querySelector("h1")) return requestAnimationFrame(look);
+        requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+    };
+    look();
+})"""
+
+
+def measure(run):
+    first_load(run)
+    phone = Phone(run.browser, run.computer)
+    # A passkey needs a name.
+    phone.address = phone.address.replace("127.0.0.1", "localhost")
+    phone.pair()
+    phone.page.wait_for_function("() => navigator.serviceWorker.controller !== null", timeout=30_000)
+    unlocking(run, phone)
+    offline_load(run, phone)
+    phone.close()
+
+
+def first_load(run):
+    """A browser that never was here; bytes as they came over the network."""
+    sizes, times = [], []
+    for _ in range(run.rounds(LOADS)):
+        phone = Phone(run.browser, run.computer)
+        session = phone.context.new_cdp_session(phone.page)
+        session.send("Network.enable")
+        received = []
+        session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+        phone.page.goto(phone.address)
+        times.append(phone.page.evaluate(INTERACTIVE))
+        sizes.append(sum(received) / 1000)
+        phone.close()
+    run.figures.add("first_load_bytes", percentile(sizes, 0.5), "kB", "first load over the network, headers too", "< 150", lambda value: value < 150)
+    run.figures.add("first_load", percentile(times, 0.5), "ms", f"first load to interactive, p50 of {len(times)}", spread=spread(times))
+
+
+def offline_load(run, phone):
+    times = []
+    phone.context.set_offline(True)
+    for _ in range(run.rounds(LOADS)):
+        phone.page.reload()
+        times.append(phone.page.evaluate(INTERACTIVE))
+    phone.context.set_offline(False)
+    run.figures.add("offline_load", percentile(times, 0.5), "ms", f"load without a network to interactive, p50 of {len(times)}", "< 300",
+                    lambda value: value < 300, spread(times))
+
+
+def unlocking(run, phone):
+    times = []
+    for _ in range(run.rounds(UNLOCKS)):
+        phone.page.reload()
+        phone.page.get_by_role("heading", name="AppLocker is locked").wait_for()
+        phone.page.keyboard.type(PIN)
+        began = time.monotonic()
+        phone.page.keyboard.press("Enter")
+        phone.page.locator(".tabs").wait_for()
+        times.append((time.monotonic() - began) * 1000)
+    run.figures.add("unlock_pin", percentile(times, 0.5), "ms", f"unlock by PIN, to the first screen, p50 of {len(times)}", spread=spread(times))
+    phone.has_authenticator()
+    times = phone.page.evaluate(PASSKEY, [PIN, run.rounds(UNLOCKS)])
+    run.figures.add("unlock_passkey", percentile(times, 0.5), "ms", f"unlock by passkey (a virtual authenticator), p50 of {len(times)}", spread=spread(times))
+
+
+PASSKEY = """async ([pin, count]) => {
+    const { Companion } = await import("/core/companion.js");
+    const { createPasskey, askPasskey } = await import("/core/passkey.js");
+    const companion = await Companion.open();
+    await companion.unlockWithPIN(pin);
+    const made = await createPasskey("benchmark");
+    await companion.addPasskey(made.passkey, made.output);
+    const times = [];
+    for (let round = 0; round < count; round += 1) {
+        companion.lock();
+        const start = performance.now();
+        await companion.unlockWithPasskey(await askPasskey(await companion.passkey()));
+        times.push(performance.now() - start);
+    }
+    companion.close();
+    return times;
+}"""

@@ -1,0 +1,127 @@
+"""Photos brought in: by the command line, by the browser, by gocryptfs, by copying."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import story
+from app import Phone
+
+PER_DAY = 20
+FIRST_DAY = 1_500_000_000
+
+
+def measure(run):
+    folder = generate(run)
+    paths = sorted(folder.iterdir())
+    size = sum(path.stat().st_size for path in paths)
+    run.figures.add("photo_size", size / len(paths) / 1e6, "MB", f"one of {len(paths)} photos of 12 megapixels, on average")
+    contenders = {"copy": copy, "gocryptfs": gocryptfs, "cli": command_line, "browser": browser}
+    words = {"copy": "copied and synced", "gocryptfs": "copied into gocryptfs and synced",
+             "cli": "applocker moments import (and sending, behind it)", "browser": "imported by the companion in Chromium (and sending, behind it)"}
+    rates = {}
+    for name, prepare in contenders.items():
+        act = prepare(run, folder)
+        if not act:
+            continue
+        subprocess.run(["sync"], check=True)
+        busy, began = busy_seconds(), time.monotonic()
+        act()
+        seconds, busy = time.monotonic() - began, busy_seconds() - busy
+        rates[name] = len(paths) / seconds
+        run.figures.add(f"{name}_rate", rates[name], "1/s", f"{words[name]}: photos a second")
+        run.figures.add(f"{name}_cpu", 1000 * busy / len(paths), "ms", "  processor time of the whole machine for a photo")
+    for name in ("cli", "browser"):
+        for other in ("copy", "gocryptfs"):
+            if name in rates and other in rates:
+                run.figures.add(f"{name}_to_{other}", rates[name] / rates[other], "ratio", f"{words[name]}: photos a second beside {other}")
+    sealed = stored(run.computer.state / "blobs")
+    run.figures.add("overhead", 100 * (sealed / size - 1), "%", "room for sealed originals and medium sizes, over the originals")
+
+
+def generate(run):
+    """Real JPEGs, no two alike, as large as a phone's; a day has twenty."""
+    folder = run.directory / "photos"
+    folder.mkdir()
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=4000x3000:rate=25,noise=alls=14:allf=t",
+         "-frames:v", str(run.count), "-q:v", "3", folder / "%05d.jpg"], check=True)
+    for number, path in enumerate(sorted(folder.iterdir())):
+        date = FIRST_DAY + number // PER_DAY * 86_400 + number % PER_DAY * 60
+        os.utime(path, (date, date))
+    return folder
+
+
+def busy_seconds():
+    """What all processors worked since the machine began (proc(5), /proc/stat)."""
+    numbers = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+    return (sum(numbers[:3]) + sum(numbers[5:7])) / os.sysconf("SC_CLK_TCK")
+
+
+def stored(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def copy(run, folder):
+    def act():
+        shutil.copytree(folder, run.directory / "copy")
+        subprocess.run(["sync"], check=True)
+    return act
+
+
+def gocryptfs(run, folder):
+    sealed, clear, password = (run.directory / name for name in ("sealed", "clear", "password"))
+    if not shutil.which("gocryptfs") or not os.path.exists("/dev/fuse"):
+        run.figures.leave_out("gocryptfs", "gocryptfs or /dev/fuse is missing")
+        return None
+    sealed.mkdir(), clear.mkdir()
+    password.write_text("benchmark\n")
+    for words in (["-init", "-scryptn", "10", sealed], [sealed, clear]):
+        result = subprocess.run(["gocryptfs", "-q", "-passfile", password, *words], capture_output=True, text=True)
+        if result.returncode != 0:
+            run.figures.leave_out("gocryptfs", (result.stdout + result.stderr).strip().split("\n")[-1])
+            return None
+
+    def act():
+        try:
+            shutil.copytree(folder, clear / "photos")
+            subprocess.run(["sync"], check=True)
+        finally:
+            subprocess.run(["umount", clear], check=True)
+    return act
+
+
+def command_line(run, folder):
+    """Sealed and durable on the computer when it ends."""
+    def act():
+        child = run.computer.start("moments", "import", str(folder), "--json", passcode=True, stdin=subprocess.DEVNULL)
+        _, errors = child.communicate()
+        if child.returncode != 0:
+            raise SystemExit(f"Benchmarks/everline: {errors.strip()}")
+    return act
+
+
+def browser(run, folder):
+    """In a household of its own: what the command line brought in would be left out as known. Ends when all is sealed and durable in
+    the browser."""
+    place = run.directory / "second"
+    place.mkdir()
+    run.second = story.Computer(run.build, place)
+    phone = Phone(run.browser, run.second).pair()
+    page = phone.page
+    phone.go("settings/everline/import", "Import photos")
+    page.evaluate("() => { window.showDirectoryPicker = undefined; }")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a folder").click()
+    chooser.value.set_files(folder)
+    add = page.get_by_role("button", name=re.compile("^Add .* photos"))
+    add.wait_for(timeout=600_000)
+
+    def act():
+        add.click()
+        page.get_by_text(re.compile("new moments? added")).wait_for(timeout=7_200_000)
+        phone.close()
+    return act

@@ -1,0 +1,101 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+// What other computers of the household decide, and what this one does about it.
+extension HouseholdService {
+    /// Answers entries of the list of devices that other computers signed: whoever they put out, or who left by itself, knew
+    /// keys of this computer too, so it makes new ones; whom they let in, it gives its keys.
+    ///
+    /// Two computers may put devices out at the same moment, each giving its new keys to whom the other one puts out. Both
+    /// then come by here, and make keys once more that neither of the two gets.
+    func answerOthers() async throws {
+        guard session != nil else { return }
+        try await memberships.perform {
+            guard let session else { return }
+            let (own, roster) = (session.secrets.device, session.roster)
+            let answered = try await answeredNumber()
+            let news = roster.history.filter { $0.number > answered && $0.author != own && $0.device != own }
+            guard !news.isEmpty else { return }
+            let gone = news.filter { $0.kind == .revoke }
+            if !gone.isEmpty {
+                let departure = Departure.elsewhere(Set(gone.map(\.device)), upTo: roster.head.number)
+                try await untilNobodyInterferes {
+                    // A computer never had keys of this one's vaults.
+                    if gone.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
+                        try await replaceKeysWithoutPasscode(departure)
+                    } else {
+                        try await replaceStatusKey(departure)
+                    }
+                }
+                await log.record(
+                    .deviceRevoked,
+                    "Another computer's word: \(gone.count) "
+                        + (gone.count == 1 ? "device is" : "devices are") + " gone; this one has replaced its keys.")
+            }
+            try await welcome(news.filter { $0.kind == .admit }.map(\.device))
+        }
+    }
+
+    private func answeredNumber() async throws -> UInt64 {
+        let bytes = try await store.document(HouseholdDocuments.answered)
+        return bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    private func replaceStatusKey(_ departure: Departure) async throws {
+        let ring = await vault.openKeys()?.ring
+        try await write(
+            StateChange(documents: ring == nil ? [HouseholdDocuments.keysOwed: [1]] : [:]), departure,
+            vaultRing: ring ?? KeyRing([]))
+    }
+
+    /// Gives this computer's keys to devices that another one let in: of its vaults as soon as they are open.
+    private func welcome(_ devices: [ItemID]) async throws {
+        guard let session else { return }
+        let ring = await vault.openKeys()?.ring
+        var change = StateChange(documents: [
+            HouseholdDocuments.answered: Array(String(session.roster.head.number).utf8)
+        ])
+        for device in devices {
+            guard let member = session.roster.member(device) else { continue }
+            change.household.append(
+                try await keysRecord(for: member, of: session.secrets, vaultRing: ring ?? KeyRing([])))
+            if ring == nil, member.role == .companion { change.documents[HouseholdDocuments.keysOwed] = [1] }
+        }
+        try await store.write(change)
+        if !change.household.isEmpty { await queued() }
+    }
+
+    /// The vaults whose records are kept here; nil: of all, as long as it is not known which this computer has keys of.
+    func keepsRecords() async throws -> @Sendable (ItemID) -> Bool {
+        guard let document = try await passcodes.vaultDocument() else { return { _ in true } }
+        return { document.isOwn($0) }
+    }
+
+    /// The hub does not know this computer any more, and there is another one that can have put it out: the household is
+    /// forgotten. What is here stays.
+    ///
+    /// - Returns: false where nobody can have put it out; then it is the hub that has forgotten.
+    func forgetWhereItWasPutOut() async throws -> Bool {
+        guard let session,
+            session.roster.members.contains(where: { $0.role == .computer && $0.id != session.secrets.device })
+        else { return false }
+        let sentence =
+            "Another computer put this one out of the household at \(session.settings.url). Notes, files and photos of this "
+            + "computer are still here; phones don't hear of it any more."
+        try await rememberLeaving(session.roster.household)
+        try await store.forgetHub(removing: HouseholdDocuments.ofHub)
+        try await store.write(
+            StateChange(documents: [
+                HouseholdDocuments.declined: [1], HouseholdDocuments.putOut: Array(sentence.utf8),
+            ]))
+        self.session = nil
+        revocation = nil
+        pairings = [:]
+        putOut = sentence
+        await onSession?()
+        await log.record(.hubDisconnected, sentence)
+        return true
+    }
+}

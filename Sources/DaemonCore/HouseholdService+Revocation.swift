@@ -1,0 +1,302 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+// Putting a device out.
+extension HouseholdService {
+    // MARK: Revocation
+
+    /// Puts a device out: the hub ends its token, push subscription and PIN share, and every key that it knew is replaced.
+    ///
+    /// Everything that does not need the hub is one transaction: new keys, every record sealed anew under them, and the keys
+    /// boxed to the devices that stay. What the hub is to be told follows, now or when it can be reached.
+    ///
+    /// - Returns: sentences worth knowing.
+    /// - Throws: as `PasscodeService.verify`, or `ControlError` with `noSuchItem`, `badRequest` or `hub`.
+    func revoke(_ reference: String, passcode: SecretBytes, user: UInt32) async throws -> [String] {
+        let (member, name) = try await member(reference)
+        guard member.id != signingKey.publicKey.id else {
+            throw ControlError(.badRequest, "This computer can't revoke itself. Leave with `applocker hub disconnect`.")
+        }
+        return try await memberships.perform {
+            try await requireNoRevocation()
+            let opened = try await passcodes.openRing(passcode, user: user)
+            try await untilNobodyInterferes {
+                try await replaceKeys(without: member, name: name, ring: opened.ring, rootKey: opened.rootKey)
+            }
+            await log.record(.deviceRevoked, user: user, "\(name) was revoked: every key that it knew is replaced.")
+            return [await told(of: name)]
+        }
+    }
+
+    /// A device goes.
+    enum Departure {
+        /// Because this computer put it out; the hub is told of it afterwards.
+        case decidedHere(ItemID, name: String)
+        /// Because the list of devices says so, up to the entry of this number.
+        case elsewhere(Set<ItemID>, upTo: UInt64)
+    }
+
+    /// The names of those who stay, under new keys; of whoever goes none.
+    private func names(but gone: ItemID, _ roster: Roster, _ secrets: HouseholdSecrets) async throws -> [HubRecord] {
+        var records: [HubRecord] = []
+        for member in roster.members where member.id != gone {
+            let name = DeviceName(name: await name(of: member.id))
+            records.append(
+                try secrets.seal(name, .devices, member.id, revision: try await nextRevision(.devices, member.id)))
+        }
+        let name = RecordName(
+            vault: secrets.household, collection: .devices, id: gone,
+            revision: try await nextRevision(.devices, gone))
+        return records + [secrets.sign(name, epoch: secrets.epoch, sealed: nil)]
+    }
+
+    /// What was for a device that goes is of no use any more.
+    private func keysThatEnd(
+        _ devices: Set<ItemID>, _ roster: Roster, _ secrets: HouseholdSecrets
+    ) async throws -> [HubRecord] {
+        var records: [HubRecord] = []
+        for device in devices {
+            let id = roster.keysRecord(from: secrets.device, to: device)
+            guard let known = try await store.householdRecord(.keys, id), known.sealed != nil else { continue }
+            let name = RecordName(
+                vault: secrets.household, collection: .keys, id: id, revision: known.revision + 1)
+            records.append(secrets.sign(name, epoch: secrets.epoch, sealed: nil))
+        }
+        return records
+    }
+
+    /// Puts a companion out because another one, or it itself, says so. The owner's passcode is not there: new keys of the
+    /// vaults are boxed to the vault's own inbox, which that passcode opens.
+    ///
+    /// - Parameter author: the name of who says so.
+    /// - Returns: a sentence.
+    /// - Throws: `ControlError` with `noSuchItem`, `notYours`, `busy` or `failed`.
+    func revoke(_ device: ItemID, onWordOf author: String) async throws -> String {
+        guard let member = try requireSession().roster.member(device) else {
+            throw ControlError(.noSuchItem, "There is no such device; it may have been revoked already.")
+        }
+        guard member.role == .companion else {
+            throw ControlError(
+                .notYours, "A computer is revoked at a computer, with the passcode: `applocker devices revoke`.")
+        }
+        let name = await name(of: device)
+        return try await memberships.perform {
+            try await requireNoRevocation()
+            try await untilNobodyInterferes {
+                try await replaceKeysWithoutPasscode(.decidedHere(member.id, name: name))
+            }
+            await log.record(
+                .deviceRevoked, "\(name) was revoked by \(author): every key that it knew is replaced.")
+            return await told(of: name)
+        }
+    }
+
+    private func requireNoRevocation() async throws {
+        if revocation != nil { try? await finishRevocation() }
+        guard revocation == nil else {
+            throw ControlError(.busy, "The hub has not been told of the revocation before this one yet. Try again.")
+        }
+    }
+
+    /// Somebody may write a record meanwhile: then all of them are looked at again.
+    func untilNobodyInterferes(_ work: () async throws -> Void) async throws {
+        for attempt in 1...5 {
+            do {
+                return try await work()
+            } catch is RevisionConflict where attempt < 5 {}
+        }
+    }
+
+    private func told(of name: String) async -> String {
+        do {
+            try await finishRevocation()
+            return "\(name) is revoked: it reads nothing that is written from now on."
+        } catch {
+            return "\(name) opens nothing that is written from now on. The hub could not be told yet "
+                + "(\(ControlError(hub: error).message)); AppLocker goes on trying."
+        }
+    }
+
+    private func replaceKeys(
+        without member: RosterMember, name: String, ring: KeyRing, rootKey: SecretBytes
+    ) async throws {
+        var newRing = ring
+        for vault in Set(ring.entries.map(\.vault)) {
+            for kind in [KeyRing.Kind.vault, .inbox] {
+                guard let current = ring.current(kind, vault: vault) else { continue }
+                let key = kind == .inbox ? BoxKeyPair().privateKey : SecretBytes.random(count: 32)
+                newRing.add(.init(kind: kind, vault: vault, epoch: current.epoch + 1, key: key))
+            }
+        }
+        var document = try await requireVaultDocument()
+        if let inbox = newRing.current(.inbox, vault: document.vault) {
+            document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
+            document.inboxEpoch = inbox.epoch
+        }
+        document.epochs = newRing.vaultEpochs
+        var change = StateChange(documents: [
+            VaultDocuments.ring: newRing.sealed(under: rootKey),
+            VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
+            HouseholdDocuments.sealAnew: nil,
+        ])
+        change.records = try await resealed(under: newRing, vault: document.vault)
+        try await passcodes.whileRingIsStill { [change, newRing] in
+            try await self.write(change, .decidedHere(member.id, name: name), vaultRing: newRing)
+        }
+        await vault.replaceRing(newRing)
+    }
+
+    /// The same with what is at hand while the vault may be locked. Then nobody but the devices that stay has the new keys
+    /// of the vaults, and what lies here is sealed anew as soon as the vault is open.
+    func replaceKeysWithoutPasscode(_ departure: Departure) async throws {
+        let open = await vault.openKeys()?.ring
+        let newRing = try await passcodes.whileRingIsStill {
+            var document = try await self.requireVaultDocument()
+            let (fresh, epochs) = try await self.freshKeys(document, open)
+            var pending = try await self.passcodes.pendingKeys()
+            try pending.add(fresh, to: document)
+            guard let inbox = fresh.current(.inbox, vault: document.vault) else { throw Self.noVault }
+            document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
+            document.inboxEpoch = inbox.epoch
+            document.epochs = epochs
+            let newRing = KeyRing((open?.entries ?? []) + fresh.entries)
+            var change = StateChange(documents: [
+                PendingKeys.documentName: try [UInt8](JSONEncoder().encode(pending)),
+                VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
+            ])
+            if open == nil {
+                change.documents[HouseholdDocuments.sealAnew] = [1]
+            } else {
+                change.records = try await self.resealed(under: newRing, vault: document.vault)
+            }
+            try await self.write(change, departure, vaultRing: newRing)
+            return newRing
+        }
+        if open != nil { await vault.replaceRing(newRing) }
+    }
+
+    /// The next key of every vault, and of the own one's inbox.
+    private func freshKeys(
+        _ document: VaultDocument, _ open: KeyRing?
+    ) async throws -> (keys: KeyRing, epochs: [String: UInt32]) {
+        var epochs = document.epochs ?? open?.vaultEpochs ?? [:]
+        if epochs.isEmpty {
+            let sealed = try await store.vaultRecords().filter { $0.name.vault == document.vault }.map(\.epoch)
+            epochs[document.vault.description] = max(document.inboxEpoch, sealed.max() ?? 1)
+        }
+        epochs = epochs.mapValues { $0 + 1 }
+        var keys: [KeyRing.Entry] = []
+        for (text, epoch) in epochs {
+            guard let vault = ItemID(text) else { continue }
+            keys.append(.init(kind: .vault, vault: vault, epoch: epoch, key: .random(count: 32)))
+            guard vault == document.vault else { continue }
+            keys.append(.init(kind: .inbox, vault: vault, epoch: epoch, key: BoxKeyPair().privateKey))
+        }
+        return (KeyRing(keys), epochs)
+    }
+
+    /// Writes new keys, with all that the other devices have to be told, and from then on goes by them.
+    func write(_ written: StateChange, _ departure: Departure, vaultRing: KeyRing) async throws {
+        let session = try requireSession()
+        let roster = session.roster
+        var secrets = session.secrets
+        let epoch = roster.nextStatusEpoch(after: secrets.epoch, by: secrets.device)
+        try secrets.add(
+            KeyRing([.init(kind: .status, vault: secrets.household, epoch: epoch, key: .random(count: 32))]))
+        var change = written
+        change.documents[HouseholdDocuments.keys] = sealedKeys(secrets)
+        var going = Set(revocation.map { [$0.device] } ?? [])
+        var revocation = revocation
+        switch departure {
+        case .decidedHere(let device, let name):
+            let decided = StoredRevocation(device: device, name: name)
+            change.documents[HouseholdDocuments.revocation] = try [UInt8](JSONEncoder().encode(decided))
+            revocation = decided
+            going = [device]
+            change.household += try await names(but: device, session.roster, secrets)
+        case .elsewhere(let devices, let number):
+            change.documents[HouseholdDocuments.answered] = Array(String(number).utf8)
+            going.formUnion(devices)
+        }
+        for other in roster.members where other.id != secrets.device && !going.contains(other.id) {
+            change.household.append(try await keysRecord(for: other, of: secrets, vaultRing: vaultRing))
+        }
+        change.household += try await keysThatEnd(going, roster, secrets)
+        try await store.write(change)
+        await adopt(secrets, revocation: revocation)
+    }
+
+    private func requireVaultDocument() async throws -> VaultDocument {
+        guard let document = try await passcodes.vaultDocument() else { throw Self.noVault }
+        return document
+    }
+
+    private static var noVault: ControlError {
+        ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
+    }
+
+    /// The vault is open: what is still sealed under keys that a revoked device knew is sealed anew, and the companions get
+    /// the whole ring.
+    func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
+        guard session != nil, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
+        try await memberships.perform {
+            try await untilNobodyInterferes {
+                let document = try await requireVaultDocument()
+                var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
+                change.records = try await resealed(under: ring, vault: document.vault)
+                try await store.write(change)
+            }
+            try await giveKeysToAll(ring)
+        }
+    }
+
+    /// Every record of every vault as its next revision under the newest keys, by this computer.
+    private func resealed(under ring: KeyRing, vault: ItemID) async throws -> [StoredRecord] {
+        let keys = VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
+        let records = try await store.vaultRecords().filter { ring.current(.vault, vault: $0.name.vault) != nil }
+        return try records.map { record in
+            var body = try keys.open(record)
+            defer { body.withUnsafeMutableBytes { wipe($0) } }
+            let revision = record.name.revision + 1
+            guard record.name.collection == .intruders else {
+                var resealed = try keys.seal(
+                    body, record.name.collection, record.name.id, revision: revision, in: record.name.vault)
+                resealed.blobs = record.blobs
+                return resealed
+            }
+            guard let inbox = ring.current(.inbox, vault: record.name.vault) else { return record }
+            var name = record.name
+            name.revision = revision
+            let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
+            return StoredRecord(
+                name: name, epoch: inbox.epoch, author: keys.device, sealed: box, blobs: record.blobs)
+        }
+    }
+
+    /// Tells the hub of a revocation, where one waits for it.
+    func finishRevocation() async throws {
+        guard let revocation else { return }
+        for attempt in 1...3 {
+            var roster = try await followRoster()
+            guard roster.member(revocation.device) != nil else { break }
+            let entry = roster.revoking(revocation.device, by: signingKey, at: clock / 1_000)
+            do {
+                try await requireSession().hub.append(
+                    RosterAppendRequest(
+                        number: roster.head.number + 1, entry: Data(entry),
+                        change: .revoke(device: HubID(revocation.device))))
+            } catch let error as HubError where error.code == .conflict && attempt < 3 {
+                continue
+            }
+            try roster.append(entry)
+            try await store.save(Self.stored(roster), as: HouseholdDocuments.roster)
+            takeOver(roster)
+            break
+        }
+        try await store.write(StateChange(documents: [HouseholdDocuments.revocation: nil]))
+        forgetRevocation()
+        await queued()
+    }
+}

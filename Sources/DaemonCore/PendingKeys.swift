@@ -1,0 +1,53 @@
+import Foundation
+import SealedFormats
+
+/// Keys of vaults that were made while the vault was locked, as when a phone put another one out: boxed to the vault's own
+/// inbox, so that nothing on this computer opens them before the owner's passcode does.
+struct PendingKeys: Codable {
+    struct Box: Codable {
+        /// Of the inbox key that opens it: of the ring, or of a box before this one.
+        var inboxEpoch: UInt32
+        var sealed: Data
+    }
+
+    static let documentName = "key-ring-pending"
+
+    /// Oldest first.
+    private(set) var boxes: [Box] = []
+
+    /// - Throws: `SealedFormatsError`.
+    mutating func add(_ keys: KeyRing, to document: VaultDocument) throws {
+        let inbox = try BoxPublicKey(bytes: [UInt8](document.inboxPublicKey))
+        let sealed = try DeviceKeys.seal(keys, as: Self.name(document.vault, document.inboxEpoch), to: inbox)
+        boxes.append(Box(inboxEpoch: document.inboxEpoch, sealed: Data(sealed)))
+    }
+
+    /// Adds to a ring what it opens. What does not open stays here.
+    mutating func open(into ring: inout KeyRing, vault: ItemID) {
+        var left: [Box] = []
+        for box in boxes {
+            guard let key = ring.key(.inbox, vault: vault, epoch: box.inboxEpoch),
+                let pair = try? BoxKeyPair(privateKey: key),
+                let keys = try? DeviceKeys.open(
+                    [UInt8](box.sealed), as: Self.name(vault, box.inboxEpoch), with: pair)
+            else {
+                left.append(box)
+                continue
+            }
+            ring.addMissing(of: keys)
+        }
+        boxes = left
+    }
+
+    private static func name(_ vault: ItemID, _ inboxEpoch: UInt32) -> RecordName {
+        RecordName(vault: vault, collection: .keys, id: vault, revision: UInt64(inboxEpoch))
+    }
+}
+
+extension KeyRing {
+    /// Of each vault the highest epoch, as `VaultDocument` keeps them.
+    var vaultEpochs: [String: UInt32] {
+        let ofVaults = entries.filter { $0.kind == .vault || $0.kind == .inbox }
+        return Dictionary(ofVaults.map { ($0.vault.description, $0.epoch) }, uniquingKeysWith: max)
+    }
+}

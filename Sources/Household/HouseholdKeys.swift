@@ -1,0 +1,20 @@
+public import SealedFormats
+
+// Several computers give keys, each on its own and perhaps at once: what they write must never claim one place.
+extension Roster {
+    /// The id of the record by which one computer gives a device its keys: the device's own where that computer let it in
+    /// (docs/formats.md, "Keys of a household").
+    public func keysRecord(from giver: ItemID, to receiver: ItemID) -> ItemID {
+        admitter(of: receiver) == giver ? receiver : DeviceKeys.recordID(from: giver, to: receiver)
+    }
+
+    /// The epoch of the next status key that a computer makes, which no other computer takes: in a household that never had
+    /// another one, the number after the last; else in the next block of 256 the place in which the computer came.
+    ///
+    /// - Parameter current: the newest that it knows.
+    public func nextStatusEpoch(after current: UInt32, by computer: ItemID) -> UInt32 {
+        let computers = history.filter { $0.kind == .admit && $0.role == .computer }.map(\.device)
+        guard computers.count > 1, let place = computers.firstIndex(of: computer) else { return current + 1 }
+        return (current / 256 + 1) * 256 + UInt32(place % 256)
+    }
+}

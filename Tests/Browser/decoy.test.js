@@ -1,0 +1,302 @@
+// Two PINs, two vaults, and nothing that tells one from the other.
+import { Companion } from "/core/companion.js";
+import { leaveEntries, withKey } from "/core/gate-place.js";
+import { randomBytes } from "/crypto/bytes.js";
+import { ringKind } from "/crypto/ring.js";
+import { KeySlots } from "/crypto/slots.js";
+import { eventually, equal, expect, refusal } from "./harness.js";
+import { decoy, other, paired, real, reopened, sent, titles, withDecoy } from "./made-decoys.js";
+import { refusing } from "./made-household.js";
+
+/** Counts what the page asks of WebCrypto. */
+function counting() {
+    const counts = {};
+    const { subtle } = crypto;
+    const originals = {};
+    for (const name of ["deriveBits", "decrypt", "encrypt", "importKey", "digest", "sign"]) {
+        originals[name] = subtle[name];
+        Object.defineProperty(subtle, name, {
+            configurable: true, value: (...given) => {
+                const algorithm = name === "importKey" ? given[2] : given[0];
+                const key = `${name} ${algorithm.name ?? algorithm}`;
+                counts[key] = (counts[key] ?? 0) + 1;
+                return originals[name].apply(subtle, given);
+            },
+        });
+    }
+    return { counts, stop: () => Object.keys(originals).forEach((name) => delete subtle[name]) };
+}
+
+/** Of anything that lies in the store, in bytes. */
+function sizeOf(value) {
+    if (value instanceof Uint8Array) return value.length;
+    if (Array.isArray(value)) return value.map(sizeOf);
+    if (value && typeof value === "object" && !(value instanceof CryptoKey)) {
+        return Object.fromEntries(Object.entries(value).map(([name, one]) => [/^[0-9a-f]{32}$/.test(name) ? "id" : name, sizeOf(one)]));
+    }
+    return typeof value;
+}
+
+/** Everything of a database, its facts by name. */
+async function everything(name) {
+    const database = await new Promise((resolve, reject) => {
+        const request = indexedDB.open(name);
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+    const read = (store, method) => new Promise((resolve) => {
+        const request = database.transaction(store).objectStore(store)[method]();
+        request.onsuccess = () => resolve(request.result);
+    });
+    const found = {};
+    for (const store of database.objectStoreNames) {
+        const [keys, values] = [await read(store, "getAllKeys"), await read(store, "getAll")];
+        found[store] = keys.map((key, index) => [store === "facts" ? key : "", sizeOf(values[index])]);
+    }
+    database.close();
+    return found;
+}
+
+export const tests = {
+    async eachPINOpensItsOwnVaultAndSeesNothingOfTheOther() {
+        const { companion, household } = await withDecoy();
+        await companion.notes.save(null, { title: "the real one", body: "" });
+        await companion.moments.save(null, { title: "really", words: "", date: 1 });
+        await companion.private.set("together", { since: "2019-06-01" });
+        await sent(companion);
+        expect(await companion.decoy.isSet(), "set");
+        await reopened(companion, decoy);
+        equal(await companion.notes.list(), { notes: [], unreadable: 0 }, "notes");
+        equal(await companion.moments.list(), { moments: [], unreadable: 0 }, "moments");
+        equal([await companion.private.get("together"), await companion.decoy.isSet()], [null, false], "small things");
+        const note = await companion.notes.save(null, { title: "a harmless one", body: "" });
+        await companion.moments.save(null, { title: "harmless", words: "", date: 2 });
+        expect(note.vault !== household.vault, "a vault of its own");
+        await sent(companion);
+        equal(["notes", "moments"].map((kind) => household.records.filter(({ vault, collection }) => vault === note.vault && collection === kind).length),
+            [1, 1], "the hub has them");
+        equal(await titles(companion), ["a harmless one"], "its own");
+        const foreign = household.records.find(({ vault, collection }) => vault === household.vault && collection === "notes");
+        equal(await refusal(() => companion.notes.read(foreign.id)), "notFound", "another's is not there");
+        await reopened(companion, real);
+        equal([await titles(companion), (await companion.notes.list()).unreadable], [["the real one"], 0], "notes");
+        equal((await companion.moments.list()).moments.map(({ title }) => title), ["really"], "moments");
+        equal((await companion.moments.list()).unreadable, 0, "nothing told");
+        equal((await companion.private.get("together")).since, "2019-06-01", "small things");
+        companion.close();
+    },
+
+    async bothShowTheSameHousehold() {
+        const { companion, household } = await withDecoy();
+        household.store(await household.sealed("events", "ab".repeat(16), household.event("blocked")));
+        await eventually(async () => (await companion.household.alerts()).length === 1, "an alert");
+        const seen = async () => [await companion.household.computers(), await companion.household.alerts(), await companion.household.devices()];
+        const before = await seen();
+        await reopened(companion, decoy);
+        equal(await seen(), before, "computers, alerts and devices");
+        // A command is sealed and signed as ever.
+        companion.commands.send(household.computer.id, { lockAll: {} }).catch(() => {});
+        await eventually(() => household.records.some(({ collection }) => collection === "commands"), "the command");
+        const command = household.records.find(({ collection }) => collection === "commands");
+        equal([command.author, command.epoch], [household.phone.id, 1], "by this device, under the status key");
+        companion.close();
+    },
+
+    async bothAreTheSameWork() {
+        const { companion } = await withDecoy();
+        await companion.setPIN(real);
+        const work = {};
+        const times = { [real]: [], [decoy]: [] };
+        for (let round = 0; round < 9; round += 1) {
+            for (const pin of round % 2 ? [real, decoy] : [decoy, real]) {
+                companion.lock();
+                await new Promise((resolve) => setTimeout(resolve, 50));
+                const { counts, stop } = counting();
+                const start = performance.now();
+                const { unlockWithPIN } = await import("/core/gate.js");
+                await unlockWithPIN(companion.device, pin);
+                times[pin].push(performance.now() - start);
+                stop();
+                work[pin] ??= counts;
+                equal(counts, work[pin], "each time");
+            }
+        }
+        equal(work[decoy], work[real], "work");
+        equal(work[real]["deriveBits PBKDF2"], 1, "one stretching");
+        const sorted = Object.fromEntries(Object.entries(times).map(([pin, all]) => [pin, all.sort((one, two) => one - two).map((time) => Math.round(time))]));
+        console.log(`unlocking, ms: real ${sorted[real].join(" ")}; decoy ${sorted[decoy].join(" ")}; ${JSON.stringify(work[real])}`);
+        expect(sorted[real][0] <= sorted[decoy].at(-1) && sorted[decoy][0] <= sorted[real].at(-1), "the times overlap");
+        companion.close();
+    },
+
+    async bothAskTheHubTheSame() {
+        const { companion, household } = await withDecoy();
+        const { honest } = household;
+        household.honest = async (route, ...given) => (route === "POST /v1/push/messages" ? { subscriptions: 1 } : honest.call(household, route, ...given));
+        // Other devices are told of either.
+        await companion.audit.setAlerts(["unlocked"]);
+        const asked = {};
+        for (const pin of [real, decoy, real, decoy]) {
+            companion.lock();
+            await new Promise((resolve) => setTimeout(resolve, 300));
+            household.requests = [];
+            await companion.unlockWithPIN(pin);
+            // The last that an opening asks; what follows would be beside it.
+            await eventually(() => household.requests.some(({ route }) => route === "POST /v1/push/messages"), "told");
+            await companion.confirmWithPIN(pin);
+            await new Promise((resolve) => setTimeout(resolve, 600));
+            const requests = household.requests.map(({ route, size }) => [route, size]);
+            asked[pin] ??= requests;
+            equal(requests, asked[pin], "each time");
+        }
+        expect(asked[real].length >= 2, "they asked");
+        equal(asked[decoy], asked[real], "requests and their sizes");
+        companion.close();
+    },
+
+    async theHubCountsThemAlike() {
+        const { companion, household } = await withDecoy();
+        const counted = async (pins) => {
+            companion.lock();
+            const counts = [];
+            for (const pin of pins) {
+                companion.lock();
+                await companion.unlockWithPIN(pin).catch(() => {});
+                counts.push(household.failures);
+            }
+            return counts;
+        };
+        const wrong = "318246";
+        equal(await counted([wrong, wrong, real, wrong, real]), [1, 2, 0, 1, 0], "right ones");
+        equal(await counted([wrong, wrong, decoy, wrong, decoy]), [1, 2, 0, 1, 0], "decoys");
+        await reopened(companion, real);
+        household.requests = [];
+        equal(await refusal(() => companion.confirmWithPIN(decoy)), "wrongPIN", "the other one confirms nothing");
+        equal(household.requests.filter(({ route }) => route.includes("pin-share")).map(({ route }) => route), ["POST /v1/pin-share/attempt"], "one request");
+        companion.close();
+    },
+
+    async whatLiesThereIsTheSameWithAndWithoutOne() {
+        const found = [];
+        for (const pin of [null, real, decoy]) {
+            const { companion, name } = await paired();
+            if (pin) await companion.decoy.set(decoy);
+            await reopened(companion, pin ?? real);
+            await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
+            await new Promise((resolve) => setTimeout(resolve, 500));
+            companion.close();
+            found.push(await everything(name));
+        }
+        expect(found[0].facts.some(([name]) => name === "drawers"), "searched");
+        equal(found[1], found[0], "names and sizes, where there is one");
+        equal(found[2], found[0], "and where it was opened");
+    },
+
+    async aDecoyHasNoKeyForWhatIsSentToTheDevice() {
+        const { companion, household } = await withDecoy();
+        await reopened(companion, decoy);
+        const { ring } = companion.device.keys;
+        equal(ring.entries.map(({ kind, epoch }) => [kind, epoch]), [[ringKind.vault, 1], [ringKind.device, 3], [ringKind.device, 4]], "its vault's key, the one that signs, and an idle one");
+        expect(ring.entries[0].vault !== household.vault, "of its own");
+        household.statusKeys.push(randomBytes(32));
+        household.store(await household.keysFor(household.phone, { revision: 2 }));
+        household.store(await household.sealed("events", "cd".repeat(16), household.event("later"), { epoch: 2 }));
+        await eventually(async () => (await companion.device.store.deferred()).length === 2, "they wait");
+        equal((await companion.report()).deferred, 0, "not told");
+        await reopened(companion, decoy);
+        equal([(await companion.device.store.deferred()).length, (await companion.report()).deferred], [2, 0], "they wait on");
+        await reopened(companion, real);
+        equal((await companion.device.store.deferred()).length, 0, "taken");
+        await reopened(companion, decoy);
+        equal((await companion.household.alerts()).map(({ sentence }) => sentence), ["later"], "both read what is new");
+        companion.close();
+    },
+
+    async changesThatWaitAreNotToldToTheOther() {
+        const { companion, household } = await withDecoy();
+        household.instead["POST /v1/records"] = refusing("unavailable", 503);
+        await companion.notes.save(null, { title: "waits", body: "" });
+        equal((await companion.report()).waiting, 1, "it waits");
+        await reopened(companion, decoy);
+        equal([(await companion.report()).waiting, (await companion.report()).failed], [0, 0], "nothing");
+        delete household.instead["POST /v1/records"];
+        await companion.notes.save(null, { title: "mine", body: "" });
+        await sent(companion);
+        equal(household.records.filter(({ collection }) => collection === "notes").length, 2, "both leave");
+        companion.close();
+    },
+
+    async aConflictWaitsForWhoCanOpenIt() {
+        const { companion, household } = await withDecoy();
+        const note = await companion.notes.save(null, { title: "one", body: "" });
+        await sent(companion);
+        household.instead["POST /v1/records"] = refusing("unavailable", 503);
+        await companion.notes.save(note, { title: "mine", body: "" });
+        household.store(await household.note("theirs", { id: note.id, revision: 2 }));
+        await reopened(companion, decoy);
+        delete household.instead["POST /v1/records"];
+        await companion.refresh();
+        await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict), "it waits");
+        equal(await titles(companion), [], "nothing of it");
+        await reopened(companion, real);
+        await eventually(async () => (await titles(companion)).length === 2, "both versions");
+        equal(await titles(companion), ["mine (conflict, phone)", "theirs"], "kept");
+        companion.close();
+    },
+
+    async theGateOfAnEarlierVersionGetsItsPlaces() {
+        for (const slot of [0, 1]) {
+            const { companion, household, name } = await paired();
+            const { device } = companion;
+            const { keys, store } = device;
+            const old = await withKey(KeySlots.fresh(), slot, real, keys.rootKey, device.paired.deviceSecret);
+            await leaveEntries(device.hub, old.entry, []);
+            await store.write({
+                facts: { gate: { slots: old.slots.bytes, pinSlot: slot, passkey: null }, ring: await keys.ring.sealed(keys.rootKey), drawers: null },
+            });
+            companion.close();
+            const again = await Companion.open({ name });
+            household.requests = [];
+            await again.unlockWithPIN(real);
+            equal(household.requests.filter(({ route }) => route === "PUT /v1/pin-share").length, 1, "entries that are known");
+            equal(Object.keys(await again.device.store.fact("gate", {})).sort(), ["passkey", "slots"], "nothing says which slot it is");
+            await again.decoy.set(decoy);
+            await again.setPIN(other);
+            await reopened(again, decoy);
+            await reopened(again, other);
+            household.requests = [];
+            await reopened(again, other);
+            equal(household.requests.filter(({ route }) => route === "PUT /v1/pin-share").length, 0, "once");
+            again.close();
+        }
+    },
+
+    async aPasskeyAloneFindsNoPlaceInAnEarlierGate() {
+        const { companion } = await paired();
+        const { keys, store } = companion.device;
+        await companion.addPasskey({ credential: randomBytes(16), salt: randomBytes(32) }, new Uint8Array(32).fill(5));
+        await store.write({ facts: { ring: await keys.ring.sealed(keys.rootKey), drawers: null } });
+        companion.lock();
+        await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
+        equal([await companion.decoy.isSet(), await refusal(() => companion.decoy.set(decoy))], [false, "needsPIN"], "the PIN is asked for");
+        await companion.confirmWithPIN(real);
+        await companion.decoy.set(decoy);
+        await reopened(companion, decoy);
+        companion.close();
+    },
+
+    async aPasskeyOpensTheVaultThatItWasAddedIn() {
+        const { companion } = await withDecoy();
+        await companion.notes.save(null, { title: "real", body: "" });
+        const passkey = { credential: randomBytes(16), salt: randomBytes(32) };
+        await companion.addPasskey(passkey, new Uint8Array(32).fill(5));
+        await reopened(companion, decoy);
+        expect((await companion.passkey()) !== null, "it is on in both");
+        await companion.confirmWithPasskey(new Uint8Array(32).fill(5));
+        equal(await titles(companion), [], "it confirms, and opens nothing further");
+        companion.lock();
+        await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
+        equal(await titles(companion), ["real"], "the real one");
+        companion.close();
+    },
+};

@@ -1,0 +1,104 @@
+// What lies behind the gate: small things by name, and which drawer has them.
+import { Companion } from "/core/companion.js";
+import { drawerCount, freshDrawers, leastDrawer, openDrawers, putInto } from "/crypto/drawers.js";
+import { randomBytes, randomID } from "/crypto/bytes.js";
+import { KeyRing, ringKind } from "/crypto/ring.js";
+import { equal, expect, refusal } from "./harness.js";
+import { MadeHousehold } from "./made-household.js";
+
+const pin = "735102";
+let names = 0;
+
+async function paired() {
+    const household = await MadeHousehold.make();
+    household.serve();
+    const name = `drawers-${(names += 1)}`;
+    const companion = await Companion.open({ name });
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN(pin);
+    return { household, companion, name };
+}
+
+const someRing = () => new KeyRing([{ kind: ringKind.vault, vault: randomID(), epoch: 1, key: randomBytes(32) }]);
+const sizes = (drawers) => drawers.map(({ length }) => length);
+
+export const tests = {
+    async eachRootKeyOpensItsOwnDrawer() {
+        const roots = [randomBytes(32), randomBytes(32)];
+        let drawers = freshDrawers();
+        equal(await openDrawers(drawers, roots[0]), null, "nothing in fresh ones");
+        drawers = await putInto(drawers, 2, { ring: someRing(), kept: { who: "one" } }, roots[0]);
+        drawers = await putInto(drawers, 0, { ring: someRing(), kept: { who: "two" } }, roots[1]);
+        equal(sizes(drawers), Array(drawerCount).fill(leastDrawer), "sizes");
+        const [one, two] = [await openDrawers(drawers, roots[0]), await openDrawers(drawers, roots[1])];
+        equal([one.index, one.content.kept.who, one.content.ring.entries.length], [2, "one", 1], "the first");
+        equal([two.index, two.content.kept.who], [0, "two"], "the second");
+        equal(await openDrawers(drawers, randomBytes(32)), null, "another key");
+    },
+
+    async theyGrowTogetherAndOpenAsBefore() {
+        const roots = [randomBytes(32), randomBytes(32)];
+        let drawers = await putInto(freshDrawers(), 1, { ring: someRing(), kept: { who: "one" } }, roots[0]);
+        drawers = await putInto(drawers, 2, { ring: someRing(), kept: { text: "é".repeat(40_000) } }, roots[1]);
+        equal(sizes(drawers), Array(drawerCount).fill(2 * leastDrawer), "sizes");
+        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one", "the one that was small");
+        equal((await openDrawers(drawers, roots[1])).content.kept.text.length, 40_000, "the one that grew");
+        drawers = await putInto(drawers, 2, { ring: someRing(), kept: {} }, roots[1]);
+        equal(sizes(drawers), Array(drawerCount).fill(2 * leastDrawer), "nothing shrinks");
+        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one", "still");
+    },
+
+    async aChangedDrawerDoesNotOpen() {
+        const root = randomBytes(32);
+        const drawers = await putInto(freshDrawers(), 1, { ring: someRing(), kept: {} }, root);
+        for (const place of [0, 40, 64, 5000, leastDrawer - 1]) {
+            const changed = drawers.map((drawer) => drawer.slice());
+            changed[1][place] ^= 1;
+            equal(await openDrawers(changed, root), null, `byte ${place}`);
+        }
+    },
+
+    async smallThingsAreSealedAndDurable() {
+        const { companion, name } = await paired();
+        equal(await companion.private.get("together"), null, "nothing yet");
+        await companion.private.set("together", { since: "2019-06-01", text: "marker-of-a-secret" });
+        await companion.private.set("draft", { words: "x" });
+        await companion.private.set("draft", null);
+        const at = JSON.stringify((await companion.device.store.fact("drawers", [])).map((drawer) => String.fromCharCode(...drawer.slice(0, 9000))));
+        expect(!at.includes("marker-of-a-secret"), "sealed");
+        companion.lock();
+        equal(await refusal(() => companion.private.get("together")), "locked", "locked");
+        equal(await refusal(() => companion.private.set("together", 1)), "locked", "locked");
+        companion.close();
+        const again = await Companion.open({ name });
+        await again.unlockWithPIN(pin);
+        equal((await again.private.get("together")).since, "2019-06-01", "durable");
+        equal(await again.private.get("draft"), null, "removed");
+        again.close();
+    },
+
+    async twoTabsKeepBothChanges() {
+        const { companion, name } = await paired();
+        const other = await Companion.open({ name });
+        await other.unlockWithPIN(pin);
+        await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? companion : other).private.set(`thing-${index}`, index)));
+        for (let index = 0; index < 10; index += 1) equal(await companion.private.get(`thing-${index}`), index, `thing ${index}`);
+        companion.close();
+        other.close();
+    },
+
+    async theRingOfAnEarlierVersionMovesAtTheNextOpening() {
+        const { companion, name } = await paired();
+        const { keys, store } = companion.device;
+        await store.write({ facts: { ring: await keys.ring.sealed(keys.rootKey), drawers: null } });
+        companion.close();
+        const again = await Companion.open({ name });
+        await again.unlockWithPIN(pin);
+        equal([await again.device.store.fact("ring", null), (await again.device.store.fact("drawers", [])).length], [null, drawerCount], "moved");
+        await again.private.set("x", 1);
+        again.lock();
+        await again.unlockWithPIN(pin);
+        equal(await again.private.get("x"), 1, "opens again");
+        again.close();
+    },
+};

@@ -1,0 +1,132 @@
+// The gate: passkeys with the browser's own WebAuthn, and what it asks once more while it is open.
+import { Companion } from "/core/companion.js";
+import { askPasskey, createPasskey, isAvailable } from "/core/passkey.js";
+import { eventually, equal, expect, refusal } from "./harness.js";
+import { MadeHousehold } from "./made-household.js";
+
+const pin = "735102";
+let names = 0;
+
+async function paired() {
+    const household = await MadeHousehold.make();
+    household.serve();
+    const name = `gate-${(names += 1)}`;
+    const companion = await Companion.open({ name });
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN(pin);
+    await eventually(() => companion.following.connection === "live", "live");
+    return { household, companion, name };
+}
+
+const isWiped = (bytes) => bytes.every((byte) => byte === 0);
+const attempts = (household) => household.requests.filter(({ route }) => route === "POST /v1/pin-share/attempt").length;
+
+export const tests = {
+    async aPasskeyOpensWithoutTheHub() {
+        await window.authenticator({});
+        expect(await isAvailable(), "a platform authenticator is there");
+        const { household, companion } = await paired();
+        const { passkey, output } = await createPasskey("Anna's phone");
+        equal([output.length, passkey.salt.length], [32, 32], "sizes");
+        const again = await askPasskey(passkey);
+        equal([...again], [...output], "the same each time");
+        await companion.addPasskey(passkey, output);
+        expect(isWiped(output), "the output is wiped");
+        companion.lock();
+        household.instead[""] = () => {
+            throw new TypeError("no network");
+        };
+        const kept = await companion.passkey();
+        const asked = await askPasskey(kept);
+        await companion.unlockWithPasskey(asked);
+        expect(isWiped(asked), "the output is wiped");
+        equal(companion.state, "unlocked", "state");
+        companion.close();
+    },
+
+    async anotherPasskeyOpensNothing() {
+        await window.authenticator({});
+        const { companion } = await paired();
+        const { passkey, output } = await createPasskey("phone");
+        await companion.addPasskey(passkey, output);
+        const other = await createPasskey("phone");
+        companion.lock();
+        equal(await refusal(() => companion.unlockWithPasskey(other.output)), "noPasskey", "another passkey");
+        equal(companion.state, "locked", "state");
+        companion.close();
+    },
+
+    async theOpenGateAsksOnceMoreAndLeavesTheKeysAlone() {
+        await window.authenticator({});
+        const { household, companion } = await paired();
+        const { passkey, output } = await createPasskey("phone");
+        await companion.addPasskey(passkey, output);
+        const { keys } = companion.device;
+        const [root, before] = [[...keys.rootKey], attempts(household)];
+        await companion.confirmWithPIN(pin);
+        equal(attempts(household), before + 1, "the hub counted it");
+        equal(await refusal(() => companion.confirmWithPIN("864209")), "wrongPIN", "another PIN");
+        equal(attempts(household), before + 2, "the hub counted it");
+        const asked = await askPasskey(passkey);
+        await companion.confirmWithPasskey(asked);
+        expect(isWiped(asked), "the output is wiped");
+        equal(await refusal(() => companion.confirmWithPasskey(new Uint8Array(32).fill(7))), "noPasskey", "something else");
+        companion.device.still(keys);
+        equal([...keys.rootKey], root, "the keys in use");
+        // They still seal.
+        household.store(await household.sealed("status", household.computer.id, {
+            name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], vault: household.vault,
+            status: {
+                version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
+                unlockedApps: 0, waitingLaunches: 0, prompterConnected: true, lockout: { failures: 0, remainingSeconds: 0 },
+            },
+        }));
+        await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
+        const note = await companion.notes.save(null, { title: "still", body: "" });
+        equal((await companion.notes.read(note.id)).title, "still", "a note");
+        companion.lock();
+        equal(await refusal(() => companion.confirmWithPIN(pin)), "locked", "nothing to confirm behind a locked gate");
+        companion.close();
+    },
+
+    async aLockThatCameMeanwhileIsNotConfirmed() {
+        const { household, companion } = await paired();
+        household.instead["POST /v1/pin-share/attempt"] = () => {
+            companion.lock();
+            delete household.instead["POST /v1/pin-share/attempt"];
+            return { share: household.shares[0].share };
+        };
+        const code = await refusal(() => companion.confirmWithPIN(pin));
+        expect(code === "locked" || code === "pairAgain", `refused: ${code}`);
+        equal(companion.state, "locked", "state");
+        companion.close();
+    },
+
+    async oneTabLocksAlone() {
+        const { companion, name } = await paired();
+        const other = await Companion.open({ name });
+        await other.unlockWithPIN(pin);
+        companion.lockTab();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        equal([companion.state, other.state], ["locked", "unlocked"], "the tab that is looked at stays open");
+        other.lock();
+        companion.close();
+        other.close();
+    },
+
+    async devicesWithoutPRFAreToldSo() {
+        await window.authenticator(null);
+        equal(await isAvailable(), false, "nothing there");
+        await window.authenticator({ hasPrf: false });
+        equal(await refusal(() => createPasskey("phone")), "noPRF", "no PRF");
+    },
+
+    // An authenticator that failed once is spoiled: this is the last one.
+    async whoIsNotRecognisedIsTold() {
+        await window.authenticator({});
+        const { passkey } = await createPasskey("phone");
+        await window.verified(false);
+        equal(await refusal(() => askPasskey(passkey)), "cancelled", "not recognised");
+        equal(await refusal(() => createPasskey("phone")), "cancelled", "not recognised");
+    },
+};

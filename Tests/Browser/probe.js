@@ -1,0 +1,9 @@
+// The page of the tests without a network: the parts of the app that they ask.
+import * as app from "/core/offline.js";
+
+window.app = app;
+window.said = [];
+for (const kind of ["ready", "failed"]) {
+    app.updates.addEventListener(kind, (event) => window.said.push([kind, /** @type {CustomEvent} */ (event).detail]));
+}
+window.started = app.startOffline();

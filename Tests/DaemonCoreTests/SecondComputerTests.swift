@@ -1,0 +1,222 @@
+import Foundation
+import HeadlessCompanion
+import Household
+import SealedFormats
+import SealedStore
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+/// A second computer in a household.
+@Suite struct SecondComputerTests {
+    private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
+
+    @Test func thePhoneSeesBothComputersAndReadsTheNotesOfBoth() async throws {
+        let computers = try await TwoComputers()
+        let phone = try await computers.first.pair(clock: Self.clock)
+        let pairing = try await computers.ask()
+        try await computers.agree(pairing)
+        try await computers.isJoined()
+        #expect(try await computers.outcome().state == .joined)
+        try await computers.second.household.giveVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
+        try await computers.addNote("from the den", on: computers.first.world)
+        try await computers.addNote("from the attic", on: computers.second)
+        computers.first.world.gate.launch(computers.first.world.launch(1))
+        computers.second.gate.launch(computers.second.launch(2, app("mail")))
+        await eventually("both tell of themselves") {
+            try await phone.sync()
+            let names = await phone.report().computers.map(\.status.name).sorted()
+            let events = await phone.events().filter { $0.kind == .blocked }.map(\.app)
+            return names == ["attic-computer", "den-computer"] && Set(events) == ["firefox", "mail"]
+        }
+        #expect(try await phone.notes().map(\.title) == ["from the attic", "from the den"])
+        let lists = await phone.apps().values.map { $0.map(\.id).sorted() }.sorted { $0.count < $1.count }
+        #expect(lists == [["mail"], ["calculator", "firefox"]])
+        let report = await phone.report()
+        #expect(report.refused == 0 && report.misbehaviour.isEmpty)
+        #expect(report.devices.values.sorted() == ["Anna's phone", "attic-computer", "den-computer"])
+        for world in [computers.first.world, computers.second] {
+            #expect(try await world.household.devices().devices.map(\.role) == [.computer, .companion, .computer])
+            #expect(try await world.sync.status().misbehaviour == [])
+        }
+    }
+
+    @Test func eachComputerDoesWhatItIsToldAndKeepsItsOwnNotes() async throws {
+        let computers = try await TwoComputers.joined()
+        let phone = try await computers.first.pair(clock: Self.clock)
+        try await computers.addNote("den", on: computers.first.world)
+        try await computers.addNote("attic", on: computers.second)
+        await eventually("what the second gave after the phone came") {
+            try await phone.sync()
+            return try await phone.notes().map(\.title) == ["attic", "den"]
+        }
+        let attic = HubID(computers.second.key.publicKey.id)
+        var prompter = try await computers.second.join()
+        let asked = try await computers.second.ask(computers.second.launch(1, app("mail")), &prompter)
+        let reply = try await phone.command(
+            .approve(prompt: asked.prompt, grant: GrantRequest(.untilLocked)), to: attic)
+        #expect(reply.state == .done && reply.computer == attic)
+        #expect(computers.second.gate.answer(to: 1) == true)
+        #expect(try await computers.first.world.events(.remoteCommand).isEmpty)
+        // A note of the attic's, changed on the phone, arrives there and nowhere else.
+        let note = try #require(try await phone.notes().first { $0.title == "attic" })
+        _ = try await phone.write(title: "attic, changed", body: "", to: note.id)
+        await eventually { try await computers.second.notes() == ["attic, changed"] }
+        #expect(try await computers.first.world.notes() == ["den"])
+        #expect(try await computers.first.world.database.record(.notes, note.id.item) == nil)
+        // New ones go to the computer that let the phone in.
+        _ = try await phone.write(title: "new", body: "")
+        await eventually { try await computers.first.world.notes() == ["den", "new"] }
+    }
+
+    @Test func aPhoneThatIsPutOutAtOneComputerOpensNothingNewOfTheOther() async throws {
+        let computers = try await TwoComputers.joined()
+        let lost = try await computers.first.pair("Lost", clock: Self.clock)
+        let kept = try await computers.first.pair("Kept", clock: Self.clock)
+        try await computers.addNote("before", on: computers.second)
+        await eventually {
+            try await lost.sync()
+            try await kept.sync()
+            let counts = (try await lost.notes().count, try await kept.notes().count)
+            return counts == (1, 1)
+        }
+        await computers.second.sealed.vault.lock(user: nil, "a test")
+        let sequence = computers.hub.state.withLock { $0.sequence }
+        _ = try await computers.first.household.revoke("Lost", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        await eventually("the second has made new keys") {
+            try await computers.second.passcodes.pendingKeys().boxes.count == 1
+        }
+        try await computers.settled()
+        try await computers.addNote("after", on: computers.second)
+        let secrets = await lost.secrets
+        let news = computers.hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
+        #expect(news.count == 2)
+        for record in news { #expect(!opens(record, secrets)) }
+        #expect(computers.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })
+        await eventually("what both tell of themselves is new to it") {
+            for world in [computers.first.world, computers.second] { world.time.advance(by: .seconds(5)) }
+            let statuses = computers.hub.records(in: "status")
+            return statuses.count == 2 && !statuses.contains { opens($0, secrets) }
+        }
+        try await kept.sync()
+        #expect(try await kept.notes().map(\.title) == ["after", "before"])
+        #expect(await kept.report().misbehaviour.isEmpty)
+    }
+
+    @Test func twoPhonesThatArePutOutAtOnceByTwoComputersBothKnowNothingOfWhatFollows() async throws {
+        let computers = try await TwoComputers.joined()
+        let phones = [
+            try await computers.first.pair("One", clock: Self.clock),
+            try await computers.first.pair("Two", clock: Self.clock),
+        ]
+        let kept = try await computers.first.pair("Kept", clock: Self.clock)
+        try await computers.addNote("den", on: computers.first.world)
+        try await computers.addNote("attic", on: computers.second)
+        await eventually("all read both") {
+            for phone in phones + [kept] { try await phone.sync() }
+            let counts = (try await phones[0].notes().count, try await phones[1].notes().count)
+            return counts == (2, 2)
+        }
+        // Neither hears of the other's decision before it has made its own keys.
+        computers.hub.setDown(true)
+        async let one = computers.first.household.revoke(
+            "One", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        async let two = computers.second.household.revoke(
+            "Two", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        _ = try await (one, two)
+        computers.hub.setDown(false)
+        await eventually("both are told") {
+            for world in [computers.first.world, computers.second] { world.time.advance(by: .seconds(60)) }
+            return computers.hub.state.withLock { $0.devices.count } == 3
+        }
+        await eventually("both have answered the other") {
+            for world in [computers.first.world, computers.second] { world.time.advance(by: .seconds(5)) }
+            let statuses = computers.hub.records(in: "status").map(\.epoch)
+            var epochs: Set<UInt32> = []
+            for world in [computers.first.world, computers.second] {
+                epochs.insert(await world.household.session?.secrets.epoch ?? 0)
+            }
+            return epochs.count == 1 && Set(statuses) == epochs
+        }
+        try await computers.settled()
+        try await computers.addNote("den after", on: computers.first.world)
+        try await computers.addNote("attic after", on: computers.second)
+        let notes = computers.hub.records(in: "notes")
+        #expect(notes.count == 4)
+        for phone in phones {
+            let secrets = await phone.secrets
+            for record in notes { #expect(!opens(record, secrets)) }
+            for record in computers.hub.records(in: "status") { #expect(!opens(record, secrets)) }
+        }
+        try await kept.sync()
+        #expect(try await kept.notes().map(\.title) == ["attic", "attic after", "den", "den after"])
+        #expect(await kept.report().computers.count == 2)
+        #expect(await kept.report().misbehaviour.isEmpty)
+    }
+
+    @Test func aComputerThatIsPutOutForgetsTheHouseholdAndKeepsWhatItHas() async throws {
+        let computers = try await TwoComputers.joined()
+        let phone = try await computers.first.pair(clock: Self.clock)
+        try await computers.addNote("attic", on: computers.second)
+        await eventually("the phone reads it") {
+            try await phone.sync()
+            return try await phone.notes().map(\.title) == ["attic"]
+        }
+        _ = try await computers.first.household.revoke(
+            "attic-computer", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        await eventually("it notices") {
+            computers.second.time.advance(by: .seconds(60))
+            return await computers.second.household.session == nil
+        }
+        let status = try await computers.second.sync.status()
+        #expect(status.url == nil && status.problem?.contains("put this one out") == true)
+        await eventually("the log says so too") {
+            try await computers.second.events(.hubDisconnected).map(\.sentence) == [status.problem]
+        }
+        #expect(try await computers.second.notes() == ["attic"])
+        let again = try await computers.first.household.makePairing(address: nil, role: .computer)
+        await #expect(throws: HouseholdService.neverComesBack) { _ = try await computers.join(again) }
+        // It is still so after the next start.
+        let restarted = try await computers.restarted()
+        #expect(try await restarted.second.sync.status().problem == status.problem)
+        let secrets = try #require(await computers.first.household.session?.secrets)
+        #expect(secrets.epoch > 1)
+        try await phone.sync()
+        #expect(await phone.report().misbehaviour.isEmpty)
+        #expect(try await phone.notes().map(\.title) == ["attic"])
+    }
+
+    @Test func aComputerThatLeavesKnowsNoKeyOfWhatFollows() async throws {
+        let computers = try await TwoComputers.joined()
+        let before = try #require(await computers.second.household.session?.secrets)
+        #expect(try await computers.second.household.disconnect(user: alice.user) == [])
+        await eventually("the other one makes a new key") {
+            await computers.first.household.session?.secrets.epoch ?? 0 > before.epoch
+        }
+        #expect(try await computers.first.household.devices().devices.count == 1)
+        let own = HubID(computers.first.world.key.publicKey.id)
+        await eventually("and seals by it") {
+            computers.first.world.time.advance(by: .seconds(5))
+            return computers.hub.records(in: "status").contains { $0.author == own && !opens($0, before) }
+        }
+    }
+
+    @Test func aHubThatForgetsTheOnlyComputerDoesNotMakeItForget() async throws {
+        let connected = try await ConnectedWorld()
+        connected.hub.setDown(true)
+        connected.hub.state.withLock { $0.devices = [:] }
+        connected.hub.setDown(false)
+        await eventually {
+            connected.world.time.advance(by: .seconds(60))
+            return try await connected.sync.status().problem == "No such token."
+        }
+        for _ in 0..<10 {
+            connected.world.time.advance(by: .seconds(60))
+            await Task.yield()
+        }
+        #expect(await connected.household.session != nil)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import SealedFormats
+import Testing
+
+@testable import Household
+
+@Suite struct HouseholdKeysTests {
+    private let founder = DeviceSigningKey()
+    private let second = DeviceSigningKey()
+
+    private func admit(
+        _ key: DeviceSigningKey, _ role: DeviceRole, by author: DeviceSigningKey, to roster: inout Roster
+    )
+        throws
+    {
+        let member = RosterMember(role: role, signingKey: key.publicKey, boxKey: BoxKeyPair().publicKey)
+        try roster.append(roster.admitting(member, by: author, at: 1))
+    }
+
+    private func founded() -> Roster { Roster(founder: founder, boxKey: BoxKeyPair().publicKey, at: 0) }
+
+    @Test func theComputerThatLetADeviceInGivesItsKeysUnderTheDevicesOwnId() throws {
+        var roster = founded()
+        let phone = DeviceSigningKey()
+        try admit(second, .computer, by: founder, to: &roster)
+        try admit(phone, .companion, by: second, to: &roster)
+        let (one, two, other) = (founder.publicKey.id, second.publicKey.id, phone.publicKey.id)
+        #expect(roster.keysRecord(from: two, to: other) == other && roster.keysRecord(from: one, to: two) == two)
+        #expect(roster.keysRecord(from: one, to: other) == DeviceKeys.recordID(from: one, to: other))
+        #expect(roster.keysRecord(from: two, to: one) == DeviceKeys.recordID(from: two, to: one))
+    }
+
+    @Test func statusKeysOfTwoComputersNeverClaimOneEpoch() throws {
+        var roster = founded()
+        let (one, two) = (founder.publicKey.id, second.publicKey.id)
+        #expect(roster.nextStatusEpoch(after: 1, by: one) == 2)
+        try admit(second, .computer, by: founder, to: &roster)
+        var epochs: Set<UInt32> = []
+        var (ofOne, ofTwo) = (UInt32(2), UInt32(2))
+        for _ in 0..<600 {
+            ofOne = roster.nextStatusEpoch(after: ofOne, by: one)
+            ofTwo = roster.nextStatusEpoch(after: ofTwo, by: two)
+            #expect(epochs.insert(ofOne).inserted && epochs.insert(ofTwo).inserted)
+        }
+        #expect(roster.nextStatusEpoch(after: 300, by: two) == 513)
+        // The second is gone; what it may have made meanwhile is still its own.
+        try roster.append(roster.revoking(two, by: founder, at: 2))
+        #expect(roster.nextStatusEpoch(after: 300, by: one) == 512)
+    }
+
+    @Test func aListRemembersWhoCameAndWhoWent() throws {
+        var roster = founded()
+        try admit(second, .computer, by: founder, to: &roster)
+        let two = second.publicKey.id
+        try roster.append(roster.revoking(two, by: second, at: 2))
+        let history = roster.history
+        #expect(history.map(\.number) == [1, 2, 3] && history.map(\.kind) == [.admit, .admit, .revoke])
+        #expect(history[2].author == two && history[2].device == two && history[2].role == .computer)
+        #expect(roster.admitter(of: two) == founder.publicKey.id && roster.admitter(of: .random()) == nil)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HeadlessCompanion
+import LocalControl
+import TestSupport
+import Testing
+import WireProtocol
+
+/// Two computers of one household as they are: each with its own programs, one hub, one phone.
+@Suite struct SecondComputerTests {
+    private func word(_ output: String, _ key: String) throws -> String {
+        let line = try #require(output.split(separator: "\n").first)
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return try #require(object?[key] as? String)
+    }
+
+    @Test func aSecondComputerJoinsIsSeenOnThePhoneAnswersItAndIsPutOut() async throws {
+        let (first, second) = (try await CommandLineFixture(), try await CommandLineFixture())
+        let hub = try await RunningHub(in: first.directory)
+        let (passcode, phone) = ([CommandLineFixture.passcode], first.directory.path("phone"))
+        #expect(try await first.run("hub", "connect", hub.url, passcodes: passcode).status == 0)
+        let pairing = try first.start(["pair", "--json", "--yes"], passcodes: passcode)
+        await eventually { pairing.output.contains("\n") }
+        let forPhone = try word(pairing.output, "link")
+        let refused = try await second.run("hub", "join", forPhone, passcodes: passcode)
+        #expect(refused.status != 0 && refused.errors.contains("pair --computer"), "\(refused.errors)")
+        let came = try await first.run("companion", "join", forPhone, "--name", "Anna's phone", "--state", phone)
+        #expect(came.status == 0, "\(came.errors)")
+        #expect(try await pairing.wait() == .code(0))
+
+        let letting = try first.start(["pair", "--computer", "--json", "--yes"], passcodes: passcode)
+        await eventually { letting.output.contains("\n") }
+        let link = try word(letting.output, "link")
+        let joined = try await second.run("hub", "join", link, passcodes: passcode)
+        #expect(joined.status == 0, "\(joined.output)\(joined.errors)")
+        #expect(joined.output.contains("This computer is in the household at \(hub.url)."))
+        #expect(try await letting.wait() == .code(0))
+        let used = try await second.run("hub", "join", link, passcodes: passcode)
+        #expect(used.status == 1 && used.errors.contains("in that household already"), "\(used.errors)")
+        for fixture in [first, second] {
+            await eventually { try await fixture.run("hub", "status", "--json").json()["connected"] as? Bool == true }
+        }
+        let devices = try await second.run("devices", "list", "--json").json()["devices"] as? [[String: Any]]
+        #expect(devices?.compactMap { $0["role"] as? String } == ["computer", "companion", "computer"])
+
+        // What is written at the second is on the phone, and what is held there waits for the phone.
+        #expect(try await second.run("vault", "unlock", passcodes: passcode).status == 0)
+        _ = try await ControlClient(socketPath: second.socket).call(
+            .addNote, body: NoteRequest(title: "Attic", body: "behind the boiler"), reply: NoteSaved.self)
+        let companion = try Companion(directory: phone, connect: Companion.overHTTP)
+        await eventually("the note arrives") {
+            try await companion.sync()
+            return try await companion.notes().map(\.title) == ["Attic"]
+        }
+        let diary = try second.copy(of: "/usr/bin/true", as: "diary")
+        #expect(try await second.run("add", diary, passcodes: passcode).status == 0)
+        let launch = try ChildProcess(diary)
+        await eventually("the request arrives") {
+            try await companion.sync()
+            return await companion.requests().first?.appName == "diary"
+        }
+        let request = try #require(await companion.requests().first)
+        #expect(launch.isRunning)
+        let approved = try await companion.command(
+            .approve(prompt: request.prompt, grant: GrantRequest(.thisLaunch)), to: request.computer)
+        #expect(approved.state == .done && approved.computer == request.computer)
+        #expect(try await launch.wait() == .code(0))
+        #expect(await companion.report().computers.count == 2)
+        #expect(await companion.report().misbehaviour.isEmpty)
+
+        let id = request.computer.description
+        let revoked = try await first.run("devices", "revoke", id, "--yes", passcodes: passcode)
+        #expect(revoked.status == 0, "\(revoked.errors)")
+        await eventually("it notices") {
+            try await second.run("hub", "status").output.contains("Another computer put this one out")
+        }
+        #expect(try await second.run("note", "list").output.contains("Attic"))
+        #expect(try await second.run("log").output.contains("Another computer put this one out"))
+        try await first.end()
+        try await second.end()
+    }
+
+    /// kill -9 of the computer that joins, over and over, from before it asks until it is in.
+    @Test func whateverIsKilledTheSecondComputerComesIn() async throws {
+        let directories = (try TemporaryDirectory(), try TemporaryDirectory())
+        let hub = try await RunningHub(in: directories.0)
+        let first = try await ControlDaemon(state: directories.0)
+        try await first.setUp()
+        try await first.client.connect(hub.url, passcode: ControlDaemon.passcode)
+        var second = try await ControlDaemon(state: directories.1)
+        try await second.setUp()
+        let owner = try await first.session()
+        let pairing: PairingReport = try await first.client.call(
+            .makePairing, token: owner, body: NewPairingRequest(role: .computer))
+        let link = try #require(pairing.link)
+        func ask() async throws {
+            let session = try await second.session()
+            let _: JoiningReport = try await second.client.call(
+                .joinHub, token: session, body: JoinHubRequest(link: link))
+        }
+        try await ask()
+        try await second.killNow()
+        second = try await ControlDaemon(state: directories.1)
+        let joined = await eventually {
+            try await first.client.call(
+                .pairing, parameter: pairing.id, query: [("wait", "5")], token: owner, reply: PairingReport.self
+            ).state == .joined
+        }
+        try #require(joined)
+        let confirming = Task { [client = first.client] in
+            try await client.call(
+                .confirmPairing, parameter: pairing.id, token: owner,
+                body: PasscodeRequest(passcode: ControlDaemon.passcode), reply: DeviceReport.self)
+        }
+        for delay in [50, 400, 800, 1_100, 1_500] {
+            try await Task.sleep(for: .milliseconds(delay))
+            try await second.killNow()
+            second = try await ControlDaemon(state: directories.1)
+        }
+        #expect(try await confirming.value.role == .computer)
+        let client = second.client
+        await eventually(timeout: .seconds(30), "it is in") {
+            try await client.call(.hubStatus, reply: HubStatus.self).connected
+        }
+        #expect(try await client.call(.listDevices, reply: DeviceList.self).devices.count == 2)
+    }
+}

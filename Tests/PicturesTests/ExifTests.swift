@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Pictures
+
+/// What pictures made by other programs (Fixtures/make_fixtures.py) say of themselves.
+@Suite struct ExifTests {
+    @Test(arguments: 1...8) func aPictureTellsWhenWhereAndHowItWasTaken(_ orientation: Int) throws {
+        let exif = try #require(Exif(try Fixture.bytes("orientation-\(orientation).jpg")))
+        #expect(exif.orientation == orientation)
+        #expect(exif.local == .init(year: 2024, month: 5, day: 17, hour: 18, minute: 30, second: 5))
+        #expect(exif.offset == 120)
+        #expect(abs(try #require(exif.latitude) - 47.3769) < 1e-5)
+        #expect(abs(try #require(exif.longitude) - 8.5417) < 1e-5)
+    }
+
+    @Test func southAndWestAreNegativeAndAnAbsentZoneIsAbsent() throws {
+        let exif = try #require(Exif(try Fixture.bytes("southwest.jpg")))
+        #expect(exif.local == .init(year: 1999, month: 12, day: 31, hour: 23, minute: 59, second: 59))
+        #expect(exif.offset == nil && exif.orientation == 1)
+        #expect(abs(try #require(exif.latitude) + 33.86) < 1e-9)
+        #expect(exif.longitude == -70.5)
+    }
+
+    @Test func whatSaysNothingIsNil() throws {
+        #expect(Exif(try Fixture.bytes("silent.jpg")) == nil)
+        #expect(Exif(try Fixture.bytes("transparent.png")) == nil)
+        #expect(Exif([]) == nil)
+    }
+
+    /// Nothing that is cut off or changed ends the process, and nothing absurd comes out.
+    @Test func damagedPicturesSayNothingAbsurd() throws {
+        let whole = try Fixture.bytes("orientation-6.jpg")
+        for length in 0..<whole.count { look(Array(whole.prefix(length))) }
+        var numbers = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...6, using: &numbers) {
+                bytes[Int.random(in: 0..<400, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+            }
+            look(bytes)
+        }
+    }
+
+    private func look(_ bytes: [UInt8]) {
+        _ = JPEGSegments.stripped(bytes, orientation: 6)
+        guard let exif = Exif(bytes) else { return }
+        #expect(1...8 ~= exif.orientation)
+        #expect((exif.latitude == nil) == (exif.longitude == nil))
+        #expect(abs(exif.latitude ?? 0) <= 90 && abs(exif.longitude ?? 0) <= 180)
+        #expect(abs(exif.offset ?? 0) <= 1080)
+        if let local = exif.local { #expect(1800...9999 ~= local.year && 1...12 ~= local.month && 1...31 ~= local.day) }
+    }
+}
+
+enum Fixture {
+    static func bytes(_ name: String) throws -> [UInt8] {
+        let url = try #require(Bundle.module.url(forResource: "Fixtures/" + name, withExtension: nil))
+        return Array(try Data(contentsOf: url))
+    }
+}

@@ -1,0 +1,85 @@
+"""What is inside the records of moments and photos, read from docs/formats.md, "Moments and photos", alone."""
+
+import base64
+import hashlib
+import hmac
+import json
+import math
+import re
+
+from sealed_formats import Reader, Refused, fields, hkdf, number
+
+TYPES = ("image/jpeg", "image/png", "image/webp", "image/heic", "image/avif", "image/gif")
+
+
+def photo_hash(vault_key, epoch, vault, file):
+    key = hkdf(vault_key, b"", fields("applocker/1/photo-hash", bytes.fromhex(vault)), 32)
+    return (number(epoch, 4) + hmac.digest(key, hashlib.sha256(file).digest(), "sha256")[:16]).hex()
+
+
+def expect(condition, what):
+    if not condition:
+        raise Refused("malformed", what)
+
+
+def is_number(value, least=-62_135_510_400, most=253_402_214_400):
+    return type(value) in (int, float) and math.isfinite(value) and least <= value <= most
+
+
+def is_whole(value, least, most):
+    return type(value) is int and least <= value <= most
+
+
+def is_id(value, digits=32):
+    return isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None
+
+
+def parsed(data):
+    try:
+        value = json.loads(data)
+    except ValueError:
+        raise Refused("malformed", "JSON") from None
+    expect(isinstance(value, dict), "no object")
+    return value
+
+
+def check_place(place):
+    expect(isinstance(place, dict) and isinstance(place.get("name", ""), str), "place")
+    if "latitude" in place or "longitude" in place:
+        expect(is_number(place.get("latitude"), -90, 90) and is_number(place.get("longitude"), -180, 180), "a point")
+    else:
+        expect("name" in place, "an empty place")
+
+
+def read_moment(body):
+    moment = parsed(body)
+    expect(all(isinstance(moment.get(key), str) for key in ("title", "words", "mood")), "text")
+    expect(all(is_number(moment.get(key)) for key in ("date", "created", "modified")), "times")
+    expect(is_whole(moment.get("offset"), -1080, 1080) and isinstance(moment.get("favourite"), bool), "offset, favourite")
+    expect("removed" not in moment or is_number(moment["removed"]), "removed")
+    if "place" in moment:
+        check_place(moment["place"])
+    photos = moment.get("photos")
+    expect(isinstance(photos, list) and len(photos) <= 200, "photos")
+    for photo in photos:
+        expect(isinstance(photo, dict) and is_id(photo.get("id")) and is_id(photo.get("hash"), 40), "a photo")
+        expect(is_whole(photo.get("width"), 1, 1 << 17) and is_whole(photo.get("height"), 1, 1 << 17), "its size")
+    expect(len({photo["id"] for photo in photos}) == len(photos), "a photo twice")
+    return moment
+
+
+def read_photo(body, blobs):
+    """The JSON and the thumbnail."""
+    reader = Reader(body)
+    photo = parsed(reader.take(reader.number(4)))
+    thumbnail = reader.rest()
+    expect(1 <= len(thumbnail) <= 16_384, "thumbnail")
+    expect(is_whole(photo.get("width"), 1, 1 << 17) and is_whole(photo.get("height"), 1, 1 << 17), "size")
+    expect("taken" not in photo or is_number(photo["taken"]), "taken")
+    sizes = [photo.get("original")] + ([photo["medium"]] if "medium" in photo else [])
+    expect(len(sizes) == len(blobs), "blobs")
+    for size, blob in zip(sizes, blobs):
+        expect(isinstance(size, dict) and size.get("type") in TYPES and is_whole(size.get("size"), 1, 1 << 40), "a size")
+        expect(is_id(size.get("blob")) and size["blob"] == blob and isinstance(size.get("key"), str), "its blob")
+        expect(len(base64.b64decode(size["key"])) == 32, "its key")
+    return photo, thumbnail

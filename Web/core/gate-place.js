@@ -1,0 +1,160 @@
+// What a PIN has: an entry at the hub, one of two slots, a drawer. Each PIN knows its own place and which ones are free for it, sealed
+// in its drawer; of the others it knows nothing. docs/formats.md, "A companion".
+import { base64, randomBytes, unbase64, utf8, wipe } from "../crypto/bytes.js";
+import { drawerCount } from "../crypto/drawers.js";
+import { hkdf } from "../crypto/primitives.js";
+import { KeySlots } from "../crypto/slots.js";
+import { HubError } from "../protocol/errors.js";
+import { anyOf, changeDrawer, openDrawer } from "./drawer.js";
+import { CompanionError } from "./errors.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {{ verifier: Uint8Array, share: Uint8Array }} Entry */
+/**
+ * A PIN's verifier (base64) and its slot. There are two where a change was interrupted: one of them is at the hub.
+ * @typedef {{ verifier: string, slot: number }} Tried
+ */
+/**
+ * Room for another PIN. `verifiers` (base64): one of them is at the hub.
+ * @typedef {{ verifiers: string[], slots: number[], drawer: number }} Spare
+ */
+/**
+ * `decoy`: the root key (base64) of the PIN that was set from here.
+ * @typedef {{ slots: number[], tried: Tried[], spare: Spare[], decoy: { rootKey: string } | null }} Place
+ */
+
+const shareEntries = 4;
+/** Two for each drawer's PIN. */
+const pinSlots = 2 * drawerCount;
+
+/**
+ * In any order.
+ * @template Item
+ * @param {Item[]} items
+ */
+export function shuffled(items) {
+    const left = [...items];
+    return items.map(() => left.splice(anyOf(left.length), 1)[0]);
+}
+
+/**
+ * The hub compares this and learns nothing by it.
+ * @param {Uint8Array} stretched
+ * @param {Uint8Array} deviceSecret
+ */
+export const verifierOf = (stretched, deviceSecret) => hkdf(stretched, deviceSecret, "applocker/1/pin-verifier");
+
+/** @param {Entry} entry @param {number} slot @returns {Tried} */
+export const triedOf = ({ verifier }, slot) => ({ verifier: base64(verifier), slot });
+
+/**
+ * Places for a first PIN and those that may follow; what it has already stays.
+ * @param {{ slot?: number, drawer?: number }} [has]
+ * @returns {{ place: Place, slots: number[], drawer: number }}
+ */
+export function firstPlace(has = {}) {
+    /** @param {number} count @param {number | undefined} first */
+    const order = (count, first) => {
+        const all = shuffled(Array.from({ length: count }, (_, index) => index));
+        return first === undefined ? all : [first, ...all.filter((one) => one !== first)];
+    };
+    const [slots, drawers] = [order(pinSlots, has.slot), order(drawerCount, has.drawer)];
+    const spare = drawers.slice(1).map((drawer, index) => ({
+        verifiers: [base64(randomBytes(32))], slots: slots.slice(2 * index + 2, 2 * index + 4), drawer,
+    }));
+    const own = slots.slice(0, 2);
+    return { place: { slots: own, tried: [], spare, decoy: null }, slots: own, drawer: drawers[0] };
+}
+
+/**
+ * Puts a PIN's entry at the hub, always four in any order; those that are spare are found again by their verifiers.
+ * @param {import("../protocol/client.js").HubClient} hub
+ * @param {Entry} entry
+ * @param {Spare[]} spare
+ */
+export async function leaveEntries(hub, entry, spare) {
+    const entries = [entry, ...spare.map(({ verifiers }) => ({ verifier: unbase64(verifiers[0]), share: randomBytes(32) }))];
+    while (entries.length < shareEntries) entries.push({ verifier: randomBytes(32), share: randomBytes(32) });
+    await hub.setPINShare(shuffled(entries));
+}
+
+/**
+ * Puts an entry in the place of the one that has one of these verifiers. Throws HubError `wrong_pin` where none has.
+ * @param {Device} device
+ * @param {string[]} verifiers base64
+ * @param {Entry} entry
+ */
+export async function putEntry(device, verifiers, entry) {
+    for (const [index, verifier] of verifiers.entries()) {
+        try {
+            return await device.hub.replacePIN(unbase64(verifier), entry);
+        } catch (error) {
+            const isLast = index === verifiers.length - 1;
+            if (isLast || !(error instanceof HubError) || error.code !== "wrong_pin") throw error;
+        }
+    }
+}
+
+/**
+ * A block with the root key behind this PIN, in this slot.
+ * @param {KeySlots} slots
+ * @param {number} slot
+ * @param {string} pin
+ * @param {Uint8Array} rootKey
+ * @param {Uint8Array} deviceSecret
+ * @returns {Promise<{ slots: KeySlots, entry: Entry }>}
+ */
+export async function withKey(slots, slot, pin, rootKey, deviceSecret) {
+    const [stretched, share] = [await slots.stretch(utf8(pin)), randomBytes(32)];
+    const kek = await slots.kek(stretched, share);
+    const entry = { verifier: await verifierOf(stretched, deviceSecret), share };
+    const changed = await slots.setting(slot, rootKey, kek);
+    wipe(stretched, kek);
+    return { slots: changed, entry };
+}
+
+/**
+ * The gate without what was in these slots.
+ * @param {import("./gate.js").Gate} gate
+ * @param {number[]} slots
+ */
+export function cleared(gate, slots) {
+    const without = slots.reduce((block, slot) => block.clearing(slot), KeySlots.read(gate.slots));
+    return { ...gate, slots: without.bytes };
+}
+
+/**
+ * Of whoever has this root key. Throws CompanionError `needsPIN` where an earlier version set the PIN and it was not typed since.
+ * @param {Device} device
+ * @param {Uint8Array} rootKey
+ * @returns {Promise<Place>}
+ */
+export async function placeOf(device, rootKey) {
+    const { content } = await openDrawer(device.store, rootKey);
+    content.ring.wipe();
+    if (!content.kept.place) throw new CompanionError("needsPIN", "Lock AppLocker, open it with the PIN, then try again.");
+    return content.kept.place;
+}
+
+/**
+ * The slot and the verifier that are in use, after the hub was asked where a change was interrupted. Throws CompanionError
+ * `needsPIN`, HubError, HubUnreachable.
+ * @param {Device} device
+ * @param {Uint8Array} rootKey
+ * @returns {Promise<{ place: Place, tried: Tried }>}
+ */
+export async function settledPlace(device, rootKey) {
+    const place = await placeOf(device, rootKey);
+    for (const tried of place.tried) {
+        if (place.tried.length === 1) return { place, tried };
+        try {
+            wipe(await device.hub.attemptPIN(unbase64(tried.verifier)));
+        } catch (error) {
+            if (error instanceof HubError && error.code === "wrong_pin") continue;
+            throw error;
+        }
+        await changeDrawer(device, rootKey, ({ kept }) => void (kept.place = { ...kept.place, tried: [tried] }));
+        return { place: { ...place, tried: [tried] }, tried };
+    }
+    throw new CompanionError("pairAgain", "The hub lost this device's PIN; pair it again.");
+}

@@ -1,0 +1,213 @@
+// Who belongs to a shared vault: every member lets devices in, puts them out, and leaves. docs/formats.md, "Shared vaults".
+import { randomBytes, randomID, textOf, utf8 } from "../crypto/bytes.js";
+import { FormatError } from "../crypto/errors.js";
+import { openJoin, proofHashOf, vaultLink } from "../crypto/invitation.js";
+import { ringKind } from "../crypto/ring.js";
+import { admitting, revoking } from "../crypto/roster-writing.js";
+import { deviceID, sealedBytes, signRecord } from "../crypto/signature.js";
+import { sealEnvelope } from "../crypto/envelope.js";
+import { HubError } from "../protocol/errors.js";
+import { keyOf } from "../store/store.js";
+import { CompanionError } from "./errors.js";
+import { sharedVaultID } from "./vault-keys.js";
+
+/** @typedef {import("./companion.js").Companion} Companion */
+/** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
+/** @typedef {{ id: string, name: string, isThis: boolean, isConnected: boolean | null }} VaultMember `isConnected`: null while offline */
+/** @typedef {{ device: string, name: string, joining: import("../crypto/invitation.js").Joining }} Asking */
+
+const lifetime = 300;
+const attempts = 4;
+const about = "about";
+export const longestVaultName = 64;
+
+export class VaultMembership {
+    /** @param {Companion} companion of the vault */
+    constructor(companion) {
+        this.companion = companion;
+        this.device = companion.device;
+    }
+
+    get #signer() {
+        return { id: this.device.keys.device, key: this.device.keys.signingKey };
+    }
+
+    /**
+     * All devices that belong, this one first.
+     * @returns {Promise<VaultMember[]>}
+     */
+    async members() {
+        const devices = await this.companion.household.devices();
+        return devices.map(({ id, name, isThis, atHub }) => ({ id, name, isThis, isConnected: atHub && atHub.isConnected }))
+            .sort((one, other) => Number(other.isThis) - Number(one.isThis) || one.name.localeCompare(other.name));
+    }
+
+    /** How many belong. */
+    get count() {
+        return this.device.roster.members.length;
+    }
+
+    // Letting in
+
+    /**
+     * A link that lets one device in, within five minutes. Throws HubError, HubUnreachable.
+     * @returns {Promise<{ invitation: Invitation, link: string, expires: number }>} `expires`: milliseconds since 1970
+     */
+    async invite() {
+        const { hub, household, device } = this.device.paired;
+        const invitation = { hub, household, computer: device, id: randomID(), secret: randomBytes(32) };
+        await this.device.hub.invite({ id: invitation.id, proofHash: await proofHashOf(invitation), expiresInSeconds: lifetime });
+        return { invitation, link: vaultLink(invitation), expires: this.device.time.now() + lifetime * 1000 };
+    }
+
+    /**
+     * Who came by the invitation; null where nobody did yet. Throws CompanionError `untrusted` where somebody came who does not have the
+     * link, `tooLate`; HubUnreachable.
+     * @param {Invitation} invitation
+     * @returns {Promise<Asking | null>}
+     */
+    async asking(invitation) {
+        let joined;
+        try {
+            joined = await this.device.hub.joined(invitation.id);
+        } catch (error) {
+            if (!(error instanceof HubError) || (error.code !== "gone" && error.code !== "not_found")) throw error;
+            throw new CompanionError("tooLate", "The invitation is over; make another one.");
+        }
+        if (!joined) return null;
+        try {
+            const joining = await openJoin(invitation, joined.sealed);
+            if ((await deviceID(joining.signingKey)) !== joined.device) throw new FormatError("damaged", "another device");
+            return { device: joined.device, name: joining.name, joining };
+        } catch {
+            await this.takeBack(invitation);
+            throw new CompanionError("untrusted", "Somebody without the link tried to come in; nobody was let in. Make another invitation.");
+        }
+    }
+
+    /**
+     * Nobody comes by it any more, and who waits is put off.
+     * @param {Invitation} invitation
+     */
+    async takeBack(invitation) {
+        await this.device.hub.withdraw(invitation.id).catch((error) => {
+            if (!(error instanceof HubError)) throw error;
+        });
+    }
+
+    /**
+     * The device belongs from now on, and is given every key: it reads all that was written. Throws HubError, HubUnreachable.
+     * @param {Invitation} invitation
+     * @param {Asking} asking
+     */
+    async admit(invitation, { device, joining: { signingKey, boxKey } }) {
+        await this.#append(async (roster) => (roster.member(device) ? null : {
+            entry: await admitting(roster, { role: "computer", signingKey, boxKey }, this.#signer, this.device.time.now() / 1000),
+            change: { admit: { device, role: "computer", invitation: invitation.id } },
+        }));
+        await this.device.settle();
+    }
+
+    // Putting out
+
+    /**
+     * The device is put out, and the vault has other keys from now on. Throws HubError, HubUnreachable.
+     * @param {string} member
+     */
+    async remove(member) {
+        await this.#revoke(member);
+        await this.device.settle();
+    }
+
+    /**
+     * This device leaves; those who stay make other keys. Where nobody stays the hub removes everything of the vault. Throws HubError,
+     * HubUnreachable: then it still belongs.
+     */
+    async leave() {
+        try {
+            await this.device.followRoster();
+            if (this.count > 1) await this.#revoke(this.device.keys.device);
+            else await this.device.hub.removeHousehold();
+        } catch (error) {
+            // It was put out before.
+            if (!(error instanceof HubError) || error.code !== "unauthorized") throw error;
+        }
+    }
+
+    /** @param {string} member */
+    #revoke(member) {
+        return this.#append(async (roster) => (roster.member(member) ? {
+            entry: await revoking(roster, member, this.#signer, this.device.time.now() / 1000), change: { revoke: { device: member } },
+        } : null));
+    }
+
+    /**
+     * Another member may change the list at the same time.
+     * @param {(roster: import("../crypto/roster.js").Roster) => Promise<{ entry: Uint8Array, change: any } | null>} make null where nothing is to do
+     */
+    async #append(make) {
+        for (let attempt = 1; ; attempt += 1) {
+            await this.device.followRoster();
+            const { roster } = this.device;
+            const made = await make(roster);
+            if (!made) return;
+            try {
+                await this.device.hub.append(roster.number + 1, made.entry, made.change);
+                // Who put itself out is told nothing more.
+                if (made.change.revoke?.device !== this.device.keys.device) await this.device.followRoster();
+                return;
+            } catch (error) {
+                if (!(error instanceof HubError) || error.code !== "conflict" || attempt === attempts) throw error;
+            }
+        }
+    }
+
+    // Names
+
+    /**
+     * What the members call the vault; null before it is known here.
+     * @returns {Promise<string | null>}
+     */
+    async name() {
+        const { keys, store } = this.device;
+        const key = keyOf(about, await sharedVaultID(keys.household));
+        const record = (await store.waitingFor(key))?.record ?? (await store.record(key))?.record;
+        const sealed = record && sealedBytes(record);
+        if (!sealed) return null;
+        try {
+            const { name } = JSON.parse(textOf(await keys.openContent(record, sealed)));
+            return typeof name === "string" && name.trim() !== "" ? [...name].slice(0, longestVaultName).join("") : null;
+        } catch {
+            return null;
+        }
+    }
+
+    /**
+     * For all members. Durable when it returns. Throws CompanionError `locked`, StoreError.
+     * @param {string} name
+     */
+    async rename(name) {
+        const id = await sharedVaultID(this.device.keys.household);
+        await this.companion.editing.alone(async (keys) => {
+            const key = keyOf(about, id);
+            const [line, row] = [await this.device.store.waitingFor(key), await this.device.store.record(key)];
+            const revision = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0) + 1;
+            const replaces = line?.record.replaces ?? row?.record.revision ?? 0;
+            const record = await keys.sealContent({ vault: id, collection: about, id, revision }, { name }, replaces);
+            await this.companion.editing.keep({ waiting: [{ key, record }] });
+        });
+    }
+
+    /** This device's own name, for the others; once. */
+    async sayOwnName() {
+        const { keys, paired: { name }, store } = this.device;
+        const key = keyOf("devices", keys.device);
+        if ((await store.record(key)) || (await store.waitingFor(key))) return;
+        const status = keys.ring.current(ringKind.status, keys.household);
+        if (!status) return;
+        const place = { vault: keys.household, collection: "devices", id: keys.device, revision: 1 };
+        const sealed = await sealEnvelope(utf8(JSON.stringify({ name })), place, status.key, status.epoch);
+        const record = await signRecord(keys.signingKey, place, { epoch: status.epoch, author: keys.device, sealed, replaces: 0 });
+        await this.companion.editing.keep({ waiting: [{ key, record }] });
+    }
+}

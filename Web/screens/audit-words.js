@@ -1,0 +1,36 @@
+// What the log of a vault says, in words.
+import { counted } from "../views/words.js";
+
+/** @typedef {import("../core/audit.js").AuditLine} AuditLine */
+
+/** @type {Record<import("../core/audit.js").LineKind, { words: string, icon: import("../views/icon.js").IconName, mood: "" | "good" | "warning" | "danger" }>} */
+const kinds = {
+    unlocked: { words: "AppLocker was opened", icon: "unlock", mood: "" },
+    wrongPIN: { words: "A wrong PIN was typed", icon: "warning", mood: "warning" },
+    exported: { words: "Everline was exported in the open", icon: "share", mood: "warning" },
+    backedUp: { words: "A sealed copy of Everline was made", icon: "share", mood: "" },
+    restored: { words: "A sealed copy was brought back", icon: "plus", mood: "" },
+    imported: { words: "Photos were imported", icon: "plus", mood: "" },
+    reset: { words: "Everline was reset", icon: "trash", mood: "danger" },
+    admitted: { words: "This device was added", icon: "phone", mood: "" },
+    revoked: { words: "This device was removed", icon: "cross", mood: "" },
+};
+
+/** @param {AuditLine} line */
+export const kindOf = ({ kind }) => kinds[kind];
+
+/**
+ * "12 moments, 30 photos".
+ * @param {AuditLine} line
+ */
+export const amounts = ({ moments, photos }) =>
+    [moments > 0 && counted(moments, "moment"), photos > 0 && counted(photos, "photo")].filter(Boolean).join(", ");
+
+/**
+ * @param {import("../core/companion.js").Companion} companion
+ * @returns {Promise<(id: string) => string>} the names of devices, by id
+ */
+export async function deviceNames(companion) {
+    const names = new Map((await companion.household.devices()).map(({ id, name, isThis }) => [id, isThis ? `${name} (this one)` : name]));
+    return (id) => names.get(id) ?? `A removed device (${id.slice(0, 8)})`;
+}

@@ -1,0 +1,86 @@
+// Which of several computers the screens are about. Kept, as a person with two means the same one again.
+import { element } from "../views/element.js";
+import { segments } from "../views/parts.js";
+
+/** @typedef {import("../core/companion.js").Companion} Companion */
+/** @typedef {import("../core/household.js").Computer} Computer */
+
+const fact = "chosenComputer";
+/** The hub is asked again who is there after so long, in milliseconds. */
+const askEvery = 30_000;
+/** A computer reports every five minutes while it is connected. */
+const reportsEvery = 330_000;
+
+/**
+ * The one that was chosen last, or the first.
+ * @param {Companion} companion
+ * @param {Computer[]} computers
+ * @returns {Promise<Computer | null>}
+ */
+export async function chosenOf(companion, computers) {
+    const kept = await companion.device.store.fact(fact, "");
+    return computers.find(({ id }) => id === kept) ?? computers[0] ?? null;
+}
+
+/** @param {Companion} companion @param {string} id */
+export async function choose(companion, id) {
+    await companion.device.store.write({ facts: { [fact]: id } });
+}
+
+/**
+ * Null where there is nothing to pick.
+ * @param {Computer[]} computers
+ * @param {string} chosen
+ * @param {(id: string) => void} pick
+ */
+export function picker(computers, chosen, pick) {
+    if (computers.length < 2) return null;
+    if (computers.length <= 3) {
+        return segments("Computer", computers.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])), chosen, pick);
+    }
+    return element("label", { class: "field" }, element("span", { class: "field-label" }, "Computer"),
+        element("select", {
+            class: "input", dir: "auto",
+            onchange: (/** @type {Event} */ event) => pick(/** @type {HTMLSelectElement} */ (event.target).value),
+        }, ...computers.map(({ id, name }) => element("option", { value: id, selected: id === chosen }, name))));
+}
+
+/**
+ * Which devices the hub has a connection of, asked now and again. `lastSeen` is its word, in seconds since 1970.
+ * @typedef {Map<string, { isConnected: boolean, lastSeen: number | null }>} Presence
+ */
+
+/**
+ * @param {Companion} companion
+ * @param {(presence: Presence) => void} tell
+ * @param {AbortSignal} signal
+ */
+export function followPresence(companion, tell, signal) {
+    const ask = async () => {
+        if (document.hidden || signal.aborted) return;
+        const devices = await companion.household.devices().catch(() => []);
+        if (signal.aborted) return;
+        tell(new Map(devices.flatMap(({ id, atHub }) =>
+            (atHub ? [[id, { isConnected: atHub.isConnected, lastSeen: atHub.lastSeen ?? null }]] : []))));
+    };
+    const timer = setInterval(ask, askEvery);
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+    companion.addEventListener("connection", ask, { signal });
+    ask();
+}
+
+/**
+ * When a computer was there last; null while it is.
+ * @param {Companion} companion
+ * @param {Computer} computer
+ * @param {Presence} presence
+ * @returns {number | null} seconds since 1970
+ */
+export function lastSeen(companion, computer, presence) {
+    const { connection } = companion.following;
+    const now = companion.device.time.now();
+    const known = presence.get(computer.id);
+    const isFollowed = connection === "live" || connection === "other";
+    if (isFollowed && (known ? known.isConnected : now - computer.reported < reportsEvery)) return null;
+    return Math.max(computer.reported / 1000, known?.lastSeen ?? 0);
+}

@@ -1,0 +1,93 @@
+// Whether this device, and the computer, are what they should be.
+import { appVersion, offline, updates } from "../core/offline.js";
+import { element } from "../views/element.js";
+import { row, rows, section, tile } from "../views/parts.js";
+import { sheet } from "../views/sheet.js";
+import { button } from "../views/parts.js";
+import { counted, size } from "../views/words.js";
+
+/** @typedef {import("../core/household.js").Computer} Computer */
+/** @typedef {import("../core/bodies.js").IntegrityFinding} IntegrityFinding */
+/** @typedef {import("../views/shell.js").Context} Context */
+
+/** Storage that is fuller than this is said. */
+const fullAt = 0.9;
+const moods = /** @type {const} */ ({ ok: "good", warning: "warning", problem: "danger" });
+const words = { ok: "In order", warning: "Weaker than it could be", problem: "A problem" };
+
+/** @param {IntegrityFinding} finding */
+const finding = ({ title, state, sentence }) => row({
+    start: tile(state === "ok" ? "check" : "warning", moods[state]), title: `${title}`, note: sentence,
+    end: state === "ok" ? null : element("span", { class: "visually-hidden" }, words[state]),
+});
+
+/**
+ * @param {string} title
+ * @param {IntegrityFinding[]} findings
+ * @param {Context} context
+ */
+function summary(title, findings, context) {
+    const bad = findings.filter(({ state }) => state !== "ok");
+    const good = findings.length - bad.length;
+    const all = () => sheet(title, context.signal, (/** @type {(answer: true) => void} */ end) => [
+        rows(...[...bad, ...findings.filter(({ state }) => state === "ok")].map(finding)),
+        button("Done", () => end(true), { kind: "primary", wide: true }),
+    ]);
+    return section(title, [rows(
+        ...bad.map(finding),
+        row({
+            start: tile("shield", bad.length ? "" : "good"), title: bad.length ? `${counted(good, "check")} in order` : "All in order",
+            note: `${counted(findings.length, "check")}`, onclick: all,
+        }))]);
+}
+
+/** @param {Context} context @param {Computer} computer */
+export function computerIntegrity(context, computer) {
+    return summary("Integrity of the computer", computer.integrity ?? [], context);
+}
+
+/**
+ * Drawn now, and again as what it says changes.
+ * @param {Context} context
+ * @param {HTMLElement} place
+ */
+export async function deviceIntegrity(context, place) {
+    const { companion, signal } = context;
+    const draw = async () => {
+        const [report, version] = await Promise.all([companion.report(), appVersion().catch(() => null)]);
+        if (signal.aborted) return;
+        place.replaceChildren(summary("Integrity of this device", findingsOf(report, version), context));
+    };
+    const again = () => void draw().catch(() => {});
+    updates.addEventListener("state", again, { signal });
+    companion.addEventListener("state", again, { signal });
+    await draw();
+}
+
+/**
+ * @param {Awaited<ReturnType<Context["companion"]["report"]>>} report
+ * @param {{ version: string, hash: string } | null} version
+ * @returns {IntegrityFinding[]}
+ */
+function findingsOf({ room, misbehaviour, refused, failed, deferred }, version) {
+    const isFull = room.quota > 0 && room.usage / room.quota > fullAt;
+    /** @param {string} id @param {string} title @param {boolean} isGood @param {string} good @param {string} bad @param {"warning" | "problem"} otherwise @returns {IntegrityFinding} */
+    const test = (id, title, isGood, good, bad, otherwise = "warning") =>
+        ({ id, title, state: isGood ? "ok" : otherwise, sentence: isGood ? good : bad });
+    return [
+        test("context", "Connection", window.isSecureContext, "The browser counts this page as secure.",
+            "The browser does not count this page as secure; open it through https.", "problem"),
+        test("persisted", "Storage", room.persisted, "The browser promised to keep AppLocker’s data.",
+            "The browser may throw AppLocker’s data away when it needs room. Put AppLocker on the Home Screen."),
+        test("room", "Room", !isFull, `${size(room.usage)} of ${size(room.quota)} used.`,
+            `Nearly full: ${size(room.usage)} of ${size(room.quota)} used. New alerts and notes may not fit; make room on this device.`),
+        test("version", "App", version !== null && offline.state !== "failed",
+            `Version ${version?.version}, hash ${version?.hash.slice(0, 16)}.`,
+            offline.problem ?? "Which version runs here can’t be told while the hub can’t be reached.", offline.state === "failed" ? "problem" : "warning"),
+        test("hub", "Hub", misbehaviour.length === 0 && refused === 0, "It served nothing that had to be refused.",
+            misbehaviour.join(" ") || `${counted(refused, "record")} of the hub had to be refused.`, "problem"),
+        test("changes", "Changes", failed === 0 && deferred === 0, "Everything was sent and could be opened.",
+            [failed > 0 && `${counted(failed, "change")} of this device could not be sent.`,
+                deferred > 0 && `${counted(deferred, "record")} wait for a key of your computer.`].filter(Boolean).join(" ")),
+    ];
+}

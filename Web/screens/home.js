@@ -1,0 +1,170 @@
+// Home: what waits for an answer, how the computers are, what happened last, and whether this device and theirs are sound.
+import { element, keyed } from "../views/element.js";
+import { icon } from "../views/icon.js";
+import { everySecond, live } from "../views/live.js";
+import { empty, iconButton, row, rows, section, tile } from "../views/parts.js";
+import { ago, named, sentenceOf } from "../views/words.js";
+import { merged } from "./alert-merging.js";
+import { choose, chosenOf, followPresence, lastSeen } from "./computers.js";
+import { computerCard, problemsOf } from "./home-computer.js";
+import { quickActions } from "./home-actions.js";
+import { computerIntegrity, deviceIntegrity } from "./home-integrity.js";
+import { recoveryCheck } from "./home-recovery.js";
+import { LaunchCard } from "./launch-card.js";
+
+/** @typedef {import("../core/household.js").Computer} Computer */
+/** @typedef {import("../views/shell.js").Context} Context */
+
+const lastBlocks = 5;
+/** So many alerts are looked through for the last blocks. */
+const lookedThrough = 100;
+
+/** @type {import("../views/shell.js").Screen} */
+export async function home(context) {
+    const { companion, signal } = context;
+    const overview = element("div", { class: "home-main" });
+    const aside = element("div", { class: "home-side" });
+    const refresh = iconButton("refresh", "Refresh", async () => {
+        try {
+            await companion.refresh();
+            if (!signal.aborted) context.tell("Up to date.");
+        } catch (error) {
+            if (!signal.aborted) context.tell(sentenceOf(error));
+        }
+    });
+    const blocks = element("div", { class: "home-part" });
+    const device = element("div", { class: "home-part" });
+    const ofComputer = element("div", { class: "home-part" });
+    aside.append(...[await recoveryCheck(context), blocks, ofComputer, device].flatMap((part) => part ?? []));
+    const launches = waitingLaunches(context);
+    const drawComputers = followComputers(context, overview, ofComputer);
+    await Promise.all([
+        drawComputers, launches.ready,
+        live(companion, ["events"], () => drawBlocks(context, blocks), signal),
+        deviceIntegrity(context, device),
+    ]);
+    return { title: "Home", actions: [refresh], body: [element("div", { class: "home" }, launches.element, element("div", { class: "home-columns" }, overview, aside))] };
+}
+
+/**
+ * The cards of launches that wait, and of those that were answered a moment ago.
+ * @param {Context} context
+ */
+function waitingLaunches(context) {
+    const { companion, signal } = context;
+    const list = element("div", { class: "home-launches", role: "region", "aria-label": "Waiting launches", "aria-live": "polite", hidden: true });
+    /** @type {Map<string, LaunchCard>} */
+    const cards = new Map();
+    const show = async () => {
+        const waiting = await companion.household.launches();
+        if (signal.aborted) return;
+        const known = new Set(waiting.map(({ id }) => id));
+        for (const launch of waiting) {
+            if (!cards.has(launch.id)) cards.set(launch.id, new LaunchCard(context, launch));
+        }
+        for (const [id, card] of cards) {
+            if (!known.has(id) && (!card.isAnswered || card.isRead)) cards.delete(id);
+        }
+        list.hidden = cards.size === 0;
+        keyed(list, [...cards.values()], ({ id }) => id, (card) => card.element, () => "");
+    };
+    everySecond(() => {
+        for (const card of cards.values()) card.tick();
+        if ([...cards.values()].some((card) => card.isTimeOver || card.isAnswered)) show().catch(() => {});
+    }, signal);
+    return { element: list, ready: live(companion, ["requests"], show, signal) };
+}
+
+/**
+ * The list of computers where there are several, the chosen one's card, its actions; beside it what it found out of itself.
+ * @param {Context} context
+ * @param {HTMLElement} overview
+ * @param {HTMLElement} integrity
+ */
+async function followComputers(context, overview, integrity) {
+    const { companion, signal } = context;
+    /** @type {import("./computers.js").Presence} */
+    let presence = new Map();
+    /** @type {Computer[]} */
+    let computers = [];
+    /** @type {Computer | null} */
+    let chosen = null;
+    const list = element("div", { class: "home-part" });
+    const place = element("div", { class: "home-part" });
+    const actions = quickActions(context, () => chosen);
+    const draw = () => {
+        const seen = computers.map((computer) => lastSeen(companion, computer, presence));
+        // What stays the same is left alone: the focus, and what a screen reader reads.
+        const minute = Math.floor(companion.device.time.now() / 60_000);
+        drawn(list, computers.length > 1 && [computers, seen, chosen?.id, minute], () =>
+            computerList(computers, chosen, seen, async (id) => {
+                await choose(companion, id);
+                await show();
+                /** @type {HTMLElement | null} */ (list.querySelector("[aria-pressed=true]"))?.focus();
+            }));
+        drawn(place, [computers, seen, chosen?.id, minute], () =>
+            (chosen ? computerCard(companion, chosen, seen[computers.indexOf(chosen)], computers) : noComputer()));
+        actions.hidden = !chosen;
+        drawn(integrity, chosen?.integrity && [chosen.integrity], () => computerIntegrity(context, /** @type {Computer} */ (chosen)));
+    };
+    const show = async () => {
+        computers = await companion.household.computers();
+        chosen = await chosenOf(companion, computers);
+        if (!signal.aborted) draw();
+    };
+    overview.append(list, place, actions);
+    followPresence(companion, (heard) => {
+        presence = heard;
+        draw();
+    }, signal);
+    companion.addEventListener("connection", draw, { signal });
+    const timer = setInterval(() => !document.hidden && draw(), 20_000);
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+    await live(companion, ["status"], show, signal);
+}
+
+/**
+ * Draws a part anew where what it says is another; nothing where there is nothing to say.
+ * @param {HTMLElement} place
+ * @param {unknown} says
+ * @param {() => HTMLElement} make
+ */
+function drawn(place, says, make) {
+    keyed(place, says ? [says] : [], () => "only", make);
+}
+
+const noComputer = () => empty("computer", "No computer has reported yet",
+    "Your computer shows up here by itself as soon as it is on and reaches the hub.");
+
+/**
+ * @param {Computer[]} computers
+ * @param {Computer | null} chosen
+ * @param {(number | null)[]} seen
+ * @param {(id: string) => void} pick
+ */
+function computerList(computers, chosen, seen, pick) {
+    return section("Computers", [element("div", { class: "card rows", role: "group", "aria-label": "Computers" },
+        ...computers.map((computer, index) => {
+            const at = seen[index];
+            const problems = problemsOf(computer).length;
+            return element("button", { class: "row", type: "button", "aria-pressed": String(computer.id === chosen?.id), onclick: () => pick(computer.id) },
+                tile("computer", problems ? "warning" : ""),
+                element("span", { class: "row-text" }, element("span", { class: "row-title", dir: "auto" }, computer.name),
+                    element("span", { class: "row-note" }, at === null ? "Live" : `Last seen ${ago(at)}`, problems ? `, ${problems === 1 ? "1 warning" : `${problems} warnings`}` : "")),
+                computer.id === chosen?.id && icon("check"));
+        }))]);
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function drawBlocks(context, place) {
+    const found = merged((await context.companion.household.alerts({ limit: lookedThrough })).filter(({ kind }) => kind === "blocked"));
+    if (context.signal.aborted) return;
+    const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
+    place.replaceChildren(section("Last blocked", [found.length === 0
+        ? empty("shield", "Nothing was blocked lately", "Launches of locked apps are told here at once.")
+        : rows(...found.slice(0, lastBlocks).map((alert) => row({
+            start: tile("lock", "danger"), title: alert.appName ?? alert.app ?? "An app",
+            note: `${named(alert.computerName)}, ${ago(alert.time / 1000)}`, href: `#/alerts?alert=${encodeURIComponent(alert.key)}`,
+        })))], { end: all }));
+}
+

@@ -1,0 +1,58 @@
+// How it was: one of the known moods, or a word of one's own; a second tap takes it back.
+import { element } from "../views/element.js";
+import { icon } from "../views/icon.js";
+import { button } from "../views/parts.js";
+import { sheet } from "../views/sheet.js";
+import { moodIcon, moodName, offeredMoods } from "./moments-moods.js";
+
+export class MoodChips {
+    #changed;
+    #signal;
+
+    /** @param {string} mood @param {AbortSignal} signal @param {() => void} changed */
+    constructor(mood, signal, changed) {
+        this.value = mood;
+        this.#signal = signal;
+        this.#changed = changed;
+        this.element = element("div", { class: "editor-moods", role: "group", "aria-label": "Mood" });
+        this.#draw();
+    }
+
+    #draw() {
+        const isOwn = this.value !== "" && !offeredMoods.includes(this.value);
+        const chip = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ onclick) => element("button", {
+            type: "button", class: "editor-mood", "aria-pressed": String(this.value === name && name !== ""), onclick,
+        }, icon(name ? moodIcon(name) : "plus"), element("span", { dir: "auto" }, text));
+        const known = offeredMoods.map((mood) => chip(mood, moodName(mood), () => this.#choose(this.value === mood ? "" : mood)));
+        const own = isOwn ? chip(this.value, this.value, () => this.#own()) : chip("", "Own word", () => this.#own());
+        const index = [...this.element.children].findIndex((node) => node === document.activeElement);
+        this.element.replaceChildren(...known, own);
+        /** @type {HTMLElement | undefined} */ (this.element.children[index])?.focus();
+    }
+
+    /** @param {string} mood */
+    #choose(mood) {
+        this.value = mood;
+        this.#draw();
+        this.#changed();
+    }
+
+    async #own() {
+        const isOwn = !offeredMoods.includes(this.value);
+        const word = await sheet("How was it?", this.#signal, (/** @type {(word: string) => void} */ end) => {
+            const input = element("input", {
+                class: "input", "aria-label": "A word of your own", placeholder: "A word of your own", dir: "auto", autocomplete: "off",
+                enterkeyhint: "done", autofocus: true, value: isOwn ? this.value : "",
+            });
+            return [element("form", {
+                class: "editor-form", onsubmit: (/** @type {Event} */ event) => {
+                    event.preventDefault();
+                    end(input.value.trim());
+                },
+            }, input, element("div", { class: "buttons buttons-even" },
+                isOwn && this.value ? button("Take it back", () => end("")) : button("Cancel", () => end(this.value)),
+                element("button", { class: "button button-primary" }, "Done")))];
+        });
+        if (word !== null && word !== this.value) this.#choose(word);
+    }
+}

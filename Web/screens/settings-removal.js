@@ -1,0 +1,65 @@
+// This device leaves the household.
+import { element } from "../views/element.js";
+import { banner, button, card, section } from "../views/parts.js";
+import { counted, sentenceOf } from "../views/words.js";
+import { computerToAsk } from "./settings-devices.js";
+
+/** @typedef {import("../views/shell.js").Context} Context */
+
+/** A computer is given so long to put this device out, in milliseconds. */
+const patience = 10_000;
+
+/** @type {import("./settings.js").SettingsPage} */
+export async function removal(context) {
+    const { companion } = context;
+    const { waiting, failed } = await companion.report();
+    const unsent = waiting + failed;
+    return {
+        title: "Remove this device",
+        body: [
+            unsent > 0 && banner("warning", "danger", element("p", {}, `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} on this device alone and would be lost. Sync first.`)),
+            section("What happens", [card(
+                element("ul", { class: "settings-points" },
+                    element("li", {}, "Everything that AppLocker keeps in this browser is erased: keys, notes, alerts."),
+                    element("li", {}, "Your computer takes this device off its list and replaces the keys, if it is on. Otherwise remove it there with “applocker devices revoke”."),
+                    element("li", {}, "Notes, alerts and photos stay on your computer and your other devices."),
+                    element("li", {}, "To use AppLocker here again, pair it again.")))]),
+            button("Remove this device", () => leave(context), { kind: "danger-strong", wide: true, icon: "trash" }),
+        ],
+    };
+}
+
+/** @param {Context} context */
+async function leave(context) {
+    const { companion, tell } = context;
+    const isSure = await context.confirmWithGate({ title: "Remove this device?", text: "Everything AppLocker keeps in this browser is erased now.", action: "Remove" });
+    if (!isSure) return;
+    tell("Removing…", { milliseconds: patience });
+    try {
+        await putOut(context);
+        await companion.remove();
+    } catch (error) {
+        // What was kept here is gone already; only the hub did not hear of it.
+        if (companion.state === "new") console.warn(sentenceOf(error));
+        else tell(sentenceOf(error));
+    }
+}
+
+/**
+ * Asks a computer to put this device out, so that the keys are replaced. Its answer can't be read any more: the hub's refusal is
+ * the answer. Whatever comes of it, this device leaves.
+ * @param {Context} context
+ */
+async function putOut(context) {
+    const { companion } = context;
+    const computer = computerToAsk(context, await companion.household.devices());
+    if (!computer?.atHub?.isConnected) return;
+    const ended = new AbortController();
+    const refused = new Promise((resolve) => {
+        companion.addEventListener("connection", () => companion.following.connection === "removed" && resolve(null), { signal: ended.signal });
+        setTimeout(resolve, patience);
+    });
+    const sent = companion.commands.send(computer.id, { revokeDevice: { device: companion.device.paired.device } }).catch(() => null);
+    await Promise.race([sent, refused]);
+    ended.abort();
+}

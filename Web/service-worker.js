@@ -1,0 +1,17 @@
+// Runs while no page is open: keeps the app's files, and shows what is pushed.
+import { clicked, pushed, resubscribe, seen } from "./worker/notices.js";
+import { activate, answer, install } from "./worker/shell.js";
+
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+
+worker.addEventListener("install", (event) => event.waitUntil(install()));
+worker.addEventListener("activate", (event) => event.waitUntil(activate()));
+worker.addEventListener("fetch", answer);
+worker.addEventListener("push", (event) => event.waitUntil(pushed(event)));
+worker.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event)));
+worker.addEventListener("pushsubscriptionchange", (event) =>
+    /** @type {ExtendableEvent} */ (event).waitUntil(resubscribe().catch(() => {})));
+worker.addEventListener("message", (event) => {
+    if (event.data?.kind === "apply") event.waitUntil(worker.skipWaiting());
+    if (event.data?.kind === "seen") event.waitUntil(seen());
+});

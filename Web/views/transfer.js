@@ -1,0 +1,69 @@
+// Something long that goes on: how far it is, and a way to stop it.
+import { element } from "./element.js";
+import { button } from "./parts.js";
+
+/**
+ * Runs `work` under its own signal, which ends with the screen's, with the button, and keeps the display on meanwhile where the
+ * browser can. `element` is shown while it runs.
+ */
+export class Transfer {
+    #stop = new AbortController();
+
+    /** @param {string} title @param {AbortSignal} signal of the screen */
+    constructor(title, signal) {
+        this.bar = element("progress", { class: "progress transfer-bar", "aria-label": title });
+        this.told = element("p", { class: "soft caption numbers" });
+        this.element = element("div", { class: "card" }, element("div", { class: "card-body" },
+            element("p", { class: "transfer-title" }, title), this.bar, this.told,
+            element("div", { class: "buttons" }, button("Stop", () => this.#stop.abort()))));
+        signal.addEventListener("abort", () => this.#stop.abort(), { signal: this.#stop.signal });
+    }
+
+    get signal() {
+        return this.#stop.signal;
+    }
+
+    /**
+     * @param {number} done
+     * @param {number} all 0 where nobody knows
+     * @param {string} words
+     */
+    show(done, all, words) {
+        if (all > 0) {
+            this.bar.max = all;
+            this.bar.value = Math.min(done, all);
+        } else this.bar.removeAttribute("value");
+        this.told.textContent = words;
+    }
+
+    /**
+     * @template Value
+     * @param {(signal: AbortSignal) => Promise<Value>} work
+     * @returns {Promise<Value>}
+     */
+    async run(work) {
+        const awake = await keptAwake();
+        try {
+            return await work(this.#stop.signal);
+        } finally {
+            this.#stop.abort();
+            this.element.remove();
+            awake?.release().catch(() => {});
+        }
+    }
+}
+
+/**
+ * Puts one thing where the work is told of, and in sight.
+ * @param {HTMLElement} place
+ * @param {HTMLElement} content
+ */
+export function shown(place, content) {
+    place.replaceChildren(content);
+    content.scrollIntoView({ block: "center" });
+}
+
+/** @returns {Promise<{ release(): Promise<void> } | null>} */
+async function keptAwake() {
+    return (await navigator.wakeLock?.request("screen").catch(() => null)) ?? null;
+}
