@@ -54,8 +54,10 @@ let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl
 
 var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "TestOutput", path: "Tests/TestOutput"),
     .target(
-        name: "TestSupport", dependencies: ["CLinux", "MessageBus"], path: "Tests/TestSupport", swiftSettings: strict),
+        name: "TestSupport", dependencies: ["CLinux", "MessageBus", "TestOutput"], path: "Tests/TestSupport",
+        swiftSettings: strict),
 ]
 targets += module("Policy", tests: [])
 targets += module("WireProtocol", ["Policy"], tests: ["Policy"])
