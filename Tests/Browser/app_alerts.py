@@ -197,11 +197,15 @@ def test_ten_thousand_alerts_scroll_without_a_long_task(phone, computer):
     page.wait_for_function("() => document.querySelectorAll('.day-part').length > 450", timeout=60_000)
     every = time.monotonic() - start
     session = phone.context.new_cdp_session(page)
-    touch(phone, [(200, 600 - step * 30) for step in range(15)]).send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    time.sleep(0.5)
-    assert page.evaluate("() => scrollY") > 200, "a finger does not scroll"
-    _, longest = traced(phone, lambda: [session.send("Input.synthesizeScrollGesture", {
-        "x": 200, "y": 400, "yDistance": -6000, "speed": 6000, "gestureSourceType": "mouse"}) for _ in range(12)])
+
+    def scroll():
+        touch(phone, [(200, 600 - step * 30) for step in range(15)]).send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        time.sleep(0.5)
+        assert page.evaluate("() => scrollY") > 200, "a finger does not scroll"
+        for _ in range(12):
+            session.send("Input.synthesizeScrollGesture", {"x": 200, "y": 400, "yDistance": -6000, "speed": 6000, "gestureSourceType": "mouse"})
+
+    _, longest = traced(phone, scroll)
     scrolled = page.evaluate("() => scrollY")
     phone.picture("alerts-ten-thousand")
     nodes = page.evaluate("() => document.querySelectorAll('.alert').length")

@@ -6,10 +6,8 @@ import pathlib
 from app import eventually, traced
 from moment_steps import MANY, TITLES, WORDS, beside, opened
 
-# Of this page: what takes long, which pictures are held, and when a picture that came into view was there.
+# Of this page: which pictures are held, and when a picture that came into view was there.
 WATCHED = """() => {
-    window.tasks = [];
-    new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((one) => Math.round(one.duration)))).observe({ type: "longtask" });
     window.urls = new Set();
     window.mostUrls = 0;
     const [make, revoke] = [URL.createObjectURL, URL.revokeObjectURL];
@@ -19,7 +17,6 @@ WATCHED = """() => {
 
 SCROLLED = """async ({ frames, step }) => {
     const [cards, nodes] = [[], []];
-    tasks.length = 0;
     window.mostUrls = urls.size;
     // How long a picture that is in view is not there yet.
     const waits = new Map(), waited = [];
@@ -39,7 +36,7 @@ SCROLLED = """async ({ frames, step }) => {
     }
     await new Promise((done) => setTimeout(done, 150));
     waited.sort((one, other) => one - other);
-    return { tasks: [...tasks], cards: Math.max(...cards), nodes: Math.max(...nodes), urls: mostUrls, y: Math.round(scrollY),
+    return { cards: Math.max(...cards), nodes: Math.max(...nodes), urls: mostUrls, y: Math.round(scrollY),
         waited: waited.length, median: Math.round(waited[waited.length >> 1]), most: Math.round(waited.at(-1)) };
 }"""
 

@@ -279,7 +279,7 @@ def test_five_thousand_notes_scroll_and_are_searched_without_a_long_task(phone, 
             times.push(Math.round(performance.now() - start));
         }
         return times;
-    }"""))
+    }"""), least=10)
     print(f"    5,000 notes: shown in {first:.2f} s, again in {again:.2f} s; {rows} rows scrolled, longest task {longest:.0f} ms; "
           f"searches {searched} ms, longest task {search:.0f} ms")
     assert search < 100, search

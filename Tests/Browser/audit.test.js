@@ -2,12 +2,11 @@
 import { Companion } from "/core/companion.js";
 import { systemTime } from "/protocol/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { refusing } from "./made-household.js";
+import { pairedCompanion, refusing } from "./made-household.js";
 import { everythingIn, find, MomentHub } from "./made-moments.js";
 import { textOf, unbase64, utf8 } from "/crypto/bytes.js";
 
 const pin = "735102";
-let names = 0;
 let shift = 0;
 const quick = {
     ...systemTime, now: () => systemTime.now() + shift,
@@ -16,13 +15,7 @@ const quick = {
 
 async function paired() {
     const hub = await MomentHub.make();
-    hub.serve();
-    const name = `audit-${(names += 1)}`;
-    const companion = await Companion.open({ name, time: quick });
-    await companion.pair(hub.link(), "phone");
-    await companion.setPIN(pin);
-    await eventually(() => companion.following.connection === "live", "live");
-    return { hub, companion, name };
+    return { hub, ...await pairedCompanion(hub, { pin, time: quick }) };
 }
 
 const kinds = async (companion) => (await companion.audit.list()).lines

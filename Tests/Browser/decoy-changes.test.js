@@ -1,7 +1,7 @@
 // PINs that are changed, set and removed, also where the network goes in between: one of them always opens.
 import { Companion } from "/core/companion.js";
 import { equal, expect, refusal } from "./harness.js";
-import { decoy, other, paired, real, reopened, sent, third, titles, withDecoy } from "./made-decoys.js";
+import { cutAtReplacement, decoy, other, paired, real, reopened, sent, third, titles, withDecoy } from "./made-decoys.js";
 
 export const tests = {
     async eachChangesItsOwnPIN() {
@@ -29,21 +29,10 @@ export const tests = {
             for (const isBefore of [true, false]) {
                 const { companion, household, name } = await withDecoy();
                 await reopened(companion, pin);
-                household.instead["POST /v1/pin-share/replace"] = async () => {
-                    if (!isBefore) {
-                        delete household.instead["POST /v1/pin-share/replace"];
-                        await household.answer(...household.last);
-                    }
-                    throw new TypeError("no network");
-                };
-                const answer = household.answer.bind(household);
-                window.fetch = (url, options) => {
-                    household.last = [new URL(url), options];
-                    return answer(new URL(url), options);
-                };
+                cutAtReplacement(household, isBefore);
                 expect(await companion.setPIN(other).catch(() => "failed") === "failed", "interrupted");
                 companion.close();
-                household.instead = {};
+                household.serve();
                 const again = await Companion.open({ name });
                 const [opens, wrong] = isBefore ? [pin, other] : [other, pin];
                 equal(await refusal(() => again.unlockWithPIN(wrong)), "wrongPIN", `${wrong}, ${isBefore}`);
@@ -62,12 +51,7 @@ export const tests = {
     async oneThatWasInterruptedCanBeSetAgain() {
         for (const isBefore of [true, false]) {
             const { companion, household } = await paired();
-            const answer = household.answer.bind(household);
-            window.fetch = async (url, options) => {
-                if (new URL(url).pathname !== "/v1/pin-share/replace") return answer(new URL(url), options);
-                if (!isBefore) await answer(new URL(url), options);
-                throw new TypeError("no network");
-            };
+            cutAtReplacement(household, isBefore);
             expect(await companion.decoy.set(decoy).catch(() => "failed") === "failed", "interrupted");
             household.serve();
             equal(await companion.decoy.isSet(), false, "not set");
@@ -112,13 +96,7 @@ export const tests = {
             await companion.decoy.set(third);
             await sent(companion);
             await reopened(companion, real);
-            const answer = household.answer.bind(household);
-            let count = 0;
-            window.fetch = async (url, options) => {
-                if (new URL(url).pathname !== "/v1/pin-share/replace" || (count += 1) < last) return answer(new URL(url), options);
-                if (!isBefore) await answer(new URL(url), options);
-                throw new TypeError("no network");
-            };
+            cutAtReplacement(household, isBefore, last);
             expect(await companion.decoy.remove().catch(() => "failed") === "failed", "interrupted");
             companion.close();
             household.serve();

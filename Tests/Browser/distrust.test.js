@@ -5,7 +5,7 @@ import { openPush } from "/core/push.js";
 import { EventParser } from "/protocol/events.js";
 import { Backoff, systemTime } from "/protocol/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { MadeHousehold, madeDevice, refusing } from "./made-household.js";
+import { MadeHousehold, madeDevice, pairedCompanion, refusing } from "./made-household.js";
 
 const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
 let names = 0;
@@ -14,13 +14,7 @@ let names = 0;
 async function paired(prepare = () => {}) {
     const household = await MadeHousehold.make();
     await prepare(household);
-    household.serve();
-    const name = `made-${(names += 1)}`;
-    const companion = await Companion.open({ name, time: quick });
-    await companion.pair(household.link(), "phone");
-    await companion.setPIN("735102");
-    await eventually(() => companion.following.connection === "live", "live");
-    return { household, companion, name };
+    return { household, ...await pairedCompanion(household, { time: quick }) };
 }
 
 /** The code that pairing ends with, and that nothing was kept. */

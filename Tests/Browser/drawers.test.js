@@ -4,19 +4,13 @@ import { drawerCount, freshDrawers, leastDrawer, openDrawers, putInto } from "/c
 import { randomBytes, randomID } from "/crypto/bytes.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { equal, expect, refusal } from "./harness.js";
-import { MadeHousehold } from "./made-household.js";
+import { MadeHousehold, pairedCompanion } from "./made-household.js";
 
 const pin = "735102";
-let names = 0;
 
 async function paired() {
     const household = await MadeHousehold.make();
-    household.serve();
-    const name = `drawers-${(names += 1)}`;
-    const companion = await Companion.open({ name });
-    await companion.pair(household.link(), "phone");
-    await companion.setPIN(pin);
-    return { household, companion, name };
+    return { household, ...await pairedCompanion(household, { pin }) };
 }
 
 const someRing = () => new KeyRing([{ kind: ringKind.vault, vault: randomID(), epoch: 1, key: randomBytes(32) }]);

@@ -2,20 +2,13 @@
 import { Companion } from "/core/companion.js";
 import { askPasskey, createPasskey, isAvailable } from "/core/passkey.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { MadeHousehold } from "./made-household.js";
+import { MadeHousehold, pairedCompanion } from "./made-household.js";
 
 const pin = "735102";
-let names = 0;
 
 async function paired() {
     const household = await MadeHousehold.make();
-    household.serve();
-    const name = `gate-${(names += 1)}`;
-    const companion = await Companion.open({ name });
-    await companion.pair(household.link(), "phone");
-    await companion.setPIN(pin);
-    await eventually(() => companion.following.connection === "live", "live");
-    return { household, companion, name };
+    return { household, ...await pairedCompanion(household, { pin }) };
 }
 
 const isWiped = (bytes) => bytes.every((byte) => byte === 0);

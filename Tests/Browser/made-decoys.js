@@ -1,10 +1,9 @@
 // A phone with a decoy PIN, beside a hub that a test plays.
-import { Companion } from "/core/companion.js";
 import { eventually } from "./harness.js";
+import { pairedCompanion } from "./made-household.js";
 import { MomentHub } from "./made-moments.js";
 
 export const [real, decoy, third, other] = ["735102", "904417", "628053", "417390"];
-let names = 0;
 
 const statusOf = (household) => ({
     name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], vault: household.vault,
@@ -16,12 +15,7 @@ const statusOf = (household) => ({
 
 export async function paired() {
     const household = await MomentHub.make();
-    household.serve();
-    const name = `decoy-${(names += 1)}`;
-    const companion = await Companion.open({ name });
-    await companion.pair(household.link(), "phone");
-    await companion.setPIN(real);
-    await eventually(() => companion.following.connection === "live", "live");
+    const { companion, name } = await pairedCompanion(household, { pin: real });
     household.store(await household.sealed("status", household.computer.id, statusOf(household)));
     await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
     return { household, companion, name };
@@ -36,6 +30,17 @@ export async function withDecoy() {
 export async function reopened(companion, pin) {
     companion.lock();
     await companion.unlockWithPIN(pin);
+}
+
+/** The network goes at the `which`th PIN that the hub is to change: before it hears of that, or before it is heard. */
+export function cutAtReplacement(household, isBefore, which = 1) {
+    let count = 0;
+    window.fetch = async (url, options) => {
+        const isReplacement = new URL(url).pathname === "/v1/pin-share/replace";
+        if (!isReplacement || (count += 1) < which) return household.answer(new URL(url), options);
+        if (!isBefore) await household.answer(new URL(url), options);
+        throw new TypeError("no network");
+    };
 }
 
 export const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();

@@ -1,5 +1,6 @@
 // A household made in the page, whose hub does what a test wants: in the place of `fetch`, so that everything above it is
 // the companion's own. The real hub is in story.test.js.
+import { Companion } from "/core/companion.js";
 import { sealBox } from "/crypto/box.js";
 import { base64, base64url, concat, fields, hex, randomBytes, randomID, u32, u64, unbase64, unhex, utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
@@ -8,6 +9,7 @@ import { freshPair, importPrivate } from "/crypto/p256.js";
 import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { deviceID, sign, signRecord } from "/crypto/signature.js";
+import { eventually } from "./harness.js";
 
 /** A device that a test plays. */
 export async function madeDevice() {
@@ -167,6 +169,17 @@ export class MadeHousehold {
         });
         return new Response(stream, { status: 200 });
     }
+}
+
+/** A companion of its own beside this household: paired, with this PIN, open and live. */
+export async function pairedCompanion(household, { pin = "735102", time } = {}) {
+    household.serve();
+    const name = `made-${randomID()}`;
+    const companion = await Companion.open({ name, time });
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN(pin);
+    await eventually(() => companion.following.connection === "live", "live");
+    return { companion, name };
 }
 
 export const refusing = (code, status, rest = {}) => () =>

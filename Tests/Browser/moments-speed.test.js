@@ -1,11 +1,11 @@
 // Five thousand moments, and a photo of twelve megapixels: what they take.
 import { randomID, utf8 } from "/crypto/bytes.js";
-import { Companion } from "/core/companion.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { signRecord } from "/crypto/signature.js";
 import { take } from "/core/taking.js";
 import { keyOf } from "/store/store.js";
 import { eventually, equal, expect } from "./harness.js";
+import { pairedCompanion } from "./made-household.js";
 import { madePicture, MomentHub, numbers } from "./made-moments.js";
 
 const count = 5_000;
@@ -23,11 +23,7 @@ const timed = async (what, body) => {
 export const tests = {
     async fiveThousandMomentsAreAtHand() {
         const hub = await MomentHub.make();
-        hub.serve();
-        const companion = await Companion.open();
-        await companion.pair(hub.link(), "phone");
-        await companion.setPIN(pin);
-        await eventually(() => companion.following.connection === "live", "live");
+        const { companion } = await pairedCompanion(hub, { pin });
         const next = numbers(7);
         const rows = [];
         const cursor = await companion.device.store.fact("cursor", 0);
@@ -81,10 +77,7 @@ export const tests = {
 
     async aPhotoOfTwelveMegapixelsIsSealed() {
         const hub = await MomentHub.make();
-        hub.serve();
-        const companion = await Companion.open({ name: "pictures" });
-        await companion.pair(hub.link(), "phone");
-        await companion.setPIN(pin);
+        const { companion } = await pairedCompanion(hub, { pin });
         const picture = await madePicture(4032, 3024, 20, "image/jpeg", true);
         console.log(`a picture of ${(picture.length / 1e6).toFixed(1)} MB`);
         let longest = 0;

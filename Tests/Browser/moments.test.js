@@ -4,6 +4,7 @@ import { Companion } from "/core/companion.js";
 import { systemTime } from "/protocol/time.js";
 import { pieceSize } from "/store/store.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
+import { pairedCompanion } from "./made-household.js";
 import { everythingIn, find, madePicture, madeTiff, MomentHub, withExif } from "./made-moments.js";
 
 let shift = 0;
@@ -12,17 +13,10 @@ const quick = {
     sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal),
 };
 const pin = "735102";
-let names = 0;
 
 async function paired() {
     const hub = await MomentHub.make();
-    hub.serve();
-    const name = `moments-${(names += 1)}`;
-    const companion = await Companion.open({ name, time: quick });
-    await companion.pair(hub.link(), "phone");
-    await companion.setPIN(pin);
-    await eventually(() => companion.following.connection === "live", "live");
-    return { hub, companion, name };
+    return { hub, ...await pairedCompanion(hub, { pin, time: quick }) };
 }
 
 const file = (bytes) => new Blob([bytes]);

@@ -57,6 +57,7 @@ struct MomentsCommandTests {
         }
 
         // Nothing of it lies in the open.
+        let photos = try [one, two].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
         for path in try FileManager.default.subpathsOfDirectory(atPath: fixture.directory.path("state")) {
             guard let bytes = FileManager.default.contents(atPath: fixture.directory.path("state") + "/" + path) else {
                 continue
@@ -65,6 +66,9 @@ struct MomentsCommandTests {
                 #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(path)")
             }
             #expect(bytes.range(of: Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 0x10])) == nil, "a JPEG in \(path)")
+            for photo in photos {
+                #expect(bytes.range(of: photo.dropFirst(photo.count / 2).prefix(64)) == nil, "a photo in \(path)")
+            }
         }
 
         #expect(try await fixture.run("moments", "remove", "At the lake").status == 0)
