@@ -144,29 +144,20 @@ struct PhotoImport: Sendable {
     /// One moment. A picture that can't be taken is left, and said; the others go on.
     private func add(_ found: [Found], _ progress: FileProgress, _ report: inout Report) async throws {
         let upload = PhotoUpload(client: client, vault: vault)
+        let (results, failure) = await results(of: found, upload, progress)
         var (photos, taken): ([NewPhoto], [Found]) = ([], [])
-        do {
-            for one in found {
-                try Task.checkCancellation()
-                defer {
-                    progress.finish(one.size)
-                    progress.show(0)
-                }
-                do {
-                    let (chosen, made) = try await OwnThread.run { [maker, keepsOriginal] in
-                        let chosen = try ChosenPhoto(one.path)
-                        guard chosen.digest == one.digest else {
-                            throw CommandLineError(
-                                .refused, code: "changed", "\(one.path) was changed meanwhile; import it again.")
-                        }
-                        return (chosen, try chosen.prepared(maker, keepsOriginal: keepsOriginal))
-                    }
-                    photos.append(try await upload.run(made, of: chosen))
-                    taken.append(one)
-                } catch let error as CommandLineError where error.code != PictureError.Code.failed.rawValue {
-                    report.left.append(.init(path: one.path, code: error.code, sentence: error.sentence))
-                }
+        for (one, result) in zip(found, results) {
+            switch result {
+            case .success(let photo):
+                photos.append(photo)
+                taken.append(one)
+            case .failure(let error as CommandLineError):
+                report.left.append(.init(path: one.path, code: error.code, sentence: error.sentence))
+            case .failure, nil: break
             }
+        }
+        do {
+            if let failure { throw failure }
             guard let first = taken.first else { return }
             let moment: MomentReport = try await client.call(
                 .addMoment,
@@ -179,6 +170,59 @@ struct PhotoImport: Sendable {
         } catch {
             await upload.discard(photos)
             throw error
+        }
+    }
+
+    /// A JPEG is decoded by one processor.
+    private static let photosAtOnce = 2
+
+    /// Of each picture, nil for those that were not begun after a failure that ends the import; and that failure.
+    private func results(
+        of found: [Found], _ upload: PhotoUpload, _ progress: FileProgress
+    ) async -> (results: [Result<NewPhoto, any Error>?], failure: (any Error)?) {
+        await withTaskGroup(of: (Int, Result<NewPhoto, any Error>).self) { group in
+            var results = [Result<NewPhoto, any Error>?](repeating: nil, count: found.count)
+            var failure: (any Error)?
+            var waiting = found.indices
+            func begin() {
+                guard let index = waiting.popFirst() else { return }
+                group.addTask { (index, await result(of: found[index], upload)) }
+            }
+            for _ in 0..<Self.photosAtOnce { begin() }
+            for await (index, result) in group {
+                results[index] = result
+                progress.finish(found[index].size)
+                progress.show(0)
+                if case .failure(let error) = result, failure == nil, Self.endsImport(error) {
+                    failure = error
+                    group.cancelAll()
+                }
+                if failure == nil { begin() }
+            }
+            return (results, failure)
+        }
+    }
+
+    /// Not what is wrong with a picture, but with this computer.
+    private static func endsImport(_ error: any Error) -> Bool {
+        guard let error = error as? CommandLineError else { return true }
+        return error.code == PictureError.Code.failed.rawValue
+    }
+
+    private func result(of one: Found, _ upload: PhotoUpload) async -> Result<NewPhoto, any Error> {
+        do {
+            try Task.checkCancellation()
+            let (chosen, made) = try await OwnThread.run { [maker, keepsOriginal] in
+                let chosen = try ChosenPhoto(one.path)
+                guard chosen.digest == one.digest else {
+                    throw CommandLineError(
+                        .refused, code: "changed", "\(one.path) was changed meanwhile; import it again.")
+                }
+                return (chosen, try chosen.prepared(maker, keepsOriginal: keepsOriginal))
+            }
+            return .success(try await upload.run(made, of: chosen))
+        } catch {
+            return .failure(error)
         }
     }
 
