@@ -32,8 +32,9 @@ final class FileWatch {
 
     /// Watches the directories that hold the app's files and all above them. A directory that does not exist is
     /// noticed by the watch above it when it appears.
-    func watch(_ app: GuardedApp) {
-        for (directory, mask) in Self.wanted(by: app) { add(directory, mask) }
+    /// - Returns: whether a directory is watched now that was not before.
+    func watch(_ app: GuardedApp) -> Bool {
+        Self.wanted(by: app).reduce(false) { isNew, wanted in add(wanted.key, wanted.value) || isNew }
     }
 
     /// Ends the watches that none of `apps` needs.
@@ -55,14 +56,14 @@ final class FileWatch {
         return wanted
     }
 
-    private func add(_ path: PathBytes, _ mask: UInt32) {
+    private func add(_ path: PathBytes, _ mask: UInt32) -> Bool {
         let known = watches[path]
         let mask = mask | (known?.mask ?? 0)
         // Asked again even where it is known: the directory itself may have been replaced.
         let number = path.withTerminator {
             inotify_add_watch(descriptor.number, $0, mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW))
         }
-        guard number >= 0 else { return }
+        guard number >= 0 else { return false }
         if let known, known.number != number {
             paths[known.number] = nil
             inotify_rm_watch(descriptor.number, known.number)
@@ -70,6 +71,7 @@ final class FileWatch {
         if let other = paths[number], other != path { watches[other] = nil }
         paths[number] = path
         watches[path] = (number, mask)
+        return known?.number != number || known?.mask != mask
     }
 
     private func remove(_ path: PathBytes) {

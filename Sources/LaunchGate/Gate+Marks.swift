@@ -38,8 +38,21 @@ extension Gate {
     /// Looks the app's paths up again. New marks are on before stale ones come off.
     @discardableResult
     func refreshMarks(of app: GuardedApp) -> FileMarks.Outcome {
-        fileWatch.watch(app)
-        let outcome = marks.apply(app.paths, marking: app.isGuarded)
+        var outcome = FileMarks.Outcome()
+        var rounds = 0
+        // Whatever came into a directory before it was watched is announced by nobody: it is looked for again.
+        repeat {
+            outcome = marks.apply(app.paths, marking: app.isGuarded)
+            take(outcome, for: app)
+            rounds += 1
+        } while fileWatch.watch(app) && rounds < Self.maximumRounds
+        return outcome
+    }
+
+    /// Whoever makes directories without end does not keep the gate from its answers.
+    private static let maximumRounds = 16
+
+    private func take(_ outcome: FileMarks.Outcome, for app: GuardedApp) {
         let executables = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
         let staleFiles = app.files.filter { outcome.files[$0.key] == nil && !executables.contains($0.value) }
         let staleDirectories = app.directories.filter { outcome.directories[$0.key] == nil }
@@ -47,9 +60,7 @@ extension Gate {
             // Replaced, not removed from the list: the old version stays locked.
             app.isGuarded && executables.contains(path)
         }
-        if !outcome.directories.isEmpty { fileWatch.watch(app) }
         unmark(staleFiles, staleDirectories, of: app)
-        return outcome
     }
 
     private func removeMarks(of app: GuardedApp) { unmark(app.files, app.directories, of: app) }

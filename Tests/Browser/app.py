@@ -147,6 +147,12 @@ class Phone:
         self.context.close()
 
 
+def told(error):
+    """What went wrong, and where in these files: the frames of the library between tell nothing."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if pathlib.Path(one.filename).parent == pathlib.Path(__file__).parent]
+    return "".join([*traceback.format_list(frames), *traceback.format_exception_only(error)])
+
+
 def run(browser, programs, module):
     """The results of one module, as harness.js has them."""
     tests = [one for name, one in inspect.getmembers(importlib.import_module(module), inspect.isfunction) if name.startswith("test_")]
@@ -165,17 +171,17 @@ def run(browser, programs, module):
             try:
                 test(phone, computer)
                 phone.quiet()
-            except Exception:  # Whatever it is, the test failed by it.
-                failure = traceback.format_exc(limit=-4)
+            except Exception as error:  # Whatever it is, the test failed by it.
+                failure = told(error)
                 phone.picture(f"failed-{test.__name__}")
                 phone.noise.clear()
             results.append({"name": test.__name__[5:], "failure": failure, "milliseconds": round((time.monotonic() - start) * 1000)})
             print(f"    {test.__name__[5:]}: {'FAILED' if failure else 'ok'}", flush=True)
-    except Exception:
+    except Exception as error:
         if phone:
             phone.picture("failed-pairing")
         noise = "\n".join(phone.noise if phone else [])
-        results.append({"name": "the phone is paired", "failure": f"{traceback.format_exc(limit=-4)}{noise}", "milliseconds": 0})
+        results.append({"name": "the phone is paired", "failure": f"{told(error)}{noise}", "milliseconds": 0})
     finally:
         if computer:
             computer.end()

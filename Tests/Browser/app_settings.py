@@ -202,6 +202,7 @@ def test_a_fingerprint_opens_without_the_hub(first, computer):
     page.evaluate("() => window.dispatchEvent(new Event('online'))")
     page = page_of(phone, "gate", "PIN, Face ID and fingerprint")
     page.get_by_role("button", name="Face ID first").click()
+    eventually(lambda: inside(phone, "return companion.device.store.fact('passkeyComesFirst', false);"), "kept")
     page.reload()
     # Just started: it asks by itself.
     page.locator(".tabs").wait_for()

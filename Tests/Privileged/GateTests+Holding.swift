@@ -269,15 +269,22 @@ extension GateTests {
         #expect(try await ChildProcess.run("/bin/true").exit == .code(0))
     }
 
-    @Test func `a path that appears later is guarded from then on`() async throws {
+    /// Folders within folders that are made faster than each can be watched.
+    @Test func `paths that appear later are guarded from then on`() async throws {
         let gate = try await GateUnderTest()
-        let path = gate.directory.path("not/yet/there/program")
+        let paths = (0..<100).map { gate.directory.path("not\($0)/yet/there/program") }
         let daemon = try await gate.connect { _ in false }
-        #expect(try await daemon.commit(1, executables: [path]) == .init(marks: 0, failures: 1))
+        for (app, path) in paths.enumerated() {
+            #expect(try await daemon.commit(AppToken(app), executables: [path]) == .init(marks: 0, failures: 1))
+        }
         try await daemon.synchronise()
-        let program = try TestProgram(at: path)
-        _ = try await daemon.next("report of the change") { if case .filesChanged(1) = $0 { true } else { nil } }
-        #expect(try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM))
+        let programs = try paths.map { try TestProgram(at: $0) }
+        _ = try await daemon.next("report of a change") { if case .filesChanged = $0 { true } else { nil } }
+        for program in programs {
+            await eventually("\(program.path) is guarded") {
+                try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM)
+            }
+        }
     }
 }
 

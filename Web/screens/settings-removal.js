@@ -11,13 +11,21 @@ const patience = 10_000;
 
 /** @type {import("./settings.js").SettingsPage} */
 export async function removal(context) {
-    const { companion } = context;
-    const { waiting, failed } = await companion.report();
-    const unsent = waiting + failed;
+    const { companion, signal } = context;
+    const warned = element("div", {});
+    const warn = async () => {
+        const { waiting, failed } = await companion.report();
+        const unsent = waiting + failed;
+        if (signal.aborted) return;
+        warned.hidden = unsent === 0;
+        warned.replaceChildren(banner("warning", "danger", element("p", {}, `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} on this device alone and would be lost. Sync first.`)));
+    };
+    companion.addEventListener("outbox", () => warn().catch(() => {}), { signal });
+    await warn();
     return {
         title: "Remove this device",
         body: [
-            unsent > 0 && banner("warning", "danger", element("p", {}, `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} on this device alone and would be lost. Sync first.`)),
+            warned,
             section("What happens", [card(
                 element("ul", { class: "settings-points" },
                     element("li", {}, "Everything that AppLocker keeps in this browser is erased: keys, notes, alerts."),
