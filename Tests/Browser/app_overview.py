@@ -93,7 +93,7 @@ def test_a_schedule_is_made_on_the_phone(phone, computer):
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for()
     page.get_by_role("button", name="Save").click()
     confirm(phone)
-    page.get_by_role("heading", name="diary", level=1).wait_for(timeout=20_000)
+    page.get_by_role("heading", name="diary", exact=True, level=1).wait_for(timeout=20_000)
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for(timeout=20_000)
     assert json.loads(computer.run("app", "diary", "--json"))["schedule"] == "block mon,tue,thu,fri 22:15-06:30"
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").click()

@@ -182,8 +182,15 @@ export const tests = {
             const { companion, name } = await paired();
             if (pin) await companion.decoy.set(decoy);
             await reopened(companion, pin ?? real);
+            await eventually(() => companion.following.connection === "live", "live");
             await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
-            await new Promise((resolve) => setTimeout(resolve, 500));
+            let [before, now] = ["", ""];
+            // Until nothing more comes: the same twice, a second apart.
+            do {
+                before = now;
+                await new Promise((resolve) => setTimeout(resolve, 1000));
+                now = JSON.stringify(await everything(name));
+            } while (now !== before);
             companion.close();
             found.push(await everything(name));
         }

@@ -8,7 +8,9 @@ struct BrowserTests {
     private func holds(by program: String = "run.py", _ arguments: String...) async throws {
         let runner = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../Browser/\(program)").standardizedFileURL.path
+        let start = ContinuousClock.now
         let run = try await ChildProcess.run(PythonPeers.program, ["-B", runner] + arguments, timeout: .seconds(240))
+        print("\(arguments.last ?? ""): \((ContinuousClock.now - start) / .seconds(1)) s")
         #expect(run.exit == .code(0), "\(run.output)\(run.errorOutput)")
         // A runner that ran nothing would end well too.
         #expect(run.output.contains("ok  "), "\(run.output)\(run.errorOutput)")

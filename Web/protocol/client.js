@@ -3,6 +3,7 @@ import { base64, base64url, isID, unbase64, utf8 } from "../crypto/bytes.js";
 import { HubError, HubUnreachable } from "./errors.js";
 import { EventParser, isRecord } from "./events.js";
 import { systemTime } from "./time.js";
+import { watchdog } from "./watchdog.js";
 
 /**
  * @typedef {import("../crypto/signature.js").HubRecord} HubRecord
@@ -23,38 +24,6 @@ const silence = 45_000;
 
 const notUnderstood = () =>
     new HubUnreachable("notUnderstood", "The hub's answer was not understood; bring hub and devices to one version.");
-
-/**
- * Gives its signal when nothing was heard for so long, or when the outer one is given.
- * @param {number} milliseconds
- * @param {AbortSignal} [outer]
- */
-function watchdog(milliseconds, outer) {
-    const controller = new AbortController();
-    let isLate = false;
-    const late = () => {
-        isLate = true;
-        controller.abort();
-    };
-    let timer = setTimeout(late, milliseconds);
-    const abort = () => controller.abort();
-    outer?.addEventListener("abort", abort);
-    if (outer?.aborted) abort();
-    return {
-        signal: controller.signal,
-        get isLate() {
-            return isLate;
-        },
-        heard() {
-            clearTimeout(timer);
-            timer = setTimeout(late, milliseconds);
-        },
-        end() {
-            clearTimeout(timer);
-            outer?.removeEventListener("abort", abort);
-        },
-    };
-}
 
 export class HubClient {
     /** @type {string} */
