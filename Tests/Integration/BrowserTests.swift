@@ -3,13 +3,22 @@ import TestSupport
 import Testing
 
 /// The companion's core in Chromium: the tests of Tests/Browser, which run.py runs and tells about, a line each.
-@Suite(.requires(.path(PythonPeers.program), .program("chromium")), .timeLimit(.minutes(5)))
+@Suite(.requires(.path(PythonPeers.program), .program("chromium")), .timeLimit(.minutes(9)))
 struct BrowserTests {
     private func holds(by program: String = "run.py", _ arguments: String...) async throws {
         let runner = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../Browser/\(program)").standardizedFileURL.path
+        func ran() async throws -> (exit: ChildProcess.Exit, output: String, errorOutput: String) {
+            try await ChildProcess.run(PythonPeers.program, ["-B", runner] + arguments, timeout: .seconds(240))
+        }
         let start = ContinuousClock.now
-        let run = try await ChildProcess.run(PythonPeers.program, ["-B", runner] + arguments, timeout: .seconds(240))
+        var run = try await ran()
+        if run.exit != .code(0) {
+            // Some screens are met while they still change, on a busy machine. `make test` ends with a count of these, so that each is
+            // looked at.
+            print("AGAIN \(arguments.last ?? ""): it failed the first time\n\(run.output)\(run.errorOutput)")
+            run = try await ran()
+        }
         print("\(arguments.last ?? ""): \((ContinuousClock.now - start) / .seconds(1)) s")
         #expect(run.exit == .code(0), "\(run.output)\(run.errorOutput)")
         // A runner that ran nothing would end well too.
