@@ -19,12 +19,11 @@ def measure(run):
     paths = sorted(folder.iterdir())
     size = sum(path.stat().st_size for path in paths)
     run.figures.add("photo_size", size / len(paths) / 1e6, "MB", f"one of {len(paths)} photos of 12 megapixels, on average")
-    contenders = {"copy": copy, "gocryptfs": gocryptfs, "cli": command_line, "browser": browser}
     words = {"copy": "copied and synced", "gocryptfs": "copied into gocryptfs and synced",
              "cli": "applocker moments import (and sending, behind it)", "browser": "imported by the companion in Chromium (and sending, behind it)"}
     rates = {}
-    for name, prepare in contenders.items():
-        act = prepare(run, folder)
+    for name in run.contenders:
+        act = CONTENDERS[name](run, folder)
         if not act:
             continue
         subprocess.run(["sync"], check=True)
@@ -125,3 +124,6 @@ def browser(run, folder):
         page.get_by_text(re.compile("new moments? added")).wait_for(timeout=7_200_000)
         phone.close()
     return act
+
+
+CONTENDERS = {"copy": copy, "gocryptfs": gocryptfs, "cli": command_line, "browser": browser}
