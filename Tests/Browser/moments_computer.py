@@ -2,19 +2,15 @@
 words, and each photo with its content whatever is sent again."""
 
 import hashlib
-import inspect
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
 import pages
-import story
-from moments_hub import Device, Hub
+from moments_hub import Device, run_each
 
 FIXTURES = pages.ROOT / "Tests/PicturesTests/Fixtures"
 READ = """async (title) => {
@@ -200,23 +196,4 @@ def test_a_killed_computer_sends_it_whole(device, computer, folder, hub):
 
 
 def run(browser, programs):
-    tests = [one for name, one in inspect.getmembers(sys.modules[__name__], inspect.isfunction) if name.startswith("test_")]
-    tests.sort(key=lambda one: one.__code__.co_firstlineno)
-    folder, computer, results = pathlib.Path(tempfile.mkdtemp(prefix="applocker-moments-")), None, []
-    try:
-        computer = story.Computer(programs, folder)
-        device, hub = Device(browser, computer), Hub(folder)
-        for test in tests:
-            start, failure = time.monotonic(), None
-            try:
-                test(device, computer, folder, hub)
-            except Exception:  # Whatever it is, the test failed by it.
-                failure = traceback.format_exc(limit=-4)
-            results.append({"name": test.__name__[5:], "failure": failure, "milliseconds": round((time.monotonic() - start) * 1000)})
-            if failure:
-                break
-    finally:
-        if computer:
-            computer.end()
-        shutil.rmtree(folder, ignore_errors=True)
-    return results
+    return run_each(sys.modules[__name__], browser, programs)

@@ -228,17 +228,19 @@ def test_a_second_phone_sees_all_of_it_and_both_change_one(device, computer, hub
     other.context.close()
 
 
-def run(browser, programs):
-    tests = [one for name, one in inspect.getmembers(sys.modules[__name__], inspect.isfunction) if name.startswith("test_")]
+def run_each(module, browser, programs):
+    """The tests of a module in their order, on one device, computer and hub, each given what its parameters name. The first that fails
+    is the last."""
+    tests = [one for name, one in inspect.getmembers(module, inspect.isfunction) if name.startswith("test_")]
     tests.sort(key=lambda one: one.__code__.co_firstlineno)
     folder, computer, results = pathlib.Path(tempfile.mkdtemp(prefix="applocker-moments-")), None, []
     try:
         computer = story.Computer(programs, folder)
-        device, hub = Device(browser, computer), Hub(folder)
+        given = {"device": Device(browser, computer), "computer": computer, "folder": folder, "hub": Hub(folder)}
         for test in tests:
             start, failure = time.monotonic(), None
             try:
-                test(device, computer, hub)
+                test(**{name: given[name] for name in inspect.signature(test).parameters})
             except Exception:  # Whatever it is, the test failed by it.
                 failure = traceback.format_exc(limit=-4)
             results.append({"name": test.__name__[5:], "failure": failure, "milliseconds": round((time.monotonic() - start) * 1000)})
@@ -249,3 +251,7 @@ def run(browser, programs):
             computer.end()
         shutil.rmtree(folder, ignore_errors=True)
     return results
+
+
+def run(browser, programs):
+    return run_each(sys.modules[__name__], browser, programs)

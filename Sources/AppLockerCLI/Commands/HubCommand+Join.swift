@@ -20,13 +20,7 @@ extension HubCommand {
                 """)
 
         @Argument(help: "What `applocker pair --computer` shows there.") var link: String?
-        @Option(
-            help: ArgumentHelp("PEM file with the certificates to trust instead of the system's.", valueName: "file"),
-            completion: .file())
-        var ca: String?
-        @Option(help: ArgumentHelp("An HTTP proxy: http://HOST:PORT.", valueName: "url")) var proxy: String?
-        @Flag(help: "Plain HTTP to another machine: whoever listens in between can act as this computer there.")
-        var insecure = false
+        @OptionGroup var way: HubWayOptions
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
@@ -34,8 +28,7 @@ extension HubCommand {
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = JoinHubRequest(
-                link: try await givenLink(), certificates: ca.map { URL(fileURLWithPath: $0).path }, proxy: proxy,
-                isInsecure: insecure)
+                link: try await givenLink(), certificates: way.certificates, proxy: way.proxy, isInsecure: way.insecure)
             let own = try await passcode.source.existing()
             var report: JoiningReport = try await owner.open(with: own) { token in
                 try await owner.client.call(.joinHub, token: token, body: request)

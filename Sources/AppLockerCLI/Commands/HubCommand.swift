@@ -43,13 +43,7 @@ struct HubCommand: AsyncParsableCommand {
         @Option(
             help: ArgumentHelp("File with the hub's registration token.", valueName: "file"), completion: .file())
         var registrationTokenFile: String?
-        @Option(
-            help: ArgumentHelp("PEM file with the certificates to trust instead of the system's.", valueName: "file"),
-            completion: .file())
-        var ca: String?
-        @Option(help: ArgumentHelp("An HTTP proxy: http://HOST:PORT.", valueName: "url")) var proxy: String?
-        @Flag(help: "Plain HTTP to another machine: whoever listens in between can act as this computer there.")
-        var insecure = false
+        @OptionGroup var way: HubWayOptions
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
@@ -62,9 +56,8 @@ struct HubCommand: AsyncParsableCommand {
                 return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             }
             let request = ConnectHubRequest(
-                url: url, registrationToken: token, certificates: ca.map { URL(fileURLWithPath: $0).path },
-                proxy: proxy,
-                isInsecure: insecure)
+                url: url, registrationToken: token, certificates: way.certificates, proxy: way.proxy,
+                isInsecure: way.insecure)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let status: HubStatus = try await owner.open { token in
                 try await owner.client.call(.connectHub, token: token, body: request)
