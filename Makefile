@@ -5,12 +5,13 @@ FUZZ_SECONDS ?= 60
 PARSER ?=
 export SWIFT FUZZ_SECONDS PARSER
 
-.PHONY: help run demo test build lint format bench fuzz soak deb
+.PHONY: help run demo test check build lint format bench fuzz soak deb
 
 help:
 	@echo "make run        install what is missing, build, start AppLocker on this machine"
 	@echo "make demo       a tour without questions that ends by itself"
 	@echo "make test       every test; ends with a count of what this machine could not show"
+	@echo "make check      before each commit: what needs neither root nor a window nor a browser"
 	@echo "make build      release build into .build/release"
 	@echo "make lint       format, file lengths, imports"
 	@echo "make format     put the sources into the project's format"
@@ -32,6 +33,10 @@ test:
 	@Packaging/setup test
 	@Packaging/python-peers
 	@Packaging/make/test
+
+check:
+	@Packaging/setup check
+	@Packaging/make/test --check
 
 lint:
 	@Packaging/make/lint

@@ -5,8 +5,8 @@ import os
 import subprocess
 import time
 
-from app import Phone
 from figures import percentile, spread
+from phone import Phone
 
 LAUNCHES = 60
 ANSWERS = 40
@@ -35,7 +35,7 @@ PAINTED = "() => window.painted.length > 0"
 def measure(run):
     if os.geteuid() != 0:
         return run.figures.leave_out("journey", "AppLocker holds launches only where it is started by root")
-    phone = Phone(run.browser, run.computer)
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
     phone.pair()
     alerts(run, phone)
     answers(run, phone)

@@ -2,8 +2,8 @@
 
 import time
 
-from app import PIN, Phone
 from figures import percentile, spread
+from phone import PIN, Phone
 
 LOADS = 24
 UNLOCKS = 24
@@ -20,7 +20,7 @@ INTERACTIVE = """() => new Promise((resolve) => {
 
 def measure(run):
     first_load(run)
-    phone = Phone(run.browser, run.computer)
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
     # A passkey needs a name.
     phone.address = phone.address.replace("127.0.0.1", "localhost")
     phone.pair()
@@ -34,7 +34,7 @@ def first_load(run):
     """A browser that never was here; bytes as they came over the network."""
     sizes, times = [], []
     for _ in range(run.rounds(LOADS)):
-        phone = Phone(run.browser, run.computer)
+        phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
         session = phone.context.new_cdp_session(phone.page)
         session.send("Network.enable")
         received = []

@@ -2,13 +2,13 @@
 
 import time
 
-from app import Phone
+from phone import Phone
 
 EVENTS = 200
 
 
 def measure(run):
-    phone = Phone(run.browser, run.computer)
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
     phone.pair()
     phone.go("alerts", "Alerts")
     session = phone.context.new_cdp_session(phone.page)

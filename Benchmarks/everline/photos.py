@@ -7,8 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
-import story
-from app import Phone
+from computer import Computer
+from phone import Phone
 
 PER_DAY = 20
 FIRST_DAY = 1_500_000_000
@@ -106,10 +106,8 @@ def command_line(run, folder):
 def browser(run, folder):
     """In a household of its own: what the command line brought in would be left out as known. Ends when all is sealed and durable in
     the browser."""
-    place = run.directory / "second"
-    place.mkdir()
-    run.second = story.Computer(run.build, place)
-    phone = Phone(run.browser, run.second).pair()
+    run.second = Computer(run.build, run.directory / "second").set_up()
+    phone = Phone(run.browser.new_context, run.second, has_service_worker=True).pair()
     page = phone.page
     phone.go("settings/everline/import", "Import photos")
     page.evaluate("() => { window.showDirectoryPicker = undefined; }")

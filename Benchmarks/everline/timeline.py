@@ -1,18 +1,17 @@
 """From the gate's answer to the painted timeline, with 5,000 moments and 8,000 photos."""
 
-from app import Phone
-from app_moments_many import PAINTED
 from figures import percentile, spread
-from moment_steps import MANY, TITLES, WORDS, beside, opened
+from moment_steps import PAINTED, many, opened
+from phone import Phone
 
 ROUNDS = 20
 
 
 def measure(run):
-    phone = Phone(run.browser, run.computer).pair()
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True).pair()
     page = phone.page
     moments, photos = (500, 800) if run.is_quick else (5000, 8000)
-    beside(phone, MANY, {"moments": moments, "photos": photos, "titles": TITLES, "words": WORDS})
+    many(phone, moments, photos)
     opened(phone)
     page.locator(".moment-card").first.wait_for(timeout=120_000)
     # What was opened is kept sealed in one piece from here on.

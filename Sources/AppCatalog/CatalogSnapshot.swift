@@ -174,7 +174,7 @@ final class CatalogSnapshot {
         let strangers = owners.filter { !sources.contains(packages.source(ofPackage: $0)) }
         let prefix = directory + "/"
         for package in Set(strangers) {
-            let paths = packages.paths(of: package) { DebianPackages.hasPrefix($0, prefix) }
+            let paths = packages.paths(of: package) { $0.starts(with: prefix.utf8) }
             if paths.contains(where: isExecutableFile) { return false }
         }
         guard owners.isEmpty else { return true }

@@ -33,7 +33,7 @@ struct DebianPackages: Sendable {
     private var firstOwner: [Int: Int32] = [:]
     private var furtherOwners: [Int: [Int32]] = [:]
     /// Directories that are symbolic links into /usr on a merged machine; dpkg lists the old names.
-    private let mergedDirectories: [String]
+    private let mergedDirectories: [StaticString]
 
     static func stamp(_ files: HostFiles) -> Stamp {
         Stamp(
@@ -43,9 +43,8 @@ struct DebianPackages: Sendable {
 
     init(_ files: HostFiles) {
         self.files = files
-        mergedDirectories = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"].filter {
-            files.status("/" + $0)?.kind == .link
-        }
+        let candidates: [StaticString] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]
+        mergedDirectories = candidates.filter { files.status("/\($0)")?.kind == .link }
         readStatus()
         for file in files.names(in: Self.infoDirectory) where file.hasSuffix(".list") {
             guard let bytes = try? files.read(Self.infoDirectory + "/" + file, limit: Self.fileLimit) else { continue }
@@ -102,9 +101,11 @@ struct DebianPackages: Sendable {
     }
 
     private func isUnmerged(_ line: UnsafeRawBufferPointer) -> Bool {
-        mergedDirectories.contains { directory in
-            line.count > directory.utf8.count && Self.hasPrefix(line.dropFirst(), directory)
-                && (line.count == directory.utf8.count + 1 || line[directory.utf8.count + 1] == UInt8(ascii: "/"))
+        guard line.count > 1, line[1] != UInt8(ascii: "u") else { return false }
+        return mergedDirectories.contains { directory in
+            let count = directory.utf8CodeUnitCount
+            return Self.hasPrefix(line, directory, at: 1)
+                && (line.count == count + 1 || line[count + 1] == UInt8(ascii: "/"))
         }
     }
 
@@ -125,24 +126,28 @@ struct DebianPackages: Sendable {
         switch line[5] {
         case UInt8(ascii: "i"): return false  // include
         case UInt8(ascii: "s"):
-            guard hasPrefix(line, "/usr/share/") else { return true }
-            for directory in skippedShares where hasPrefix(line[11...], directory) { return false }
-            return true
+            return !hasPrefix(line, "/usr/share/") || !isSkippedShare(line)
         default: return true
         }
     }
 
-    private static let skippedShares = ["doc/", "man/", "locale/", "icons/", "help/", "info/", "fonts/", "zoneinfo/"]
-
-    private static func hasPrefix(_ bytes: UnsafeRawBufferPointer.SubSequence, _ prefix: String) -> Bool {
-        hasPrefix(UnsafeRawBufferPointer(rebasing: bytes), prefix)
+    /// Of a path below /usr/share, by what follows that.
+    private static func isSkippedShare(_ line: UnsafeRawBufferPointer) -> Bool {
+        switch line[11] {
+        case UInt8(ascii: "d"): hasPrefix(line, "doc/", at: 11)
+        case UInt8(ascii: "m"): hasPrefix(line, "man/", at: 11)
+        case UInt8(ascii: "l"): hasPrefix(line, "locale/", at: 11)
+        case UInt8(ascii: "i"): hasPrefix(line, "icons/", at: 11) || hasPrefix(line, "info/", at: 11)
+        case UInt8(ascii: "h"): hasPrefix(line, "help/", at: 11)
+        case UInt8(ascii: "f"): hasPrefix(line, "fonts/", at: 11)
+        case UInt8(ascii: "z"): hasPrefix(line, "zoneinfo/", at: 11)
+        default: false
+        }
     }
 
-    static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ prefix: String) -> Bool {
-        let count = prefix.utf8.count
-        return bytes.count >= count
-            && (prefix.utf8.withContiguousStorageIfAvailable { memcmp(bytes.baseAddress!, $0.baseAddress!, count) == 0 }
-                ?? false)
+    static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ prefix: StaticString, at start: Int = 0) -> Bool {
+        let count = prefix.utf8CodeUnitCount
+        return bytes.count >= start + count && memcmp(bytes.baseAddress! + start, prefix.utf8Start, count) == 0
     }
 
     private static func eachLine(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
@@ -170,9 +175,9 @@ struct DebianPackages: Sendable {
             found[package.name] = package
             if !isMeta { needs.append((package.source, pendingNeeds)) }
         }
-        func value(_ line: UnsafeRawBufferPointer, _ key: String) -> String? {
+        func value(_ line: UnsafeRawBufferPointer, _ key: StaticString) -> String? {
             guard Self.hasPrefix(line, key) else { return nil }
-            return String(decoding: line[key.utf8.count...], as: UTF8.self).trimmingBlanks
+            return String(decoding: line[key.utf8CodeUnitCount...], as: UTF8.self).trimmingBlanks
         }
         Self.eachLine(bytes) { line in
             switch line[0] {

@@ -14,6 +14,15 @@ import SessionSignals
 import UnixSignals
 import WireProtocol
 
+/// How much work a guess at a new passcode is on this computer. A debug build, which nobody installs, takes the smallest cost of
+/// the format where the tests ask for it: what they test is rarely the derivation itself.
+@Sendable func passcodeCost() throws -> ScryptCost {
+    #if DEBUG
+        if getenv("APPLOCKER_SMALLEST_PASSCODE_COST") != nil { return .minimum }
+    #endif
+    return try .calibrated(clock: ContinuousClock())
+}
+
 /// Assembles the daemon: state on disk, gate, control socket.
 func run() async throws {
     let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
@@ -66,7 +75,7 @@ func run() async throws {
             mayCreate: try await !Daemon.isSetUp(in: database),
             orMake: { .random(count: PasscodeVerifier.machineSecretLength) }),
         device: database.device, deviceName: ProcessInfo.processInfo.hostName,
-        cost: { try ScryptCost.calibrated(clock: ContinuousClock()) }, version: Release.version, ownUser: getuid(),
+        cost: passcodeCost, version: Release.version, ownUser: getuid(),
         ownProcess: getpid())
     try await daemon.load()
     // Refused where another daemon serves this state: the gate stays with that one.

@@ -22,6 +22,7 @@ extension Requirement {
     }
 
     fileprivate static func demand(_ requirements: [Requirement], of test: Test) throws {
+        if let leftOut = requirements.first(where: \.isLeftOut) { try Test.cancel("left out: needs \(leftOut)") }
         let missing = requirements.filter { !$0.isMet }
         guard !missing.isEmpty else { return }
         let needs = missing.map(\.description).joined(separator: ", ")

@@ -108,9 +108,12 @@ async function followComputers(context, overview, integrity) {
         drawn(integrity, chosen?.integrity && [chosen.integrity], () => computerIntegrity(context, /** @type {Computer} */ (chosen)));
     };
     const show = async () => {
-        computers = await companion.household.computers();
-        chosen = await chosenOf(companion, computers);
-        if (!signal.aborted) draw();
+        const found = await companion.household.computers();
+        const one = await chosenOf(companion, found);
+        if (signal.aborted) return;
+        // At once: what draws in between would look for the chosen one among others.
+        [computers, chosen] = [found, one];
+        draw();
     };
     overview.append(list, place, actions);
     followPresence(companion, (heard) => {

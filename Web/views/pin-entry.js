@@ -128,9 +128,9 @@ export class PINEntry {
 
     /** @param {KeyboardEvent} event */
     #pressed(event) {
-        // A sheet over this one, or the field, takes its own keys.
+        // A sheet over this one, or the field, takes its own keys. The one on top was opened, and put into the page, last.
         if (this.#isText || event.ctrlKey || event.metaKey || event.altKey) return;
-        const dialog = document.querySelector("dialog[open]");
+        const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
         if (dialog && !dialog.contains(this.element)) return;
         if (/^\d$/.test(event.key)) this.#type(event.key);
         else if (event.key === "Backspace") this.#back();

@@ -1,0 +1,91 @@
+"""What the browsers' tests stand on. `phone` and `computer`: a paired phone and the computer behind it, both real, both the test's
+own: a household is set up once for each worker, and copied for each test.
+
+    .build/python/bin/pytest Tests/Browser -n 2
+    .build/python/bin/pytest Tests/Browser -k test_a_deleted_note_comes_back"""
+
+import contextlib
+import pathlib
+import tempfile
+
+import pytest
+
+import pages
+import raw_chromium
+import storage
+from computer import Household
+from phone import Phone
+
+# The engine without windows: a test takes less than half the processor's time of the whole browser.
+CHROMIUM = "/usr/bin/chromium-headless-shell"
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--programs", default=str(pages.ROOT / ".build/debug"), help="the folder of the built programs")
+
+
+@pytest.fixture(scope="session")
+def programs(pytestconfig):
+    return pathlib.Path(pytestconfig.getoption("--programs")).resolve()
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args():
+    return {"executable_path": CHROMIUM, "args": ARGUMENTS}
+
+
+@pytest.fixture(scope="session")
+def whole_chromium(playwright):
+    """With all that belongs to a desktop: notifications, for instance, which the engine alone has not."""
+    browser = playwright.chromium.launch(executable_path=raw_chromium.CHROMIUM, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def household(programs, browser):
+    """Set up, with one phone paired by its pages; `paired` is what that phone's browser kept."""
+    with tempfile.TemporaryDirectory(prefix="applocker-browser-", ignore_cleanup_errors=True) as folder:
+        household = Household(programs, pathlib.Path(folder))
+        computer = household.first
+        try:
+            computer.set_up()
+            context = browser.new_context(viewport={"width": 393, "height": 659}, has_touch=True, service_workers="block")
+            context.add_init_script(f"({storage.REMEMBER_KEYS})()")
+            phone = Phone(browser.new_context, computer, context=context).pair()
+            phone.page.goto(phone.address + "/tests.html")
+            household.paired = storage.take(phone.page)
+            context.close()
+        finally:
+            computer.end()
+        yield household
+
+
+@pytest.fixture
+def computer(household):
+    with household.copy() as computer:
+        yield computer
+
+
+@pytest.fixture
+def new_whole_context(whole_chromium):
+    """As pytest-playwright's `new_context`, of the whole browser."""
+    with contextlib.ExitStack() as opened:
+        yield lambda **options: opened.enter_context(whole_chromium.new_context(**options))
+
+
+@pytest.fixture
+def phone(request, household, computer):
+    """Paired, unlocked, on the first screen. What its pages complain about fails the test.
+
+    `@pytest.mark.service_worker`: with the app's files kept on the device, which takes as long as everything else together.
+    `@pytest.mark.clock`: time goes on by itself, and faster where the test says so: `phone.page.clock.fast_forward(60_000)`."""
+    has_service_worker = request.node.get_closest_marker("service_worker") is not None
+    # The engine alone ends a page whose worker sets the app's badge, as ours does when the person looks at the app.
+    new_context = request.getfixturevalue("new_whole_context" if has_service_worker else "new_context")
+    phone = Phone(
+        new_context, computer, has_service_worker=has_service_worker, has_clock=request.node.get_closest_marker("clock") is not None)
+    phone.begin(household.paired)
+    yield phone
+    phone.quiet()

@@ -1,0 +1,213 @@
+"""A real hub and a real AppLocker, on a state of their own."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pages
+
+PASSCODE = "correct horse 9"
+
+
+class Computer:
+    """Programs of the project in a folder of their own, and what tests and pages ask them to do."""
+
+    def __init__(self, programs, folder, port=0):
+        """`port`: where its hub listens, 0 for any that is free; it stays the same for the folder's life."""
+        self.programs, self.folder, self.port = programs, folder, port
+        self.state = folder / "state"
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "APPLOCKER_SOCKET": str(self.state / "control.sock"),
+                            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""), "APPLOCKER_SMALLEST_PASSCODE_COST": "1"}
+        self.applocker = self.pairing = self.hub = None
+        self.errors = ""
+
+    def set_up(self, beside=None):
+        """From nothing to a computer that is connected, has its vault open, a locked program "diary" and a camera. `beside`: the
+        computer whose household and hub it joins, called "attic" where this machine can give it a name of its own."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not beside:
+            self.start_hub()
+        self.start_applocker(["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if beside and os.geteuid() == 0 else [])
+        self.expect("setup", passcode=True)
+        if beside:
+            self.join(beside)
+        else:
+            self.expect("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
+        self.until(self.is_connected)
+        shutil.copy("/usr/bin/true", self.folder / "diary")
+        self.expect("add", str(self.folder / "diary"), passcode=True)
+        self.open_vault()
+        # A camera that films nobody.
+        self.expect("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
+        return self
+
+    def resume(self):
+        """Starts again on what `set_up` left."""
+        self.start_hub()
+        self.start_applocker()
+        self.until(self.is_connected)
+        return self
+
+    def open_vault(self):
+        """It is closed after each start: a test that asks the computer for its notes or photos opens it."""
+        self.expect("vault", "unlock", passcode=True)
+
+    @property
+    def web(self):
+        """What the hub serves: the companion as it is installed, and the tests' own modules beside it. Shared by the folders beside this
+        one."""
+        web = self.folder.parent / "web"
+        if not web.exists():
+            subprocess.run([pages.ROOT / "Packaging/make/web-files", web], check=True)
+            shutil.copytree(pages.ROOT / "Tests/JavaScript", web / "tests", ignore=shutil.ignore_patterns("*.mjs"))
+            (web / "tests.html").write_bytes(pages.PAGE)
+        return web
+
+    def start_applocker(self, named=()):
+        arguments = ["up", "--state", str(self.state), "--no-hub"] + ([] if os.geteuid() == 0 else ["--user-mode"])
+        self.applocker = subprocess.Popen(
+            [*named, self.programs / "applocker", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.until(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
+
+    def is_connected(self):
+        return json.loads(self.run("hub", "status", "--json"))["connected"]
+
+    def join(self, other):
+        letting = other.start("pair", "--computer", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
+        link = json.loads(letting.stdout.readline())["link"]
+        self.expect("hub", "join", passcode=True, given=link + "\n")
+        letting.communicate(timeout=60)
+
+    def start_hub(self, web=None):
+        """`web`: a folder that it serves in the place of the one that all tests share."""
+        self.hub = subprocess.Popen(
+            [self.programs / "applocker-hub", "--state", str(self.folder / "hub"), "--listen", f"127.0.0.1:{self.port}",
+             "--web", str(web or self.web)],
+            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.hub.stdout:
+            if line.startswith("listening on 127.0.0.1:"):
+                self.port = int(line.split(":")[1])
+                return
+        raise RuntimeError("the hub does not start")
+
+    def stop_hub(self):
+        """kill -9."""
+        self.hub.kill()
+        self.hub.wait()
+
+    @staticmethod
+    def until(condition, seconds=30):
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                raise RuntimeError("AppLocker does not get ready")
+            time.sleep(0.02)
+
+    def start(self, *arguments, passcode=None, **options):
+        """Passcodes go through a pipe, as descriptor 3 or whichever is free."""
+        words = list(arguments)
+        descriptors = ()
+        if passcode:
+            reading, writing = os.pipe()
+            os.write(writing, ((PASSCODE if passcode is True else passcode) + "\n").encode())
+            os.close(writing)
+            words += ["--passcode-fd", str(reading)]
+            descriptors = (reading,)
+        child = subprocess.Popen(
+            [self.programs / "applocker", *words], env=self.environment, pass_fds=descriptors, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return child
+
+    def run(self, *arguments, passcode=None, given=None):
+        """What the command printed; None where it was refused, with the reason in `errors`."""
+        child = self.start(*arguments, passcode=passcode, stdin=subprocess.PIPE if given else subprocess.DEVNULL)
+        output, self.errors = child.communicate(given, timeout=60)
+        return output if child.returncode == 0 else None
+
+    def expect(self, *arguments, passcode=None, given=None):
+        """What the command printed; an error where it was refused."""
+        output = self.run(*arguments, passcode=passcode, given=given)
+        if output is None:
+            raise RuntimeError(f"applocker {' '.join(arguments)}: {self.errors}")
+        return output
+
+    def pair(self):
+        """A link for a phone, as `applocker pair` prints it; the phone is let in without a question."""
+        self.pairing = self.start("pair", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
+        return json.loads(self.pairing.stdout.readline())["link"]
+
+    def note(self, title):
+        """A note as the computer has it: a dictionary, or None."""
+        return json.loads(self.run("note", "show", title, "--json") or "null")
+
+    def edit_note(self, title, text):
+        self.expect("note", "edit", title, "-", given=text)
+
+    def sent(self):
+        """Returns when the hub has every change of this computer."""
+        self.until(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"] == 0)
+
+    def asked(self, words):
+        """A command of a page's test module."""
+        match words:
+            case ["pair"]:
+                return self.pair()
+            case ["wrong-passcode"]:
+                return self.run("unlock", "diary", passcode="wrong one")
+            case ["diary-state"]:
+                return self.run("app", "diary", "--json")
+            case ["show", title]:
+                return json.dumps(self.note(title))
+            case ["edit", title, text]:
+                return self.edit_note(title, text)
+            case ["stop-hub"]:
+                return self.stop_hub()
+            case ["start-hub"]:
+                return self.start_hub()
+            case ["revoke", name]:
+                return self.expect("devices", "revoke", name, "--yes", passcode=True)
+        raise RuntimeError(f"{words}?")
+
+    def end(self):
+        started = [process for process in (self.applocker, self.hub, self.pairing) if process and process.poll() is None]
+        for process in started:
+            process.send_signal(signal.SIGINT)
+        for process in started:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for process in (self.hub, self.pairing):
+            if process:
+                for stream in (process.stdout, process.stderr):
+                    if stream:
+                        stream.close()
+
+
+class Household:
+    """A computer that was set up once; each test gets a copy of its own, which begins as it was left."""
+
+    def __init__(self, programs, folder):
+        self.programs, self.folder = programs, folder
+        self.first = Computer(programs, folder / "first")
+        self.count = 0
+
+    @contextlib.contextmanager
+    def copy(self):
+        self.count += 1
+        folder = self.folder / str(self.count)
+        shutil.copytree(self.first.folder, folder, ignore=lambda where, names: [name for name in names if pathlib.Path(where, name).is_socket()])
+        computer = Computer(self.programs, folder, self.first.port)
+        try:
+            yield computer.resume()
+        finally:
+            computer.end()
+            shutil.rmtree(folder, ignore_errors=True)

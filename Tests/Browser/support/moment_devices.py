@@ -1,0 +1,176 @@
+"""What the tests of moments beside a real hub have in common: devices without screens, what lies at the hub, and a network that ends
+in the middle of an upload."""
+
+import contextlib
+import socket
+import sqlite3
+import threading
+
+import storage
+from phone import PIN
+from relay import Relay
+from waiting import eventually
+
+MARKER = "MARKER-AT-THE-HUB"
+OPEN = """async (pin) => {
+    const { Companion } = await import("/core/companion.js");
+    const { madePicture } = await import("/tests/made-moments.js");
+    const companion = await Companion.open();
+    window.m = { companion, madePicture, progress: [] };
+    companion.addEventListener("upload", ({ detail }) => window.m.progress.push(detail));
+    if (pin) await companion.unlockWithPIN(pin);
+}"""
+ADD = """async ([title, words, seeds, width, height]) => {
+    const { companion, madePicture } = window.m;
+    const photos = [];
+    for (const seed of seeds) {
+        const picture = await madePicture(width, height, seed, "image/png", true);
+        photos.push(await companion.pictures.seal(new Blob([picture]), { keepsOriginal: true }));
+    }
+    const moment = await companion.moments.save(null, { title, words, date: 1715961600, photos });
+    return { id: moment.id, photos: moment.photos.map(({ id }) => id) };
+}"""
+
+
+class Device:
+    """A browser with one companion and no screens, whose tab can be closed at any time."""
+
+    def __init__(self, new_context, computer, paired=None):
+        """`paired`: the household's phone (conftest.py); without it a new device called "phone" is paired."""
+        self.address = f"http://127.0.0.1:{computer.port}"
+        self.context = new_context(service_workers="block")
+        self.visit()
+        if paired:
+            storage.put(self.page, paired)
+            self.page.evaluate(OPEN, PIN)
+        else:
+            self.page.evaluate(OPEN, None)
+            self.page.evaluate("""async ([link, pin]) => {
+                await window.m.companion.pair(link, "phone");
+                await window.m.companion.setPIN(pin);
+            }""", [computer.pair(), PIN])
+
+    def visit(self):
+        self.page = self.context.new_page()
+        self.page.goto(self.address + "/tests.html")
+
+    def close_tab(self):
+        """In the middle of whatever it does."""
+        self.page.close(run_before_unload=False)
+
+    def reopen(self):
+        """The app is opened again, and locked."""
+        self.visit()
+        self.page.evaluate(OPEN, None)
+
+    def add(self, title, seeds, size=(2600, 2000)):
+        """A moment with a photo for each seed, by default so large that it takes many pieces."""
+        return self.page.evaluate(ADD, [title, MARKER, seeds, *size])
+
+    def until(self, condition, what, seconds=60):
+        try:
+            eventually(lambda: self.page.evaluate(condition), what, seconds)
+        except AssertionError:
+            print(self.state())
+            raise
+
+    def state(self):
+        return self.page.evaluate("""async () => JSON.stringify([window.m.companion.following.connection, window.m.progress.slice(-3),
+            (await window.m.companion.device.store.waiting()).map(({ record: _, uploads, ...line }) => line)])""")
+
+    def begun(self, share):
+        """Some of a photo is at the hub, and not all of it."""
+        self.until(f"() => window.m.progress.some(({{ sent, size }}) => sent > {share} * size && sent < size)", f"{share} of it is sent")
+
+    def failed(self):
+        """The upload that was under way found no hub."""
+        self.until("() => window.m.progress.some(({ problem }) => problem)", "the upload fails")
+
+    def sent(self):
+        self.page.evaluate("() => window.m.companion.wake()")
+        self.until("async () => (await window.m.companion.device.store.waiting()).length === 0", "all is sent")
+
+    def unlock(self):
+        self.page.evaluate("(pin) => window.m.companion.state === 'locked' ? window.m.companion.unlockWithPIN(pin) : null", PIN)
+
+
+class HubFiles:
+    """What lies at a computer's hub."""
+
+    def __init__(self, computer):
+        self.computer, self.folder = computer, computer.folder / "hub"
+
+    def files(self):
+        return {path.name for path in self.folder.rglob("*") if path.is_file() and len(path.name) == 32}
+
+    def readable(self):
+        """The files with a moment's words in them."""
+        return [path.name for path in self.folder.rglob("*") if path.is_file() and MARKER.encode() in path.read_bytes()]
+
+    def records(self, device):
+        """Of moments and photos, as the hub serves them."""
+        return device.page.evaluate("""async () => {
+            const { records } = await window.m.companion.device.hub.records(0, 1000);
+            return records.filter(({ sealed, collection }) => sealed && ["moments", "photos"].includes(collection));
+        }""")
+
+    def named(self, device):
+        """By records: how many there are, and the blobs that they name."""
+        records = self.records(device)
+        count = {kind: sum(1 for record in records if record["collection"] == kind) for kind in ("moments", "photos")}
+        return count, {blob for record in records for blob in record["blobs"]}
+
+    def age_a_day(self):
+        """The blobs alone; the hub removes those that no record names when it starts."""
+        self.computer.stop_hub()
+        database = sqlite3.connect(next(path for path in self.folder.rglob("*.sqlite*") if not path.name.endswith(("-wal", "-shm"))))
+        with contextlib.closing(database), database:
+            database.execute("UPDATE blob SET begun = begun - 100000")
+        self.computer.start_hub()
+
+
+class Bottleneck(Relay):
+    """A network before a hub that passes on only so many bytes to it, and then waits: what is on its way stays there."""
+
+    def __init__(self, target, port):
+        self.left, self.changed = None, threading.Condition()
+        super().__init__(target, port)
+
+    def allow(self, count):
+        """So many more; None: all there will be."""
+        with self.changed:
+            self.left = count
+            self.changed.notify_all()
+
+    def is_full(self):
+        return self.left is not None and self.left <= 0
+
+    def carry(self, one, other):
+        goes_to_the_hub = one.getsockname()[1] == self.port
+        with contextlib.suppress(OSError):
+            while part := one.recv(65536):
+                if goes_to_the_hub:
+                    with self.changed:
+                        self.changed.wait_for(lambda: not self.is_full())
+                        if self.left is not None:
+                            self.left -= len(part)
+                other.sendall(part)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            self.pairs.discard(end)
+
+
+@contextlib.contextmanager
+def bottleneck(computer):
+    """At the address of the computer's hub, which moves to another one behind it."""
+    port = computer.port
+    computer.stop_hub()
+    computer.port = 0
+    computer.start_hub()
+    network = Bottleneck(computer.port, port)
+    try:
+        yield network
+    finally:
+        network.allow(None)
+        network.cut(True)

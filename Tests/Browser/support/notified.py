@@ -1,0 +1,147 @@
+"""A companion that is pushed to: its real service worker in Chromium, and a household made in the page."""
+
+import pathlib
+
+import pages
+from waiting import eventually
+
+PROBE = (pathlib.Path(pages.__file__).parent / "probe.js").read_bytes()
+PAGE = b'<!doctype html><html lang="en"><title>Notices</title><script type="module" src="/probe.js"></script></html>'
+PREPARE = """async () => {
+    await window.started;
+    const { MadeHousehold, refusing } = await import("/tests/made-household.js");
+    const { Companion } = await import("/core/companion.js");
+    const { randomID } = await import("/crypto/bytes.js");
+    Object.assign(window, {
+        randomID, refusing, household: await MadeHousehold.make(), notifications: await import("/core/notifications.js"),
+    });
+    const answer = household.honest.bind(household);
+    window.subscriptions = [];
+    household.honest = async (route, url, body, signal) => {
+        if (route === "GET /v1/hub") return { name: "made", version: "1", time: 1, pushKey: window.pushKey };
+        if (route === "PUT /v1/push") subscriptions.push(body);
+        if (route === "DELETE /v1/push") subscriptions.length = 0;
+        if (route === "POST /v1/push/messages") {
+            window.sent = body;
+            return { subscriptions: subscriptions.length };
+        }
+        if (route === "GET /v1/devices") return { devices: [{ id: household.phone.id, hasPush: subscriptions.length > 0 }] };
+        return answer(route, url, body, signal);
+    };
+    // A point on the curve, as a hub's key is.
+    const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"]);
+    const { base64url } = await import("/crypto/bytes.js");
+    window.pushKey = base64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    household.serve();
+    window.companion = await Companion.open();
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN("735102");
+    window.launch = (more = {}) => ({
+        computer: household.computer.id, computerName: "den-pc", prompt: "1", app: "firefox", appName: "Firefox",
+        path: "/usr/bin/firefox", userName: "anna", clock: Date.now(), expires: Date.now() + 60_000, defaultGrantSeconds: 60,
+        ...more,
+    });
+    window.happened = (kind, more = {}) => ({
+        kind, computer: household.computer.id, computerName: "den-pc", time: Date.now(), app: "firefox", appName: "Firefox",
+        sentence: "Something about Firefox.", ...more,
+    });
+}"""
+SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => ({
+    title: one.title, body: one.body, tag: one.tag, silent: one.silent, actions: one.actions.map(({ action }) => action) }))"""
+
+
+# A message that was handed in has become a notification once the worker says so. Asked for its notifications while one is being drawn,
+# Chromium takes it for one that was closed.
+COUNT_SHOWN = """() => {
+    const show = self.registration.showNotification.bind(self.registration);
+    self.drawn = 0;
+    self.registration.showNotification = async (...given) => {
+        await show(...given);
+        self.drawn += 1;
+    };
+}"""
+
+
+class Notified:
+    """A locked companion of a household made in the page, with its real service worker."""
+
+    def __init__(self, browser):
+        self.site = pages.Site()
+        self.site.changed.update({name: path.read_bytes() for name, path in pages.shell_files()})
+        self.site.changed.update({"index.html": PAGE, "probe.js": PROBE})
+        self.context = browser.new_context()
+        self.context.grant_permissions(["notifications"], origin=self.site.address)
+        self.page = self.context.new_page()
+        self.session = self.context.new_cdp_session(self.page)
+        self.registration = None
+        self.session.on("ServiceWorker.workerRegistrationUpdated", self.registered)
+        self.session.send("ServiceWorker.enable")
+        self.page.goto(self.site.address)
+        self.page.wait_for_function("() => window.started")
+        self.page.evaluate(PREPARE)
+        self.until(lambda: self.page.evaluate("() => app.offline.state === 'ready'"), "a worker")
+        # Before the gate: what follows is done without its keys.
+        self.page.evaluate("() => companion.lock()")
+
+    def registered(self, event):
+        for registration in event["registrations"]:
+            if not registration["isDeleted"]:
+                self.registration = registration["registrationId"]
+
+    @staticmethod
+    def until(condition, what):
+        eventually(condition, what)
+
+    def run(self, script, *arguments):
+        return self.page.evaluate(script, *arguments)
+
+    @property
+    def worker(self):
+        return self.context.service_workers[0]
+
+    def sealed(self, collection, body, id=None, revision=1):
+        """The record as the hub would push it."""
+        return self.run("""async ([collection, body, id, revision]) => JSON.stringify(
+            await household.sealed(collection, id ?? randomID(), eval_(body), { revision }))""".replace(
+                "eval_(body)", "window[body.make](...body.arguments)"), [collection, body, id, revision])
+
+    def launch(self, id=None, revision=1, **more):
+        return self.sealed("requests", {"make": "launch", "arguments": [more]}, id, revision)
+
+    def event(self, kind, **more):
+        return self.sealed("events", {"make": "happened", "arguments": [kind, more]})
+
+    def shown(self):
+        return self.run(SHOWN)
+
+    def deliver(self, message):
+        """As the push service would; returns once the worker has shown what it makes of it."""
+        before = self.worker.evaluate(f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}")
+        self.session.send("ServiceWorker.deliverPushMessage", {
+            "origin": self.site.address, "registrationId": self.registration, "data": message})
+        self.until(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification")
+
+    def push(self, message, expected):
+        """The notifications that are there once it was shown. `expected`: a title that must be among them."""
+        self.deliver(message)
+        self.until(lambda: any(one["title"] == expected for one in self.shown()), f"{expected}; {self.shown()}")
+        return self.shown()
+
+    def clear(self):
+        self.run("async () => { for (const one of await (await navigator.serviceWorker.ready).getNotifications()) one.close(); }")
+        self.until(lambda: self.shown() == [], "nothing is shown")
+
+    def as_paired(self):
+        """As it was when it had just been paired."""
+        self.clear()
+        self.run("""async () => {
+            const kinds = Object.keys(await notifications.wantedKinds(companion));
+            await notifications.setWantedKinds(companion, Object.fromEntries(kinds.map((kind) => [kind, true])));
+            await companion.device.store.write({ facts: { guise: "applocker", wantsPush: false } });
+            window.subscriptions.length = 0;
+            location.hash = "";
+        }""")
+
+    def end(self):
+        self.context.close()
+        self.site.stop()

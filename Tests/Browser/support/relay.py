@@ -1,0 +1,49 @@
+"""A network between a browser and a hub that can be cut, for an engine that has no switch for it."""
+
+import contextlib
+import socket
+import threading
+
+
+class Relay:
+    """Listens on `port` of 127.0.0.1 and passes on to `target`, unless it is cut."""
+
+    def __init__(self, target, port=0):
+        """`port`: 0 for any that is free; it stays the same."""
+        self.target, self.port, self.listener, self.pairs = target, port, None, set()
+        self.cut(False)
+
+    def cut(self, is_cut):
+        if self.listener:
+            self.listener.shutdown(socket.SHUT_RDWR)
+            self.listener.close()
+            self.listener = None
+        for one in list(self.pairs):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        if not is_cut:
+            self.listener = socket.create_server(("127.0.0.1", self.port))
+            self.port = self.listener.getsockname()[1]
+            threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+
+    def accept(self, listener):
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = listener.accept()
+                try:
+                    far = socket.create_connection(("127.0.0.1", self.target))
+                except OSError:
+                    near.close()
+                    continue
+                self.pairs |= {near, far}
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self.carry, args=[one, other], daemon=True).start()
+
+    def carry(self, one, other):
+        with contextlib.suppress(OSError):
+            while part := one.recv(65536):
+                other.sendall(part)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            self.pairs.discard(end)

@@ -1,0 +1,92 @@
+"""What a browser keeps of one companion, taken once and put into any number of fresh browsers: pairing takes seconds, this a
+moment. No script can read the keys that a companion keeps; the browser that is paired for this purpose remembers their bytes."""
+
+# Before the page's own scripts: remembers the bytes of every key that it keeps, by the place where it keeps it.
+REMEMBER_KEYS = """() => {
+    const [importKey, put] = [crypto.subtle.importKey, IDBObjectStore.prototype.put];
+    const bytesOf = new WeakMap();
+    crypto.subtle.importKey = async function (format, data, ...rest) {
+        const key = await importKey.call(this, format, data, ...rest);
+        if (format === "raw") bytesOf.set(key, btoa(Array.from(new Uint8Array(data), (byte) => String.fromCharCode(byte)).join("")));
+        return key;
+    };
+    IDBObjectStore.prototype.put = function (value, ...rest) {
+        if (value?.key instanceof CryptoKey) localStorage.setItem(`remembered/${this.name}/${value[this.keyPath]}`, bytesOf.get(value.key));
+        return put.call(this, value, ...rest);
+    };
+}"""
+
+COPY = """
+const opened = (name) => new Promise((resolve, reject) => {
+    const request = indexedDB.open(name);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+});
+const requested = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+});
+const text = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+const packed = (value, place) => {
+    if (value instanceof CryptoKey) {
+        const raw = localStorage.getItem(`remembered/${place}`);
+        if (raw === null) throw new Error(`the key at ${place} was not remembered`);
+        return { $: "key", algorithm: value.algorithm.name, usages: value.usages, raw };
+    }
+    if (value instanceof Uint8Array) return { $: "bytes", text: text(value) };
+    if (typeof value === "bigint") return { $: "bigint", text: String(value) };
+    if (value === undefined) return { $: "undefined" };
+    if (Array.isArray(value)) return value.map((inner) => packed(inner, place));
+    if (value === null || typeof value !== "object") return value;
+    if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error(`${value} is kept: extend storage.py`);
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, packed(inner, place)]));
+};
+const unpacked = async (value) => {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return Promise.all(value.map(unpacked));
+    switch (value.$) {
+        case "key": return crypto.subtle.importKey("raw", bytes(value.raw), value.algorithm, false, value.usages);
+        case "bytes": return bytes(value.text);
+        case "bigint": return BigInt(value.text);
+        case "undefined": return undefined;
+    }
+    const entries = Object.entries(value).map(async ([name, inner]) => [name, await unpacked(inner)]);
+    return Object.fromEntries(await Promise.all(entries));
+};
+"""
+
+TAKE = "async () => {" + COPY + """
+    const database = await opened("applocker");
+    const stores = {};
+    for (const name of database.objectStoreNames) {
+        const store = database.transaction(name).objectStore(name);
+        const [keys, values] = await Promise.all([requested(store.getAllKeys()), requested(store.getAll())]);
+        stores[name] = keys.map((key, index) => [packed(key), packed(values[index], `${name}/${key}`)]);
+    }
+    database.close();
+    const local = Object.entries(localStorage).filter(([name]) => !name.startsWith("remembered/"));
+    return { stores, local };
+}"""
+
+PUT = "async (taken) => {" + COPY + """
+    for (const [name, value] of taken.local) localStorage.setItem(name, value);
+    const { CompanionStore } = await import("/store/store.js");
+    (await CompanionStore.open()).close();
+    const database = await opened("applocker");
+    for (const [name, rows] of Object.entries(taken.stores)) {
+        const entries = await Promise.all(rows.map(async ([key, value]) => [await unpacked(key), await unpacked(value)]));
+        const store = database.transaction(name, "readwrite").objectStore(name);
+        await Promise.all(entries.map(([key, value]) => requested(store.keyPath === null ? store.put(value, key) : store.put(value))));
+    }
+    database.close();
+}"""
+
+
+def take(page):
+    return page.evaluate(TAKE)
+
+
+def put(page, taken):
+    """`page` is one of the same address that runs no app, such as /tests.html."""
+    page.evaluate(PUT, taken)

@@ -1,0 +1,151 @@
+"""What the tests of shared vaults have in common: two households at one hub, and their people's browsers without screens."""
+
+import contextlib
+import json
+import shutil
+
+import storage
+from computer import Computer
+from phone import PIN, Phone
+from waiting import eventually
+
+OPEN = """async (pin) => {
+    const { Companion } = await import("/core/companion.js");
+    const { madePicture } = await import("/tests/made-moments.js");
+    const companion = await Companion.open();
+    await companion.unlockWithPIN(pin);
+    window.v = { companion, madePicture, ours: async () => (await companion.vaults.list())[0] };
+}"""
+PAIR = """async ([link, name, pin]) => {
+    const { Companion } = await import("/core/companion.js");
+    const companion = await Companion.open();
+    await companion.pair(link, name);
+    await companion.setPIN(pin);
+    companion.close();
+}"""
+SEAL = """async ([seed, size]) => {
+    const { companion } = await window.v.ours();
+    const seal = async () => companion.pictures.seal(new Blob([await window.v.madePicture(...size, seed, "image/png", true)]));
+    window.v.photos = size ? [await seal()] : [];
+}"""
+SAVE = """async ([title, seed]) => {
+    const { companion } = await window.v.ours();
+    await companion.moments.save(null, { title, words: "", date: 1715961600 + seed, photos: window.v.photos });
+}"""
+TITLES = "async () => (await (await window.v.ours()).companion.moments.list()).moments.map(({ title }) => title).sort().join()"
+NAMES = "async () => (await (await window.v.ours()).membership.members()).map(({ name }) => name).join()"
+SENT = "async () => (await (await window.v.ours()).companion.device.store.waiting()).length === 0"
+# The newest key of the vault that this device has, and its epoch.
+NEWEST = """async () => {
+    const { companion } = await window.v.ours();
+    const entry = companion.device.keys.ring.entries.filter(({ kind }) => kind === 1).at(-1);
+    return [entry.epoch, Array.from(entry.key)];
+}"""
+
+
+class Neighbours:
+    """Anna's household and Ben's at one hub: what the hub keeps, and what the browsers of three devices keep. Their computers do not
+    run any more: nothing of a shared vault needs them."""
+
+    def __init__(self, household, browser, folder):
+        self.programs, self.port, self.folder, self.count = household.programs, household.first.port, folder, 0
+        with household.copy() as computer, contextlib.ExitStack() as stack:
+            other = Computer(self.programs, folder / "ben", self.port)
+            other.folder.mkdir()
+            stack.callback(other.end)
+            other.start_applocker()
+            other.expect("setup", passcode=True)
+            other.expect("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
+            other.until(other.is_connected)
+            self.anna = household.paired
+            self.ben = paired(browser, other, "Ben's phone")
+            self.cleo = paired(browser, computer, "Anna's desk")
+            computer.end()
+            shutil.copytree(computer.folder / "hub", folder / "hub")
+
+    @contextlib.contextmanager
+    def hub(self):
+        """As it was left, and running."""
+        self.count += 1
+        computer = Computer(self.programs, self.folder / str(self.count), self.port)
+        shutil.copytree(self.folder / "hub", computer.folder / "hub")
+        try:
+            computer.start_hub()
+            yield computer
+        finally:
+            computer.end()
+            shutil.rmtree(computer.folder, ignore_errors=True)
+
+
+def paired(browser, computer, name):
+    """What a browser keeps that was paired with the computer."""
+    context = browser.new_context(service_workers="block")
+    context.add_init_script(f"({storage.REMEMBER_KEYS})()")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{computer.port}/tests.html")
+    page.evaluate(PAIR, [computer.pair(), name, PIN])
+    taken = storage.take(page)
+    context.close()
+    return taken
+
+
+class Person:
+    """A browser whose companion is at work without its screens."""
+
+    def __init__(self, new_context, hub, taken):
+        self.phone = Phone(new_context, hub)
+        self.context, self.page = self.phone.context, self.phone.page
+        self.page.goto(f"{self.phone.address}/tests.html")
+        storage.put(self.page, taken)
+        self.page.evaluate(OPEN, PIN)
+
+    def do(self, script, given=None):
+        return self.page.evaluate(script, given)
+
+    def add(self, title, seed, size=(320, 240)):
+        """A moment in the vault; `size`: of its photo, None for none."""
+        self.do(SEAL, [seed, size])
+        self.do(SAVE, [title, seed])
+
+    def until(self, script, what, seconds=30):
+        eventually(lambda: self.do(script), what, seconds)
+
+    def sent(self):
+        self.until(SENT, "all is sent")
+
+    def sees(self, titles):
+        wanted = ",".join(sorted(titles))
+        self.until(f"async () => (await ({TITLES})()) === {json.dumps(wanted)}", wanted)
+
+
+def joins(inviter, guest, link=None, agrees=True):
+    """The guest asks by the inviter's link; the inviter sees who, and agrees."""
+    link = link or inviter.do("""async () => {
+        window.v.invited = await (await window.v.ours()).membership.invite();
+        return window.v.invited.link;
+    }""")
+    guest.do("""(link) => {
+        window.v.joining = window.v.companion.vaults.join(link).then((vault) => ({ id: vault.id, name: vault.name }), (error) => ({ code: error.code, message: error.message }));
+    }""", link)
+    inviter.until("""async () => {
+        const { membership } = await window.v.ours();
+        window.v.asking = await membership.asking(window.v.invited.invitation);
+        return window.v.asking !== null;
+    }""", "the guest's request arrives")
+    if agrees:
+        inviter.do("async () => (await window.v.ours()).membership.admit(window.v.invited.invitation, window.v.asking)")
+    else:
+        inviter.do("async () => (await window.v.ours()).membership.takeBack(window.v.invited.invitation)")
+    return inviter.do("() => window.v.asking.name"), guest.do("() => window.v.joining")
+
+
+def share(anna, *others):
+    """A vault with a moment of each in it, which all of them see."""
+    anna.do("async () => { await window.v.companion.vaults.create('MARKER-OURS'); }")
+    for other in others:
+        assert "id" in joins(anna, other)[1]
+    anna.add("MARKER-by-anna", 1)
+    others[0].add("MARKER-by-ben", 2)
+    for one in (anna, *others):
+        one.sees(["MARKER-by-anna", "MARKER-by-ben"])
+        one.sent()

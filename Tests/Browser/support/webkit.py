@@ -1,0 +1,90 @@
+"""WebKit, the engine of every browser on an iPhone: WebKitGTK's MiniBrowser, driven by Selenium through WebKitWebDriver.
+
+It has no push, no WebAuthn and no motion here; cryptography, storage, streams and service workers are the real ones."""
+
+import contextlib
+import glob
+import os
+import subprocess
+import tempfile
+import time
+
+from selenium.webdriver import WebKitGTK, WebKitGTKOptions
+from selenium.webdriver.webkitgtk.service import Service
+
+BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
+
+# What the tests call on `window` waits in a queue until this program has done it: WebDriver has no way to call back.
+START = """
+const [module, name, given, functions] = arguments;
+window.calls = [];
+window.answers = new Map();
+const ask = (name) => (...words) => new Promise((resolve, reject) => {
+    const id = window.answers.size;
+    window.answers.set(id, { resolve, reject });
+    window.calls.push({ id, name, words });
+});
+for (const name of functions) window[name] = ask(name);
+window.outcome = null;
+import("/tests/harness.js").then(({ run }) => run(module, name, given)).then(
+    (failure) => { window.outcome = { failure }; }, (error) => { window.outcome = { failure: String(error) }; });
+"""
+NEXT = "return { call: window.calls.shift() ?? null, outcome: window.outcome };"
+ANSWER = """
+const { resolve, reject } = window.answers.get(arguments[0]);
+if (arguments[2] === null) resolve(arguments[1]);
+else reject(new Error(arguments[2]));
+"""
+
+
+@contextlib.contextmanager
+def screen():
+    """An X server that nobody sees; its DISPLAY."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x900x24", "-nolisten", "tcp"], pass_fds=[writing],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as number:
+            yield f":{number.readline().strip()}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@contextlib.contextmanager
+def started(display):
+    """A browser with a profile of its own."""
+    with tempfile.TemporaryDirectory(prefix="applocker-webkit-", ignore_cleanup_errors=True) as home:
+        options = WebKitGTKOptions()
+        options.binary_location = sorted(glob.glob(BROWSERS))[-1]
+        options.add_argument("--automation")
+        environment = {**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home,
+                       "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1", "LIBGL_ALWAYS_SOFTWARE": "1", "GDK_BACKEND": "x11"}
+        browser = WebKitGTK(options=options, service=Service(env=environment))
+        browser.set_script_timeout(60)
+        browser.set_page_load_timeout(60)
+        try:
+            yield browser
+        finally:
+            browser.quit()
+
+
+def run(browser, module, name, functions, given=None):
+    """One test of Tests/JavaScript in the page that is open; `functions`: what it may call, by their names."""
+    browser.execute_script(START, module, name, given or {}, list(functions))
+    while True:
+        state = browser.execute_script(NEXT)
+        if call := state["call"]:
+            answer, problem = None, None
+            try:
+                answer = functions[call["name"]](*call["words"])
+            except Exception as error:  # It is the test's to fail by it.
+                problem = str(error)
+            browser.execute_script(ANSWER, call["id"], answer, problem)
+        elif state["outcome"]:
+            assert state["outcome"]["failure"] is None, state["outcome"]["failure"]
+            return
+        else:
+            time.sleep(0.02)

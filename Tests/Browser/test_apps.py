@@ -1,0 +1,161 @@
+"""Remote control of a real AppLocker: its apps, their schedules and categories, in two tabs, and beside the list on a desktop."""
+
+import json
+
+import pytest
+
+from overview_steps import command_succeeds, confirm, make
+from phone import DESKTOP, PIN, Phone
+from waiting import eventually
+
+
+@pytest.fixture
+def desktop(new_context, household, computer):
+    """The same device with a large screen."""
+    desktop = Phone(new_context, computer, DESKTOP).begin(household.paired)
+    yield desktop
+    desktop.quiet()
+
+
+def test_an_app_is_unlocked_and_locked_from_the_list(phone, computer):
+    page = phone.page
+    phone.go("apps", "Apps")
+    row = page.locator(".apps-row", has_text="diary")
+    row.get_by_text("Locked", exact=True).first.wait_for()
+    phone.picture("apps")
+    phone.check()
+    row.get_by_role("button", name="Unlock diary").click()
+    page.get_by_role("button", name="5 minutes", exact=True).wait_for()
+    phone.picture("apps-durations")
+    phone.check()
+    page.get_by_role("button", name="5 minutes", exact=True).click()
+    page.locator("dialog .keypad").wait_for()
+    phone.picture("apps-gate")
+    confirm(phone)
+    assert "open" in command_succeeds(phone, row)
+    row.get_by_text("Unlocked until").wait_for()
+    phone.picture("apps-unlocked")
+    assert json.loads(computer.run("app", "diary", "--json"))["state"] == "unlocked"
+    row.get_by_role("button", name="Lock diary", exact=True).click()
+    confirm(phone)
+    row.get_by_role("button", name="Unlock diary").wait_for()
+
+
+def app_page(phone):
+    """That of the program "diary"."""
+    phone.go("apps", "Apps")
+    phone.page.locator(".apps-row", has_text="diary").get_by_role("link").click()
+    phone.page.get_by_role("heading", name="diary", level=1).wait_for()
+    return phone.page
+
+
+def test_a_schedule_is_made_on_the_phone(phone, computer):
+    page = app_page(phone)
+    phone.picture("app")
+    phone.check()
+    page.get_by_text("Always locked").click()
+    page.get_by_role("heading", name="Schedule of diary").wait_for()
+    page.get_by_role("button", name="Inside", exact=True).click()
+    phone.picture("schedule")
+    phone.check()
+    page.get_by_role("button", name="Wednesday").click()
+    page.get_by_label("From").fill("22:15")
+    page.get_by_label("To").fill("06:30")
+    page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for()
+    page.get_by_role("button", name="Save").click()
+    confirm(phone)
+    page.get_by_role("heading", name="diary", exact=True, level=1).wait_for()
+    page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for()
+    assert json.loads(computer.run("app", "diary", "--json"))["schedule"] == "block mon,tue,thu,fri 22:15-06:30"
+    page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").click()
+    page.get_by_role("button", name="Always", exact=True).click()
+    page.get_by_role("button", name="Save").click()
+    confirm(phone)
+    page.get_by_text("Always locked").wait_for()
+
+
+def test_categories_are_chosen_on_the_phone(phone):
+    page = app_page(phone)
+    page.locator("button", has_text="In no category").click()
+    page.get_by_label("New category").fill("Secrets <b>")
+    phone.picture("categories")
+    phone.check()
+    page.get_by_role("button", name="Save").click()
+    confirm(phone)
+    page.locator(".apps-categories", has_text="Secrets <b>").wait_for()
+    phone.go("apps", "Apps")
+    page.get_by_role("heading", name="Secrets <b>").wait_for()
+
+
+def test_an_app_is_added_and_removed_on_the_phone(phone):
+    page = phone.page
+    phone.go("apps", "Apps")
+    page.get_by_role("button", name="Lock another app").click()
+    page.locator("dialog .row").first.wait_for()
+    phone.picture("add")
+    phone.check()
+    name = page.locator("dialog .row-title").first.inner_text()
+    page.get_by_label("Search installed apps").fill(name)
+    page.locator("dialog .row", has_text=name).first.click()
+    confirm(phone)
+    row = page.locator(".apps-row", has_text=name)
+    row.wait_for()
+    phone.picture("apps-two")
+    row.get_by_role("link").click()
+    page.get_by_role("button", name="Remove from the list").click()
+    confirm(phone)
+    page.get_by_role("heading", name="Apps", level=1).wait_for()
+    row.wait_for(state="detached")
+    page.locator(".apps-row", has_text="diary").wait_for()
+
+
+def test_two_tabs_show_the_same(phone, computer):
+    page = phone.page
+    second = phone.open_page()
+    second.goto(phone.address + "/#/apps")
+    second.get_by_role("heading", name="AppLocker is locked").wait_for()
+    second.locator(".keypad button:not([disabled])").first.wait_for()
+    second.keyboard.type(PIN)
+    second.keyboard.press("Enter")
+    second.locator(".apps-row", has_text="diary").wait_for()
+    computer.expect("unlock", "diary", passcode=True)
+    second.locator(".apps-row", has_text="Unlocked until").wait_for()
+    page.bring_to_front()
+    phone.go("apps", "Apps")
+    page.locator(".apps-row", has_text="Unlocked until").wait_for()
+    page.get_by_role("button", name="Lock all", exact=True).click()
+    confirm(phone)
+    command_succeeds(phone)
+    second.locator(".apps-row", has_text="Unlocked until").wait_for(state="detached")
+
+
+def test_a_desktop_shows_an_app_beside_the_list(desktop):
+    page = desktop.page
+    make(desktop, "blocked", 1)
+    desktop.go("apps", "Apps")
+    page.get_by_text("Choose an app").wait_for()
+    link = page.locator(".apps-link").first
+    link.focus()
+    page.keyboard.press("Enter")
+    page.locator(".apps-pane .apps-head").wait_for()
+    eventually(lambda: page.evaluate("() => document.activeElement.getAttribute('aria-current')") == "true", "the chosen row has the focus")
+    desktop.picture("apps")
+    desktop.check()
+    desktop.becomes("dark")
+    desktop.picture("apps")
+    desktop.becomes("light")
+    # By keyboard alone: a sheet gives the focus back to what opened it.
+    page.get_by_role("button", name="Unlock diary").focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    eventually(lambda: page.evaluate("() => document.activeElement.getAttribute('aria-label')") == "Unlock diary", "the focus comes back")
+    desktop.go("home", "Home")
+    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    desktop.picture("home")
+    desktop.check()
+    desktop.go("alerts", "Alerts")
+    page.locator(".alert").first.wait_for()
+    desktop.picture("alerts")
+    desktop.check()

@@ -1,0 +1,223 @@
+"""A decoy PIN, set and opened through the pages, and that no screen tells it from the real one."""
+
+import datetime
+import re
+
+from phone import DESKTOP, PIN, Phone
+from waiting import eventually
+
+DECOY = "904417"
+TABS = ["home", "alerts", "apps", "notes", "photos", "moments"]
+# What was done is another log for each vault; only that it is there is compared.
+OWN = {"audit"}
+# Counts what a screen waits for (the hub, the database, the browser's cryptography) and what it does with it. `settled` resolves when
+# it waits for nothing, and changes nothing, for five frames.
+COUNT_WORK = """() => {
+    let [waiting, begun] = [0, 0];
+    const ended = () => void (waiting -= 1);
+    const count = () => {
+        waiting += 1;
+        begun += 1;
+    };
+    const counted = (owner, name) => {
+        const real = owner[name];
+        owner[name] = function (...given) {
+            count();
+            const promise = real.apply(this, given);
+            promise.then(ended, ended);
+            return promise;
+        };
+    };
+    counted(window, "fetch");
+    for (const name of ["json", "text", "arrayBuffer"]) counted(Response.prototype, name);
+    for (const name of ["decrypt", "deriveBits", "deriveKey", "digest", "encrypt", "exportKey", "importKey", "sign", "verify"]) counted(SubtleCrypto.prototype, name);
+    for (const name of ["estimate", "persisted"]) counted(StorageManager.prototype, name);
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = function (...given) {
+        count();
+        const made = transaction.apply(this, given);
+        for (const kind of ["complete", "abort"]) made.addEventListener(kind, ended);
+        return made;
+    };
+    new MutationObserver(() => void (begun += 1)).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    window.settled = async () => {
+        for (let calm = 0; calm < 5;) {
+            const before = begun;
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+            calm = waiting === 0 && begun === before ? calm + 1 : 0;
+        }
+    };
+}"""
+
+
+def settings_pages(phone):
+    phone.go("settings", "Settings")
+    phone.page.locator(".settings-link").first.wait_for()
+    return phone.page.evaluate("() => [...document.querySelectorAll('.settings-link')].map((link) => link.hash.slice(2))")
+
+
+def seen(phone, address):
+    """Elements, classes, states and words of a screen; digits count as one, as times and sizes go on."""
+    page = phone.page
+    before = page.locator("main.screen > .screen-head").element_handle()
+    phone.go(address)
+    # Another screen has another head.
+    page.wait_for_function("(before) => !before.isConnected && document.querySelector('main.screen > .screen-head')", arg=before)
+    assert page.evaluate("() => location.hash") == f"#/{address}"
+    page.evaluate("() => settled()")
+    found = page.evaluate("""() => {
+        const told = (node) => node.nodeType === Node.TEXT_NODE ? node.textContent : node.nodeType !== Node.ELEMENT_NODE ? ""
+            : `<${node.tagName} ${["class", "hidden", "disabled", "aria-current", "aria-checked", "type", "role"].map((name) => node.getAttribute(name) ?? "-").join("|")}`
+                + `${node.checked ? "*" : ""}>${[...node.childNodes].map(told).join("")}`;
+        return told(document.querySelector("#app"));
+    }""")
+    return re.sub(r"Just now|\d+|a moment ago", "0", found)
+
+
+def everything(phone):
+    """Each screen, from the tabs on; settings are listed first, so that none follows itself."""
+    pages = settings_pages(phone)
+    screens = {address: seen(phone, address) for address in TABS + ["settings"] + pages}
+    return {address: (bool(found) if address.split("/")[-1] in OWN else found) for address, found in screens.items()}
+
+
+def matches(found, wanted):
+    assert list(found) == list(wanted), f"{list(found)} instead of {list(wanted)}"
+    for address, screen in wanted.items():
+        if found[address] != screen:
+            at = next((index for index, (one, two) in enumerate(zip(str(found[address]), str(screen))) if one != two), 0)
+            raise AssertionError(f"{address}: …{str(found[address])[max(0, at - 150):at + 150]}… instead of …{str(screen)[max(0, at - 150):at + 150]}…")
+
+
+def with_decoy(phone, notes={}):
+    """Notes by their titles, with the PIN behind which each is written."""
+    phone.inside("await companion.decoy.set(given);", DECOY)
+    for title, pin in notes.items():
+        phone.inside("await companion.notes.save(null, { title: given, body: 'milk' });", title, pin=pin)
+
+
+def test_no_screen_tells_the_decoy_from_a_phone_without_one(phone):
+    page = phone.page
+    page.add_init_script(f"({COUNT_WORK})()")
+    page.reload()
+    # How long ago something was is the same both times.
+    page.clock.set_fixed_time(datetime.datetime.now())
+    phone.unlock()
+    before = everything(phone)
+    phone.go("settings/decoy", "Decoy PIN")
+    phone.check()
+    phone.picture("decoy")
+    page.get_by_role("button", name="Set a decoy PIN").click()
+    page.get_by_role("heading", name="Type the PIN you have now").wait_for()
+    phone.type_pin()
+    for heading in ("Choose the decoy PIN", "Type the decoy PIN again"):
+        page.get_by_role("heading", name=heading).wait_for()
+        phone.type_pin(DECOY)
+    page.get_by_text("The decoy PIN is set").wait_for()
+    page.get_by_text("You see this behind your own PIN alone").wait_for()
+    phone.check()
+    phone.picture("decoy-set")
+    phone.lock()
+    phone.unlock(DECOY)
+    matches(everything(phone), before)
+
+
+def test_slips_and_poor_pins_are_said(phone):
+    with_decoy(phone)
+    phone.lock()
+    phone.unlock(DECOY)
+    page = phone.page
+    phone.go("settings/decoy", "Decoy PIN")
+    page.get_by_role("button", name="Set a decoy PIN").click()
+    page.get_by_role("heading", name="Type the PIN you have now").wait_for()
+    phone.check()
+    phone.type_pin("918273")
+    page.get_by_text("The PIN is wrong").wait_for()
+    phone.type_pin(DECOY)
+    page.get_by_role("heading", name="Choose the decoy PIN").wait_for()
+    phone.type_pin("123456")
+    page.get_by_text("guessed first").wait_for()
+    phone.type_pin(DECOY)
+    page.get_by_role("heading", name="Type the decoy PIN again").wait_for()
+    phone.type_pin(DECOY)
+    page.get_by_text("This is the PIN that you have already").wait_for()
+
+
+def test_each_vault_is_written_and_read_by_itself(phone):
+    with_decoy(phone, {"Really mine": PIN, "Shopping": DECOY})
+    page = phone.page
+    for pin, own, other in ((DECOY, "Shopping", "Really mine"), (PIN, "Really mine", "Shopping")):
+        phone.lock()
+        phone.unlock(pin)
+        phone.go("notes")
+        # It asks by itself.
+        page.get_by_role("heading", name="Open your notes").wait_for()
+        phone.type_pin(pin)
+        page.get_by_text(own).first.wait_for()
+        assert page.get_by_text(other).count() == 0
+        assert page.get_by_text("can’t be opened").count() == 0
+
+
+def test_an_address_of_the_other_vault_says_nothing(phone):
+    with_decoy(phone, {"Really mine": PIN})
+    page = phone.page
+    note = phone.inside("return (await companion.notes.list()).notes[0].id;")
+    phone.go(f"notes/{note}")
+    page.get_by_role("heading", name="Open your notes").wait_for()
+    page.reload()
+    phone.unlock(DECOY)
+    eventually(lambda: page.evaluate("() => location.hash") == "#/notes", "the list")
+    page.get_by_role("heading", name="Open your notes").wait_for()
+    assert page.get_by_text("can’t be shown").count() == 0
+    phone.lock()
+    phone.go(f"notes/{note}")
+    phone.unlock(PIN)
+    page.get_by_role("heading", name="Open your notes").wait_for()
+    phone.type_pin()
+    # Its own is where it was.
+    page.get_by_label("Title").wait_for()
+    assert page.get_by_label("Title").input_value() == "Really mine"
+    assert page.evaluate("() => location.hash") == f"#/notes/{note}"
+
+
+def test_the_hub_counts_both_alike(phone):
+    """A real hub: each wrong one is one, each right one begins anew, and neither is asked twice."""
+    with_decoy(phone)
+    counts = phone.page.evaluate("""async ([real, decoy]) => {
+        const { Companion } = await import("/core/companion.js");
+        const companion = await Companion.open();
+        const counts = [];
+        for (const pin of ["318246", real, "318246", decoy, "318246", "318247", decoy]) {
+            await companion.unlockWithPIN(pin).catch(() => {});
+            counts.push((await companion.pinState()).failures);
+            companion.lockTab();
+        }
+        companion.close();
+        return counts;
+    }""", [PIN, DECOY])
+    assert counts == [1, 0, 1, 0, 1, 2, 0], counts
+
+
+def test_it_is_removed_with_all_that_was_behind_it(phone):
+    with_decoy(phone)
+    page = phone.page
+    phone.go("settings/decoy", "Decoy PIN")
+    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("heading", name="Remove the decoy PIN?").wait_for()
+    phone.check()
+    phone.type_pin()
+    page.get_by_text("The decoy PIN was removed").wait_for()
+    page.get_by_role("button", name="Set a decoy PIN").wait_for()
+    phone.lock()
+    phone.type_pin(DECOY)
+    page.get_by_text("The PIN is wrong").wait_for()
+    phone.unlock()
+
+
+def test_it_is_well_laid_out_on_a_desktop(new_context, household, computer):
+    desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
+    desk.go("settings/decoy", "Settings")
+    desk.page.get_by_role("button", name="Set a decoy PIN").wait_for()
+    desk.check()
+    desk.picture("decoy")
+    desk.quiet()

@@ -1,0 +1,99 @@
+"""Pairing, the PIN, the cover and the lock, as a person meets them."""
+
+import pytest
+
+import pages
+from phone import DESKTOP, PIN, Phone
+
+
+def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
+    page = phone.page
+    page.get_by_role("heading", name="Could you get back in?").wait_for()
+    phone.check()
+    page.get_by_role("button", name="How to print one").click()
+    page.get_by_role("heading", name="Recovery sheet", level=1).wait_for()
+    phone.go("home", "Home")
+    page.get_by_role("button", name="I have a sheet").click()
+    phone.go("alerts", "Alerts")
+    phone.go("home", "Home")
+    page.get_by_text("Monitoring", exact=True).wait_for()
+    assert page.get_by_role("heading", name="Could you get back in?").count() == 0
+
+
+def test_the_gate_opens_by_the_pin_alone(phone):
+    page = phone.page
+    phone.picture("home")
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    phone.check()
+    phone.picture("gate")
+    assert page.locator(".tabs").count() == 0
+    phone.tap_pin("918273")
+    page.get_by_text("The PIN is wrong. 9 tries left").wait_for()
+    phone.picture("gate-wrong")
+    assert page.locator(".tabs").count() == 0
+    phone.tap_pin()
+    page.locator(".tabs").wait_for(timeout=30_000)
+
+
+def test_a_pin_is_typed_on_a_keyboard_as_well(phone):
+    page = phone.page
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    page.keyboard.type(PIN)
+    page.keyboard.press("Enter")
+    page.locator(".tabs").wait_for()
+    page.reload()
+    page.get_by_role("button", name="Use letters").click()
+    page.get_by_label("PIN", exact=True).fill(PIN)
+    page.keyboard.press("Enter")
+    page.locator(".tabs").wait_for()
+
+
+def test_an_unseen_page_shows_its_cover_alone(phone):
+    page = phone.page
+    assert page.locator("#cover").is_hidden()
+    page.evaluate("() => window.dispatchEvent(new Event('blur'))")
+    assert page.locator("#cover").is_visible()
+    assert page.evaluate("() => getComputedStyle(document.querySelector('#app')).visibility") == "hidden"
+    phone.picture("cover")
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    assert page.locator("#cover").is_hidden()
+
+
+@pytest.fixture
+def site():
+    """The companion's files alone, without a hub."""
+    site = pages.Site()
+    yield site
+    site.stop()
+
+
+def test_without_a_link_the_page_says_how_to_get_one(new_context, site):
+    new = Phone(new_context, site)
+    new.page.goto(new.address)
+    new.page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    new.check()
+    new.picture("welcome")
+    new.page.get_by_label("Or paste the link here").fill("https://example.org/")
+    new.page.get_by_role("button", name="Continue").click()
+    new.page.get_by_text("This is not a pairing link").wait_for()
+    new.quiet()
+
+
+def test_a_weak_pin_and_two_that_differ_are_refused_in_words(new_context, computer):
+    new = Phone(new_context, computer, DESKTOP, "dark")
+    new.page.goto(computer.pair())
+    new.page.get_by_role("button", name="Pair this device").wait_for()
+    new.picture("pairing")
+    new.check()
+    new.page.get_by_role("button", name="Pair this device").click()
+    new.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
+    new.type_pin("123456")
+    new.page.get_by_text("Digits or letters in a row are guessed first").wait_for()
+    new.type_pin()
+    new.page.get_by_role("heading", name="Type it again").wait_for()
+    new.type_pin("837465")
+    new.page.get_by_text("The two PINs differ").wait_for()
+    new.picture("first-pin")
+    assert "#pair=" not in new.page.url

@@ -1,0 +1,175 @@
+"""A companion that nobody looks at locks: in a tab that is really hidden, frozen, and shown again."""
+
+import pytest
+
+import pages
+import raw_chromium
+from waiting import eventually
+
+PREPARE = """(async () => {
+    // Time stands still until a test moves it: both clocks by `skew`, and the timers too by `advance`.
+    window.skew = { monotonic: 0, wall: 0 };
+    const start = Date.now();
+    const clocks = { monotonic: () => window.skew.monotonic, wall: () => start + window.skew.wall };
+    const [later, cancel] = [window.setTimeout.bind(window), window.clearTimeout.bind(window)];
+    const waiting = new Map();
+    // The lock's own timers are the only ones of at least a second here.
+    window.setTimeout = (body, milliseconds, ...rest) => {
+        if (!(milliseconds >= 1000)) return later(body, milliseconds, ...rest);
+        const id = `held ${waiting.size}`;
+        waiting.set(id, { body, at: window.skew.monotonic + milliseconds });
+        return id;
+    };
+    window.clearTimeout = (id) => void (waiting.has(id) ? waiting.set(id, null) : cancel(id));
+    window.advance = (milliseconds) => {
+        window.skew.monotonic += milliseconds;
+        window.skew.wall += milliseconds;
+        for (const [id, timer] of waiting) {
+            if (!timer || timer.at > window.skew.monotonic) continue;
+            waiting.set(id, null);
+            timer.body();
+        }
+    };
+    const { Companion } = await import("/core/companion.js");
+    const { AutoLock } = await import("/core/autolock.js");
+    const { MadeHousehold } = await import("/tests/made-household.js");
+    const household = await MadeHousehold.make();
+    household.serve();
+    window.companion = await Companion.open();
+    await companion.pair(household.link(), "phone");
+    await companion.setPIN("735102");
+    window.lock = new AutoLock(companion, document, clocks);
+    await lock.ready;
+    // After AutoLock's own listener, before anything is painted.
+    document.addEventListener("visibilitychange", () => (window.seen = `${document.visibilityState} ${companion.state}`));
+    companion.addEventListener("state", () => localStorage.setItem("state", companion.state));
+})()"""
+
+
+class Hidden:
+    def __init__(self, chromium, address):
+        self.profile = chromium.new_profile()
+        self.tab = chromium.open(address + "/tests.html", self.profile)
+        self.other = chromium.open("about:blank", self.profile)
+        self.tab.show()
+        self.until("document.visibilityState === 'visible' && location.pathname === '/tests.html'")
+        self.tab.run(PREPARE)
+
+    def until(self, condition):
+        eventually(lambda: self.tab.run(condition), f"{condition}; {self.tab.run('window.seen')}")
+
+    def advance(self, seconds):
+        self.tab.run(f"advance({seconds * 1000})")
+
+    def hide(self):
+        self.other.show()
+        self.until("document.visibilityState === 'hidden'")
+
+    def show(self):
+        self.tab.show()
+        self.until("document.visibilityState === 'visible'")
+        return self.tab.run("window.seen")
+
+    def unlock(self):
+        self.tab.run("companion.unlockWithPIN('735102')")
+        equal(self.tab.run("companion.state"), "unlocked")
+
+
+@pytest.fixture(scope="module")
+def browser_and_site():
+    """One browser; each test has a profile of its own in it."""
+    chromium = raw_chromium.RawChromium()
+    with pages.served() as address:
+        yield chromium, address
+    chromium.end()
+
+
+@pytest.fixture
+def hidden(browser_and_site):
+    """A companion of its own, unlocked, in a tab that is shown."""
+    chromium, address = browser_and_site
+    hidden = Hidden(chromium, address)
+    yield hidden
+    chromium.forget(hidden.profile)
+
+
+def equal(found, wanted):
+    assert found == wanted
+
+
+def test_a_short_look_away_leaves_it_open(hidden):
+    equal(hidden.tab.run("lock.seconds"), 60)
+    hidden.hide()
+    hidden.advance(59)
+    equal(hidden.show(), "visible unlocked")
+
+
+def test_it_locks_by_itself_while_it_is_hidden(hidden):
+    hidden.hide()
+    hidden.advance(59)
+    equal(hidden.tab.run("companion.state"), "unlocked")
+    hidden.advance(1)
+    equal(hidden.tab.run("companion.state"), "locked")
+    equal(hidden.tab.run("document.visibilityState"), "hidden")
+    hidden.show()
+
+
+def test_a_timer_that_never_came_locks_before_anything_is_seen(hidden):
+    """A device that slept: only the clock on the wall went on."""
+    hidden.unlock()
+    hidden.tab.run("lock.set(300)")
+    hidden.hide()
+    hidden.tab.run("(skew.wall += 301e3, 0)")
+    equal(hidden.show(), "visible locked")
+
+
+def test_a_clock_that_was_set_back_does_not_extend_it(hidden):
+    hidden.unlock()
+    hidden.hide()
+    hidden.tab.run("(skew.monotonic += 301e3, skew.wall -= 3600e3, 0)")
+    equal(hidden.show(), "visible locked")
+    hidden.unlock()
+    hidden.hide()
+    # Slept for longer than an hour, and set back by a little more than that.
+    hidden.tab.run("(skew.wall -= 5e3, 0)")
+    equal(hidden.show(), "visible locked")
+
+
+def test_a_frozen_page_is_locked_when_it_goes_on(hidden):
+    hidden.unlock()
+    hidden.hide()
+    hidden.tab.send("Page.setWebLifecycleState", state="frozen")
+    hidden.tab.send("Page.setWebLifecycleState", state="active")
+    hidden.tab.run("(skew.monotonic += 301e3, 0)")
+    equal(hidden.show(), "visible locked")
+
+
+def test_at_once_is_at_once(hidden):
+    hidden.unlock()
+    hidden.tab.run("lock.set(0)")
+    hidden.tab.run("companion.unlockWithPIN('735102')")
+    hidden.hide()
+    equal(hidden.tab.run("[window.seen, companion.state]"), ["hidden locked", "locked"])
+    hidden.show()
+
+
+def test_the_setting_is_kept(hidden):
+    hidden.tab.run("lock.set(300)")
+    equal(hidden.tab.run("""(async () => {
+        const { AutoLock } = await import("/core/autolock.js");
+        const other = new AutoLock(companion, document);
+        await other.ready;
+        other.end();
+        return other.seconds;
+    })()"""), 300)
+    equal(hidden.tab.run("lock.set(61).then(() => 'taken', (error) => error.name)"), "RangeError")
+    hidden.tab.run("lock.set(0)")
+
+
+def test_leaving_the_page_locks(hidden):
+    hidden.tab.run("lock.set(0)")
+    hidden.unlock()
+    equal(hidden.tab.run("localStorage.getItem('state')"), "unlocked")
+    hidden.tab.run("(location.href = '/tests.html?another', 0)")
+    hidden.until("location.search === '?another' && document.readyState === 'complete'")
+    equal(hidden.tab.run("localStorage.getItem('state')"), "locked")

@@ -1,0 +1,54 @@
+"""Home, with a real hub and a real AppLocker behind it."""
+
+import pytest
+
+from overview_steps import confirm
+from phone import DESKTOP
+
+
+def test_home_shows_the_computer_live(phone):
+    page = phone.page
+    page.get_by_role("heading", name="Integrity of this device").wait_for()
+    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    assert "Locked apps\n1" in page.locator(".home-facts").inner_text().replace("\n\n", "\n")
+    phone.picture("home")
+    phone.check()
+    phone.becomes("dark")
+    phone.picture("home")
+    phone.becomes("light")
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    phone.size = DESKTOP
+    phone.picture("home")
+
+
+def test_a_photo_is_taken_from_home(phone):
+    page = phone.page
+    page.get_by_role("button", name="Take a photo").click()
+    confirm(phone)
+    page.get_by_role("link", name="Show photos").wait_for(timeout=30_000)
+    phone.picture("home-photo")
+
+
+@pytest.mark.clock
+def test_without_a_hub_nothing_is_claimed(phone, computer):
+    page = phone.page
+    # No service worker here keeps the screen's module: it is loaded while the hub is there.
+    phone.go("alerts", "Alerts")
+    phone.go("home", "Home")
+    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    computer.stop_hub()
+    page.locator(".connection", has_text="Not connected").wait_for(timeout=30_000)
+    page.locator(".home-computer .badge", has_text="Away").wait_for()
+    phone.picture("home-offline")
+    phone.check()
+    phone.go("alerts", "Alerts")
+    page.locator(".alert").first.wait_for()
+    page.get_by_role("button", name="Refresh").click()
+    page.locator(".toast").wait_for()
+    phone.picture("alerts-offline")
+    computer.start_hub()
+    computer.until(computer.is_connected, 60)
+    phone.go("home", "Home")
+    # The phone connects again by itself, and asks who else is there: each pause lasts a minute at most.
+    page.clock.fast_forward(60_000)
+    page.locator(".home-computer .badge", has_text="Live").wait_for(timeout=60_000)

@@ -1,0 +1,27 @@
+"""Home while what it shows changes."""
+
+from waiting import eventually
+
+# From now on it takes for ever to read which computer was chosen; `window.isHeld`: it is being read.
+HOLD = """async () => {
+    const { CompanionStore } = await import("/store/store.js");
+    const read = CompanionStore.prototype.fact;
+    window.isHeld = false;
+    CompanionStore.prototype.fact = function (name, ...rest) {
+        if (name !== "chosenComputer") return read.call(this, name, ...rest);
+        window.isHeld = true;
+        return new Promise(() => {});
+    };
+}"""
+
+
+def test_home_is_drawn_whole_while_a_report_is_being_read(phone, computer):
+    page = phone.page
+    page.locator(".home-main").get_by_role("heading").first.wait_for()
+    page.evaluate(HOLD)
+    computer.expect("unlock", "diary", passcode=True)
+    eventually(lambda: page.evaluate("isHeld"), "the computer's report")
+    computer.stop_hub()
+    # The end of the connection draws the card again, of what was read before.
+    page.get_by_text("Last seen").first.wait_for()
+    assert phone.noise == []

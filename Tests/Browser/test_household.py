@@ -1,0 +1,181 @@
+"""The settings that reach beyond this device: the household's devices, the hub, notifications, updates, and leaving."""
+
+import shutil
+
+import pytest
+
+from settings_steps import page_of
+from waiting import eventually
+
+
+def test_a_device_is_renamed_and_removed(phone, computer):
+    other = phone.another(name="Tom's <b>phone</b> 🦊").pair()
+    page = page_of(phone, "devices", "Devices")
+    page.get_by_role("button", name="Tom's <b>phone</b> 🦊").wait_for(timeout=30_000)
+    phone.check()
+    phone.picture("devices")
+    page.get_by_role("button", name="Tom's <b>phone</b> 🦊").click()
+    page.get_by_role("button", name="Rename").wait_for()
+    phone.picture("device")
+    phone.check()
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("Name", exact=True).fill(" ")
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_text("A device needs a name").wait_for()
+    page.get_by_label("Name", exact=True).fill("Tom’s tablet")
+    page.get_by_role("button", name="Rename").click()
+    phone.confirm("Rename this device?")
+    page.get_by_text("Renamed").wait_for()
+    page.get_by_role("button", name="Tom’s tablet").wait_for()
+    assert "Tom’s tablet" in computer.run("devices", "--json")
+    page.get_by_role("button", name="Tom’s tablet").click()
+    page.get_by_role("button", name="Remove it").click()
+    page.get_by_text("Your keys are replaced").wait_for()
+    phone.picture("device-remove")
+    phone.type_pin()
+    page.get_by_text("The device was removed").wait_for(timeout=30_000)
+    eventually(lambda: page.get_by_role("button", name="Tom’s tablet").count() == 0)
+    other.page.get_by_text("This device was removed from the household").wait_for(timeout=30_000)
+    page.locator(".row", has_text="Computer ·").click()
+    page.get_by_text("A computer is removed at a computer").wait_for()
+    assert page.get_by_role("button", name="Remove it").count() == 0
+    page.get_by_role("button", name="Close").click()
+
+
+def test_sync_says_what_it_knows(phone, computer):
+    page = page_of(phone, "sync", "Sync and storage")
+    page.get_by_text("Up to date", exact=True).wait_for()
+    page.get_by_role("button", name="Sync now").click()
+    page.get_by_text("Everything is up to date").wait_for()
+    computer.stop_hub()
+    page.get_by_text("Not connected", exact=True).wait_for(timeout=30_000)
+    page.get_by_role("button", name="Sync now").click()
+    page.locator(".section-foot", has_text="The hub can't be reached").wait_for()
+    phone.check()
+    phone.picture("sync-offline")
+    computer.start_hub()
+    phone.online_again()
+    page.get_by_text("Up to date", exact=True).wait_for(timeout=30_000)
+
+
+def test_what_the_hub_must_not_do_is_told(phone):
+    phone.inside("await companion.device.misbehaved('an older list of devices than the computer knows');")
+    page = page_of(phone, "sync", "Sync and storage")
+    page.get_by_text("The hub served an older list of devices than the computer knows; it was refused.").wait_for()
+    phone.check()
+    phone.picture("sync-misbehaviour")
+
+
+def test_leaving_with_unsent_changes_is_warned_of(phone):
+    page = page_of(phone, "remove", "Remove this device")
+    # What is on its way still is warned of, until the hub has it.
+    eventually(lambda: not page.get_by_text("on this device alone").is_visible(), "all is sent")
+    # One that the hub did not take: it stays until the note is changed or deleted.
+    phone.inside("""
+        const { store } = companion.device;
+        const note = await companion.notes.save(null, { title: "Refused", body: "" });
+        const key = `notes/${note.id}`;
+        let row = null;
+        while (!(row = await store.record(key)) || (await store.waitingFor(key))) await new Promise((done) => setTimeout(done, 10));
+        await store.write({ waiting: [{ key, record: row.record, problem: "too_large" }] });""")
+    page_of(phone, "sync", "Sync and storage")
+    page.get_by_text("Changes the hub did not take").wait_for()
+    phone.check()
+    page_of(phone, "remove", "Remove this device")
+    page.get_by_text("1 change of your notes is on this device alone").wait_for()
+    phone.check()
+    phone.picture("remove-unsent")
+
+
+PUSH = """async () => {
+    // Chromium has no push service here; the hub gets what one would give.
+    const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
+    const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("=", "").replaceAll("+", "-").replaceAll("/", "_");
+    const keys = { p256dh: text(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey))), auth: text(new Uint8Array(16)) };
+    let subscription = null;
+    PushManager.prototype.getSubscription = async () => subscription;
+    PushManager.prototype.subscribe = async ({ applicationServerKey }) => (subscription = {
+        endpoint: "https://push.example/1", options: { applicationServerKey: applicationServerKey.buffer ?? applicationServerKey },
+        toJSON: () => ({ endpoint: "https://push.example/1", expirationTime: null, keys }),
+        unsubscribe: async () => (subscription = null, true),
+    });
+}"""
+
+
+@pytest.mark.service_worker
+def test_notifications_are_turned_on_chosen_and_turned_off(phone):
+    phone.context.grant_permissions(["notifications"])
+    phone.page.evaluate(PUSH)
+    page = page_of(phone, "notifications", "Notifications")
+    page.get_by_role("switch", name="Notifications").click()
+    page.get_by_role("heading", name="Which ones").wait_for(timeout=30_000)
+    has_push = "return (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;"
+    assert phone.inside(has_push) is True
+    phone.check()
+    phone.picture("notifications-on")
+    page.get_by_role("switch", name="A wrong passcode").click()
+    eventually(lambda: phone.inside("return companion.device.store.fact('noticeKinds', {});").get("failed") is False)
+    page_of(phone, "notifications", "Notifications")
+    page.get_by_role("heading", name="Which ones").wait_for()
+    assert not page.get_by_role("switch", name="A wrong passcode").is_checked()
+    assert page.get_by_role("switch", name="An app waits").is_checked()
+    page.get_by_role("switch", name="Notifications").click()
+    page.get_by_role("heading", name="Which ones").wait_for(state="detached")
+    assert phone.inside(has_push) is False
+
+
+@pytest.mark.service_worker
+def test_the_version_has_the_hash_of_its_files(phone):
+    page = page_of(phone, "about", "Version and update")
+    page.get_by_text("Opens without a network").wait_for(timeout=30_000)
+    shown = page.locator(".settings-hash").get_attribute("aria-label")
+    assert shown == page.evaluate("async () => (await (await fetch('/assets.json')).json()).version")
+    assert page.locator(".settings-hash").inner_text().replace(" ", "").replace("\n", "") == shown
+    page.get_by_role("button", name="Look for an update").click()
+    page.get_by_text("This is the hub’s version").wait_for()
+
+
+@pytest.mark.service_worker
+def test_an_update_that_waits_is_offered(phone, computer):
+    page = page_of(phone, "about", "Version and update")
+    page.get_by_text("Opens without a network").wait_for(timeout=30_000)
+    before = page.locator(".settings-hash").get_attribute("aria-label")
+    phone.check()
+    computer.stop_hub()
+    newer = shutil.copytree(computer.web, computer.folder / "newer")
+    with (newer / "styles/settings.css").open("a") as file:
+        file.write("\n.settings-new { color: inherit; }\n")
+    computer.start_hub(newer)
+    page.get_by_role("button", name="Look for an update").click()
+    page.get_by_text("Another version waits").wait_for(timeout=30_000)
+    phone.check()
+    phone.picture("about-update")
+    assert page.locator(".settings-hash").get_attribute("aria-label") == before, "not taken unasked"
+    page.get_by_role("button", name="Update", exact=True).click()
+    phone.unlock()
+    page_of(phone, "about", "Version and update")
+    page.locator(".settings-hash").wait_for()
+    assert page.locator(".settings-hash").get_attribute("aria-label") != before
+
+
+def test_this_device_is_removed_after_the_gate(phone, computer):
+    page = page_of(phone, "remove", "Remove this device")
+    page.get_by_role("button", name="Remove this device").click()
+    page.get_by_role("heading", name="Remove this device?").wait_for()
+    phone.picture("remove")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Remove this device").click()
+    phone.type_pin()
+    page.get_by_role("heading", name="Welcome to AppLocker").wait_for(timeout=30_000)
+    eventually(lambda: phone.name not in computer.run("devices", "--json"))
+    left = page.evaluate("""async () => {
+        const database = await new Promise((resolve) => { const request = indexedDB.open("applocker"); request.onsuccess = () => resolve(request.result); });
+        const stores = [...database.objectStoreNames];
+        const counts = await Promise.all(stores.map((store) => new Promise((resolve) => {
+            const request = database.transaction(store).objectStore(store).count();
+            request.onsuccess = () => resolve(request.result);
+        })));
+        database.close();
+        return counts;
+    }""")
+    assert not any(left), left

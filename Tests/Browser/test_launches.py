@@ -1,0 +1,159 @@
+"""A launch that the kernel holds, answered on the phone, with a real hub and a real AppLocker."""
+
+import json
+
+import pytest
+
+from overview_steps import command_succeeds, confirm, make, start_diary
+from phone import PIN, Phone
+from waiting import eventually
+
+
+@pytest.mark.clock
+def test_a_held_launch_goes_on_after_approve(phone, computer):
+    page = phone.page
+    process = start_diary(computer)
+    card = page.locator(".launch")
+    # The buttons wake half a second after the card came.
+    card.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
+    phone.picture("launch")
+    phone.check()
+    assert process.poll() is None
+    card.get_by_role("button", name="Approve", exact=True).click()
+    command_succeeds(phone, card)
+    assert process.wait(20) == 0
+    phone.picture("launch-approved")
+    # It stays for five seconds, to be read.
+    page.clock.fast_forward(6000)
+    card.wait_for(state="detached")
+
+
+def test_a_denied_launch_ends(phone, computer):
+    process = start_diary(computer)
+    card = phone.page.locator(".launch")
+    card.get_by_role("button", name="Deny", exact=True).click()
+    command_succeeds(phone, card)
+    assert process.wait(20) != 0
+
+
+def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, computer):
+    """Paired by the link; an app is locked on the phone; it is started; the alert is there; Approve; the same process goes on."""
+    phone = Phone(new_context, computer).pair()
+    page = phone.page
+    computer.expect("unlock", "diary", passcode=True)
+    phone.go("apps", "Apps")
+    row = page.locator(".apps-row", has_text="diary")
+    row.get_by_role("button", name="Lock diary", exact=True).click()
+    confirm(phone)
+    command_succeeds(phone, row)
+    phone.go("home", "Home")
+    process = start_diary(computer)
+    card = page.locator(".launch")
+    card.wait_for()
+    assert process.poll() is None, "the kernel holds it"
+    phone.go("alerts", "Alerts")
+    page.get_by_text("diary was started and waits").first.wait_for()
+    assert process.poll() is None, "an alert answers nothing"
+    phone.go("home", "Home")
+    card.get_by_role("button", name="Approve", exact=True).click()
+    command_succeeds(phone, card)
+    assert process.wait(20) == 0
+    phone.quiet()
+
+
+def waiting_launch(phone, computer):
+    """The program that is held, and the launch as an address names it."""
+    process = start_diary(computer)
+    phone.go("home", "Home")
+    return process, phone.page.locator(".launch").get_attribute("data-key")
+
+
+@pytest.mark.clock
+def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer):
+    page = phone.page
+    process, launch = waiting_launch(phone, computer)
+    phone.go(f"launch/{launch}?answer=approve", "Let it open?")
+    # Whatever the page would do by itself is due now, and a command of the same phone goes through behind it.
+    page.clock.fast_forward(5000)
+    phone.inside("""
+        const [computer] = await companion.household.computers();
+        const reply = await companion.commands.send(computer.id, { lockVault: {} });
+        if (reply.state !== "done") throw new Error(reply.sentence);
+    """)
+    assert json.loads(computer.expect("status", "--json"))["waitingLaunches"] == 1, "an address alone answered"
+    assert process.poll() is None, "an address alone let it in"
+    assert page.locator(".flight:not([hidden])").count() == 0
+    page.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
+    phone.picture("launch-page")
+    phone.check()
+    # The gate closes, and opens on the same launch.
+    page.reload()
+    phone.unlock()
+    page.get_by_role("heading", name="Let it open?", level=1).wait_for()
+    page.get_by_role("button", name="Approve for how long").click()
+    page.get_by_role("button", name="This launch only").click()
+    command_succeeds(phone)
+    assert process.wait(20) == 0
+    # The answer stays for five seconds, to be read.
+    page.clock.fast_forward(6000)
+    page.get_by_text("It is over").wait_for()
+    page.get_by_text("diary was let in").wait_for()
+    phone.picture("launch-over")
+    phone.check()
+    phone.go(f"launch/{'0' * 32}", "Waiting launch")
+    page.get_by_text("There is no such launch").wait_for()
+
+
+def test_a_notification_that_denies_needs_a_tap(phone, computer):
+    page = phone.page
+    process, launch = waiting_launch(phone, computer)
+    phone.go(f"launch/{launch}?answer=deny", "Keep it closed?")
+    page.get_by_role("button", name="Deny").click()
+    command_succeeds(phone)
+    assert process.wait(20) != 0
+
+
+def test_a_refusal_is_shown_with_its_reason(phone):
+    make(phone, "forgotten", 1)
+    card = phone.page.locator(".launch")
+    card.get_by_role("button", name="Approve", exact=True).click()
+    line = card.locator(".flight[data-state=refused]")
+    line.wait_for()
+    assert line.inner_text().startswith("Refused. ") and len(line.inner_text()) > 20
+    phone.picture("launch-refused")
+    phone.check()
+
+
+def tab_to(page, name):
+    """Presses Tab until the control of this name has the focus."""
+    passed = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        found = page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText.trim()")
+        if found == name:
+            return
+        passed.append(found)
+    raise AssertionError(f"Tab never comes to {name}: {passed}")
+
+
+def test_a_launch_is_answered_by_keyboard_alone(phone, computer):
+    page = phone.page
+    for screen in ("Alerts", "Settings", "Home"):
+        tab_to(page, screen)
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name=screen, level=1).wait_for()
+    process = start_diary(computer)
+    card = page.locator(".launch")
+    card.get_by_role("button", name="Deny", exact=True, disabled=False).wait_for()
+    tab_to(page, "Deny")
+    page.keyboard.press("Enter")
+    command_succeeds(phone, card)
+    assert process.wait(20) != 0
+    # A sheet takes the keys, and gives the focus back.
+    tab_to(page, "Lock all")
+    page.keyboard.press("Enter")
+    page.locator("dialog .keypad").wait_for()
+    page.keyboard.type(PIN)
+    page.keyboard.press("Enter")
+    page.locator("dialog").wait_for(state="detached")
+    eventually(lambda: page.evaluate("() => document.activeElement.textContent.trim()") == "Lock all", "the focus comes back")

@@ -1,0 +1,67 @@
+"""What is left in a browser when the gate has closed, or when the browser has thrown its data away."""
+
+from overview_steps import confirm, make
+from waiting import eventually
+
+MARKER = "the blue envelope under the stair"
+
+
+def test_nothing_of_these_screens_stays_when_the_gate_closes(phone):
+    page = phone.page
+    make(phone, "blocked", 1)
+    for screen, title in (("home", "Home"), ("alerts", "Alerts"), ("apps", "Apps")):
+        phone.go(screen, title)
+        page.get_by_text("diary").first.wait_for()
+        phone.lock()
+        assert "diary" not in page.evaluate("() => document.documentElement.outerHTML")
+        phone.unlock()
+
+
+def heap_holds(session, text):
+    """Whether a snapshot of everything that JavaScript can reach has it."""
+    parts = []
+
+    def add(event):
+        parts.append(event["chunk"])
+
+    session.on("HeapProfiler.addHeapSnapshotChunk", add)
+    session.send("HeapProfiler.collectGarbage")
+    session.send("HeapProfiler.takeHeapSnapshot", {"reportProgress": False, "captureNumericValue": False})
+    session.remove_listener("HeapProfiler.addHeapSnapshotChunk", add)
+    return text in "".join(parts)
+
+
+def test_nothing_that_was_read_can_be_reached_when_the_gate_has_closed(phone):
+    page = phone.page
+    phone.go("notes", "Notes")
+    confirm(phone)
+    page.get_by_role("button", name="Write a note").click()
+    page.get_by_label("Title").fill("Safe")
+    page.get_by_label("Text").fill(MARKER)
+    page.get_by_text("Saved", exact=True).wait_for()
+    session = phone.context.new_cdp_session(page)
+    session.send("HeapProfiler.enable")
+    assert heap_holds(session, MARKER), "the search finds what is there"
+    phone.go("settings", "Settings")
+    page.get_by_role("button", name="Lock now").click()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    other = phone.context.new_cdp_session(page)
+    other.send("HeapProfiler.enable")
+    # What was under way when it closed ends by itself.
+    eventually(lambda: not heap_holds(other, MARKER), "a note can be reached while the gate is closed")
+    assert MARKER not in page.evaluate("() => document.documentElement.outerHTML")
+    phone.unlock()
+
+
+def test_a_browser_that_threw_its_data_away_shows_it_and_how_to_go_on(phone):
+    page = phone.page
+    session = phone.context.new_cdp_session(page)
+    page.goto("about:blank")
+    session.send("Storage.clearDataForOrigin", {"origin": phone.address, "storageTypes": "indexeddb,cache_storage,service_workers"})
+    page.goto(phone.address)
+    page.get_by_role("heading", name="This browser lost AppLocker’s data").wait_for()
+    phone.picture("lost")
+    phone.check()
+    # A new link is all it needs.
+    phone.name = "Found again"
+    phone.pair()

@@ -1,0 +1,36 @@
+"""The companion's own modules in Chromium, without its screens: tests in JavaScript, each an item here."""
+
+import pytest
+
+import javascript
+import pages
+
+MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "full",
+           "moments", "audit", "moments-speed"]
+
+
+@pytest.fixture(scope="session")
+def site():
+    with pages.served() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def module_page(browser, site):
+    """One page for the tests of a module: they keep their databases apart."""
+    opened = {}
+
+    def page(module):
+        if module not in opened:
+            opened[module] = javascript.Page(browser.new_context(), site, module)
+        return opened[module]
+
+    yield page
+    for one in opened.values():
+        one.context.close()
+
+
+@pytest.mark.parametrize("module, name", [
+    pytest.param(module, name, marks=pytest.mark.xdist_group(module)) for module in MODULES for name in javascript.names(module)])
+def test_in_chromium(module_page, module, name):
+    module_page(module).run(name)

@@ -1,0 +1,131 @@
+"""One moment of Everline: its photos, its words, what is beside it, and how it goes and comes back."""
+
+from moment_steps import kept, named, opened, timeline
+from waiting import eventually
+
+HARBOUR = ["The little harbour", "We stayed until the lamps came on.", 1, "calm", "Honfleur", [[300, 225]], True]
+LETTER = ["", "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the first concert.\nI read it again today.", 3, "love", "", [], False]
+SNOW = ["First snow", "", 40, "joy", "", [], False]
+
+
+def birthday(*sizes):
+    return ["Anna’s birthday", "Thirty candles and not one of us could sing.", 9, "funny", "Grandmother’s garden", sizes, False]
+
+
+def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
+    kept(phone, [birthday([900, 1200], [1200, 900], [1000, 1000]), LETTER])
+    page = opened(phone)
+    named(page, "Anna").click()
+    page.get_by_role("heading", name="Anna’s birthday").wait_for()
+    assert page.title().startswith("Moment"), "browsers keep the names of pages"
+    slides = page.locator(".moment-slide")
+    assert slides.count() == 3
+    # The small one is beneath until the larger one is there.
+    slides.first.locator(".moment-slide-large[data-shown]").wait_for()
+    slides.first.locator(".moment-slide-small[src]").wait_for()
+    eventually(lambda: slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-small').naturalWidth") == 240, "the small one")
+    assert slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-large').naturalWidth") == 900
+    phone.check()
+    for theme in ("dark", "light"):
+        phone.becomes(theme)
+        phone.picture("moment")
+    page.locator(".moment-slides").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("2 of 3").wait_for()
+    page.keyboard.press("End")
+    page.get_by_text("3 of 3").wait_for()
+    slides.nth(2).locator(".moment-slide-large[data-shown]").wait_for()
+    # Two are held: the last one and the one before it.
+    eventually(lambda: page.locator(".moment-slide-large[src]").count() == 2)
+    assert page.locator(".moment-dot-here").count() == 1
+    page.evaluate("document.querySelector('.moment-slides').scrollTo({ left: 0 })")
+    page.get_by_text("1 of 3").wait_for()
+
+
+def test_a_photo_is_looked_at_closely(phone):
+    [moment] = kept(phone, [birthday([300, 400], [400, 300], [300, 300])])
+    page = opened(phone, f"moments/{moment}")
+    page.get_by_role("button", name="Look at photo 1 of 3 closely").click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    phone.check()
+    phone.picture("moment-closely")
+    page.locator(".moment-view-stage").dblclick()
+    assert "scale(2.5)" in page.locator(".moment-view-picture").get_attribute("style")
+    page.locator(".moment-view-stage").dblclick()
+    page.keyboard.press("ArrowRight")
+    page.locator(".moment-view-place", has_text="2 of 3").wait_for()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".moment-view").wait_for(state="detached")
+    page.locator(".moment-count", has_text="2 of 3").wait_for()
+
+
+def test_a_heart_is_given_and_the_neighbours_are_reached(phone):
+    _, moment, _ = kept(phone, [LETTER, birthday(), SNOW])
+    page = opened(phone, f"moments/{moment}")
+    page.get_by_role("heading", name="Anna’s birthday").wait_for()
+    heart = page.get_by_role("button", name="Favourite")
+    assert heart.get_attribute("aria-pressed") == "false"
+    heart.click()
+    page.locator(".moment-favour[aria-pressed=true]").wait_for()
+    page.locator(".moment-neighbour", has_text="Older").click()
+    page.get_by_role("heading", name="First snow").wait_for()
+    page.locator(".moment-neighbour", has_text="Newer").click()
+    page.get_by_role("heading", name="Anna’s birthday").wait_for()
+    timeline(phone)
+    assert named(page, "Anna").locator(".moment-heart").count() == 1
+    named(page, "I never told").click()
+    page.get_by_text("I read it again today").wait_for()
+    phone.check()
+    phone.picture("moment-words")
+
+
+def test_a_deleted_moment_comes_back_by_undo_or_from_the_trash(phone):
+    kept(phone, [HARBOUR, LETTER, birthday()])
+    page = opened(phone)
+    named(page, "The little harbour").click()
+    page.get_by_role("button", name="Delete this moment").click()
+    page.get_by_text("Moment and 1 photo moved to the trash").wait_for()
+    page.locator(".moment-timeline").wait_for()
+    assert named(page, "The little harbour").count() == 0
+    page.get_by_role("button", name="Undo").click()
+    named(page, "The little harbour").wait_for()
+    for name in ("The little harbour", "I never told"):
+        named(page, name).click()
+        page.get_by_role("button", name="Delete this moment").click()
+        page.locator(".moment-timeline").wait_for()
+    page.get_by_role("button", name="More of Everline").click()
+    phone.picture("moments-more")
+    page.get_by_role("button", name="Trash").click()
+    page.get_by_role("heading", name="Trash", level=1).wait_for()
+    assert page.locator(".moment-trash-row").count() == 2
+    page.get_by_text("30 days left").first.wait_for()
+    page.locator(".moment-trash-photo[data-shown]").wait_for()
+    phone.check()
+    phone.picture("moments-trash")
+    page.get_by_role("link", name="The little harbour").click()
+    page.get_by_text("This moment is in the trash").wait_for()
+    phone.check()
+    page.get_by_role("button", name="Back", exact=True).click()
+    page.get_by_role("button", name="Restore The little harbour").click()
+    page.get_by_text("is back in your timeline").wait_for()
+    page.get_by_role("button", name="Restore The little harbour").wait_for(state="detached")
+    erase = page.get_by_role("button", name="Erase", exact=False).filter(has_text="Erase now")
+    erase.click()
+    page.get_by_text("Nothing brings it back").wait_for()
+    phone.picture("moments-erase")
+    page.get_by_role("button", name="Cancel").click()
+    assert page.locator(".moment-trash-row").count() == 1
+    erase.click()
+    page.get_by_role("button", name="Erase", exact=True).click()
+    page.get_by_text("The trash is empty").wait_for()
+    phone.check()
+    timeline(phone)
+    named(page, "The little harbour").wait_for()
+    assert named(page, "I never told").count() == 0
+
+
+def test_a_moment_that_is_gone_says_so(phone):
+    page = opened(phone, "moments/00000000000000000000000000000000")
+    page.get_by_text("This moment can’t be shown").wait_for()
+    phone.check()

@@ -1,0 +1,116 @@
+"""The photos of a moment that is written: chosen, refused, put in order, found to be there already."""
+
+from editor_steps import LAKE, chosen, editor, kept, made, moment, picture, saved, sealed, written
+from waiting import eventually
+
+
+def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
+    page = editor(phone)
+    good = picture(phone, 11)
+    chosen(page, {"name": "notes.jpg", "mimeType": "image/jpeg", "buffer": b"This is text."}, good,
+           {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
+           {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)})
+    page.get_by_text("notes.jpg: This is no photo").wait_for()
+    page.get_by_text("broken.jpg: This browser can").wait_for()
+    page.get_by_text("<b>film</b>.mp4: This is no photo").wait_for()
+    page.get_by_text("A photo could not be added: see above").wait_for()
+    sealed(page, 1)
+    phone.picture("editor-problems")
+    phone.check()
+    for _ in range(3):
+        page.get_by_role("button", name="All right").first.click()
+    assert page.get_by_role("button", name="All right").count() == 0
+    page.get_by_role("button", name="Remove photo 1").click()
+    eventually(lambda: kept(phone)["staged"] == 0)
+    # Nothing but an empty form is left: nobody is asked.
+    phone.go("home", "Home")
+
+
+def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
+    page = editor(phone)
+    data = picture(phone, 12)["buffer"]
+    most = 50 * 1024 * 1024
+    files = [computer.folder / "most.jpg", computer.folder / "more.jpg"]
+    for file, size in zip(files, (most, most + 1)):
+        # What follows a JPEG's end is no part of the picture.
+        file.write_bytes(data + bytes(size - len(data)))
+    chosen(page, *files)
+    page.get_by_text("more.jpg: A photo has at most 50 MB").wait_for(timeout=60_000)
+    sealed(page, 1)
+    page.get_by_role("button", name="Remove photo 1").click()
+    page.get_by_role("button", name="All right").click()
+    phone.go("home", "Home")
+
+
+def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
+    page = editor(phone)
+    chosen(page, picture(phone, 21), picture(phone, 22, 480, 640), picture(phone, 23, 320, 320))
+    sealed(page, 3)
+    first, second, third = order(page)
+    assert len({first, second, third}) == 3
+    page.get_by_role("button", name="Photo 1 of 3").focus()
+    page.keyboard.press("ArrowRight")
+    assert order(page) == [second, first, third]
+    assert page.evaluate("() => document.activeElement.ariaLabel") == "Photo 2 of 3"
+    page.get_by_role("button", name="Photo 3 of 3").click()
+    phone.picture("editor-order")
+    page.get_by_role("button", name="Make it the first").click()
+    eventually(lambda: order(page) == [third, second, first])
+    boxes = [page.locator(".editor-photo").nth(index).bounding_box() for index in (0, 2)]
+    start, end = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=12)
+    page.mouse.up()
+    assert order(page) == [second, first, third]
+    # A drag is no tap.
+    assert page.locator("dialog").count() == 0
+    written(page, "In order")
+    found = moment(phone, saved(page))
+    assert [(one["width"], one["height"]) for one in found["photos"]] == [(480, 640), (640, 480), (320, 320)]
+
+
+def order(page):
+    """The previews, each by how long its picture's data is."""
+    return page.evaluate("() => [...document.querySelectorAll('.editor-picture')].map((one) => one.toDataURL().length)")
+
+
+def test_a_photo_that_is_here_already_is_noticed(phone):
+    made(phone, "In order", [[21, 640, 480]])
+    page = editor(phone)
+    chosen(page, picture(phone, 21))
+    page.get_by_text("You have this photo already in “In order”").wait_for()
+    sealed(page, 1)
+    phone.picture("editor-duplicate")
+    phone.check()
+    page.get_by_role("button", name="Leave it out").click()
+    page.get_by_text("You have this photo already").wait_for(state="detached")
+    assert page.locator(".editor-tile").count() == 0
+    chosen(page, picture(phone, 24), picture(phone, 24))
+    page.get_by_text("You have this photo here already").wait_for()
+    page.get_by_role("button", name="Keep it").click()
+    sealed(page, 2)
+    phone.go("home")
+    page.get_by_role("button", name="Discard it").click()
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+    assert kept(phone) == {"staged": 0, "drafts": {}}, kept(phone)
+
+
+def test_what_a_camera_wrote_is_kept_only_where_the_person_wants_it(phone):
+    page = editor(phone)
+    says = {**LAKE, "description": "MARKER-OF-THE-CAMERA"}
+    for keeps in (False, True):
+        phone.go("moments/new", "New moment")
+        chosen(page, picture(phone, 30 + keeps, exif=says))
+        sealed(page, 1)
+        if keeps:
+            # Those that were chosen before are sealed once more.
+            page.get_by_label("Keep the original files").check()
+            sealed(page, 1)
+            phone.check()
+        written(page, f"Camera {keeps}")
+        found = moment(phone, saved(page))
+        has_marker = phone.inside("""
+            const { bytes } = await companion.pictures.original(given);
+            return new TextDecoder("latin1").decode(bytes).includes("MARKER-OF-THE-CAMERA");""", found["photos"][0]["id"])
+        assert has_marker is keeps

@@ -1,0 +1,162 @@
+"""Moments and a real hub: whatever is killed during an upload, the result is one moment with all its photos, and the hub keeps no blob
+without a record."""
+
+import json
+
+import pytest
+
+from moment_devices import MARKER, Device, HubFiles, bottleneck
+from waiting import eventually
+
+# Of what goes to the hub, in bytes: most of the first photo, which has 11.8 million.
+BEGINNING = 8_000_000
+SMALL = (640, 480)
+
+
+@pytest.fixture
+def hub(computer):
+    hub = HubFiles(computer)
+    yield hub
+    assert not hub.readable()
+
+
+@pytest.fixture
+def network(computer):
+    """Between the device and the hub: an upload is in its middle for as long as the test needs it."""
+    with bottleneck(computer) as network:
+        yield network
+
+
+@pytest.fixture
+def companion(new_context, household, computer):
+    """Its address is that of the hub when the household was made."""
+    return Device(new_context, household.first, household.paired)
+
+
+def whole(companion, made, hub, total):
+    """The moment has its photos, each opens with all its bytes, and the hub keeps as much as it should."""
+    companion.unlock()
+    found = companion.page.evaluate("""async (id) => {
+        const { companion } = window.m;
+        const moment = await companion.moments.read(id);
+        const sizes = [];
+        for (const photo of moment.photos) {
+            const image = await createImageBitmap(new Blob([(await companion.pictures.original(photo.id)).bytes]));
+            sizes.push([image.width, image.height, (await companion.pictures.thumbnail(photo.id)).length > 100]);
+        }
+        return { photos: moment.photos.map(({ id }) => id), sizes };
+    }""", made["id"])
+    assert found["photos"] == made["photos"], f"{found} instead of {made}"
+    assert all(size == [2600, 2000, True] for size in found["sizes"]), found["sizes"]
+    count, blobs = hub.named(companion)
+    assert count == total, f"{count} instead of {total}"
+    assert blobs <= hub.files(), "a blob that a record names is not there"
+
+
+def test_a_hub_killed_during_an_upload(network, companion, computer, hub):
+    network.allow(BEGINNING)
+    made = companion.add("hub", [1, 2])
+    companion.begun(0.2)
+    computer.stop_hub()
+    network.allow(None)
+    companion.failed()
+    computer.start_hub()
+    companion.sent()
+    whole(companion, made, hub, {"moments": 1, "photos": 2})
+
+
+def test_a_tab_closed_during_an_upload(network, companion, hub):
+    network.allow(BEGINNING)
+    made = companion.add("tab", [3, 4])
+    companion.begun(0.3)
+    companion.close_tab()
+    network.allow(None)
+    # The upload goes on while the app is locked.
+    companion.reopen()
+    companion.sent()
+    assert companion.page.evaluate("() => window.m.companion.state") == "locked"
+    whole(companion, made, hub, {"moments": 1, "photos": 2})
+
+
+def test_a_network_lost_for_a_day_during_an_upload(network, companion, hub):
+    network.allow(BEGINNING)
+    made = companion.add("network", [5])
+    companion.begun(0.3)
+    companion.context.set_offline(True)
+    companion.failed()
+    assert hub.files(), "nothing of it is at the hub"
+    hub.age_a_day()
+    eventually(lambda: not hub.files(), "the hub removes what no record names")
+    network.allow(None)
+    companion.context.set_offline(False)
+    companion.sent()
+    whole(companion, made, hub, {"moments": 1, "photos": 1})
+
+
+def test_removed_photos_and_moments_leave_nothing_after_a_day(network, companion, hub):
+    companion.add("stays", [8], SMALL)
+    companion.sent()
+    network.allow(BEGINNING)
+    made = companion.add("taken back", [6, 7])
+    companion.begun(0.2)
+    companion.page.evaluate("""async (id) => {
+        const { moments } = window.m.companion;
+        const moment = await moments.read(id);
+        await moments.save(moment, { ...moment, photos: moment.photos.slice(1) });
+    }""", made["id"])
+    network.allow(None)
+    companion.sent()
+    made["photos"] = made["photos"][1:]
+    whole(companion, made, hub, {"moments": 2, "photos": 2})
+    companion.page.evaluate("""async (id) => {
+        const { moments } = window.m.companion;
+        await moments.erase(await moments.read(id));
+    }""", made["id"])
+    companion.sent()
+    hub.age_a_day()
+    companion.sent()
+    companion.until("async () => window.m.companion.following.connection === 'live'", "live again")
+    count, blobs = hub.named(companion)
+    assert count == {"moments": 1, "photos": 1}, count
+    assert blobs
+    eventually(lambda: hub.files() == blobs, "the hub has the files that records name, and no other")
+
+
+def test_nothing_is_readable_at_the_hub(network, companion, hub):
+    network.allow(BEGINNING)
+    companion.add("sealed", [9])
+    companion.begun(0.3)
+    assert hub.files() and not hub.readable(), "in the middle of an upload"
+    network.allow(None)
+    companion.sent()
+    words = companion.page.evaluate("async () => (await window.m.companion.moments.list()).moments.map(({ words }) => words)")
+    assert words == [MARKER]
+    assert not hub.readable()
+
+
+def test_a_second_phone_sees_everything_and_both_change_one_moment(companion, new_context, computer, hub):
+    """Neither device has seen the other's change: both keep both versions."""
+    first, *_ = [companion.add(title, [seed], SMALL) for title, seed in (("one", 1), ("two", 2), ("three", 3))]
+    companion.sent()
+    other = Device(new_context, computer)
+    other.until("async () => (await window.m.companion.moments.list()).moments.length === 3", "the moments are there")
+    seen = other.page.evaluate("""async () => {
+        const { companion } = window.m;
+        const { moments } = await companion.moments.list();
+        const [photo] = moments[0].photos;
+        const { bytes } = await companion.pictures.medium(photo.id);
+        return [moments.map(({ words }) => words), bytes[0], (await companion.pictures.thumbnail(photo.id)).length > 100];
+    }""")
+    assert seen == [[MARKER] * 3, 0xff, True], seen
+    for one in (companion, other):
+        one.page.evaluate("async (id) => { window.m.first = await window.m.companion.moments.read(id); }", first["id"])
+    other.context.set_offline(True)
+    for one, title in ((companion, "by one"), (other, "by other")):
+        one.page.evaluate("(title) => window.m.companion.moments.save(window.m.first, { ...window.m.first, title }).then(() => {})", title)
+    companion.sent()
+    other.context.set_offline(False)
+    other.sent()
+    titles = "async () => (await window.m.companion.moments.list({ search: 'by' })).moments.map(({ title }) => title).sort().join()"
+    wanted = "by one,by other (conflict, phone)"
+    for one in (companion, other):
+        one.until(f"async () => (await ({titles})()) === {json.dumps(wanted)}", "both versions")

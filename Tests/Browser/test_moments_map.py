@@ -1,0 +1,184 @@
+"""Moments are found on a map and in a list of places."""
+
+from moment_steps import opened, placed, settled
+from phone import DESKTOP, Phone
+from waiting import eventually
+
+
+def marks(page):
+    """What stands on the marks that can be seen, and where."""
+    return page.evaluate("""() => {
+        const { left, top, right, bottom } = document.querySelector(".map-surface").getBoundingClientRect();
+        return [...document.querySelectorAll(".map-mark")].map((one) => [one.ariaLabel, one.getBoundingClientRect()])
+            .filter(([, box]) => box.right > left && box.left < right && box.bottom > top && box.top < bottom)
+            .map(([label, { x, y, width, height }]) => ({ label, x: x + width / 2, y: y + height / 2, width }));
+    }""")
+
+
+def counted(page):
+    return sum(int(one["label"].split(", ")[-1].split()[0]) for one in marks(page))
+
+
+def shows_all(page, count):
+    eventually(lambda: counted(page) == count, f"all {count} on the map")
+
+
+def requests_elsewhere(phone):
+    """The addresses that the page asks from now on, other than the hub's."""
+    found = []
+    phone.page.on("request", lambda request: None if request.url.startswith((phone.address, "blob:")) else found.append(request.url))
+    return found
+
+
+def open_map(phone, moments):
+    """Returns how many of them have a position."""
+    placed(phone, moments)
+    page = opened(phone, "moments/map", "Map")
+    page.locator(".map-mark").first.wait_for()
+    return len(phone.inside("return (await companion.moments.list()).moments.filter(({ place }) => place?.latitude !== undefined).map(({ id }) => id);"))
+
+
+def test_the_map_shows_where_moments_were_and_asks_nobody(phone):
+    page = phone.page
+    elsewhere = requests_elsewhere(phone)
+    count = open_map(phone, 240)
+    shows_all(page, count)
+    phone.picture("map")
+    phone.check()
+    # No two of them lie on each other.
+    found = marks(page)
+    assert all(((one["x"] - other["x"]) ** 2 + (one["y"] - other["y"]) ** 2) ** 0.5 >= 44 for one in found for other in found if one is not other)
+    page.locator(".map-mark").first.click()
+    page.get_by_role("button", name="Closer").click()
+    eventually(lambda: counted(page) < count, "closer to those of one mark")
+    page.evaluate("() => scrollTo(0, 0)")
+    phone.picture("map-closer")
+    page.get_by_role("button", name="Show all").click()
+    shows_all(page, count)
+    assert len(marks(page)) == len(found)
+    assert elsewhere == []
+
+
+def test_the_map_follows_keys_the_wheel_and_fingers(phone):
+    page = phone.page
+    elsewhere = requests_elsewhere(phone)
+    count = open_map(phone, 240)
+    shows_all(page, count)
+    before = len(marks(page))
+    page.locator(".map-surface").focus()
+    start = marks(page)[0]
+    page.keyboard.press("ArrowRight")
+    eventually(lambda: marks(page)[0]["x"] == start["x"] - 80, "80 pixels to the left")
+    aside = marks(page)
+    page.keyboard.press("+")
+    eventually(lambda: marks(page) != aside, "closer by a key")
+    assert page.locator(".map-mark").count() > 0 and counted(page) <= count
+    page.keyboard.press("0")
+    eventually(lambda: counted(page) == count and len(marks(page)) == before)
+    box = page.locator(".map-surface").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*middle)
+    for _ in range(3):
+        page.mouse.wheel(0, -400)
+    eventually(lambda: counted(page) < count, "closer by the wheel")
+    settled(page)
+    page.keyboard.press("0")
+    shows_all(page, count)
+    start = marks(page)[0]
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 60, middle[1] + 20, steps=6)
+    page.mouse.up()
+    eventually(lambda: (round(marks(page)[0]["x"] - start["x"]), round(marks(page)[0]["y"] - start["y"])) == (60, 20), "it follows the hand")
+    # Two fingers.
+    page.keyboard.press("0")
+    shows_all(page, count)
+    touch = phone.context.new_cdp_session(page)
+    fingers = lambda apart: [{"x": middle[0] + side * apart, "y": middle[1], "id": index} for index, side in enumerate((-1, 1))]
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers(20)})
+    for apart in range(30, 150, 10):
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers(apart)})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    eventually(lambda: counted(page) < count, "closer by two fingers")
+    assert elsewhere == []
+
+
+def test_places_are_shown_as_a_list_too(phone):
+    page = phone.page
+    open_map(phone, 240)
+    page.get_by_role("heading", name="Places").wait_for()
+    page.locator(".map-mark").first.click()
+    page.get_by_role("button", name="Closer").wait_for()
+    phone.picture("map-found")
+    phone.check()
+    page.locator(".map-list").get_by_role("button", name="Show more").click()
+    page.locator(".map-list").get_by_role("button", name="Cape Town").click()
+    page.get_by_role("heading", name="Cape Town").wait_for()
+    assert page.evaluate("() => document.activeElement.tagName") == "A"
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => /^#\\/moments\\/ee[0-9a-f]{30}$/.test(location.hash)")
+
+
+def test_no_name_of_a_place_breaks_the_map_or_the_figures(phone):
+    hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
+    phone.inside("""
+        for (const [index, place] of [{ name: given, latitude: 0, longitude: 180 }, { name: given + "2" }, { latitude: 90, longitude: -180 }].entries()) {
+            await companion.moments.save(null, { title: given, words: given, date: 1_700_000_000 + index, mood: given, place });
+        }""", hostile)
+    placed(phone, 240)
+    page = opened(phone, "moments/map", "Map")
+    page.get_by_text("Without a name").or_(page.locator(".map-mark")).first.wait_for()
+    page.get_by_role("button", name="Show more").last.click()
+    rows = page.locator(".map-list .row")
+    assert rows.count() == 12
+    for index in range(rows.count()):
+        rows.nth(index).click()
+        page.locator(".map-found a").first.wait_for()
+    phone.check()
+    phone.picture("map-hostile")
+    phone.go("moments/statistics", "In figures")
+    page.get_by_role("heading", name="Moods").wait_for()
+    phone.check()
+
+
+def test_a_desktop_has_the_list_beside_the_map(new_context, household, computer):
+    desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
+    page = desk.page
+    open_map(desk, 240)
+    for theme in ("light", "dark"):
+        desk.becomes(theme)
+        page.locator(".map-mark").first.click()
+        desk.picture("map")
+    desk.check()
+    plot, side = page.locator(".map-main").bounding_box(), page.locator(".map-side").bounding_box()
+    assert side["x"] > plot["x"] + plot["width"] and plot["width"] > 400
+    desk.quiet()
+
+
+def test_five_thousand_moments_have_few_marks(phone):
+    page = phone.page
+    open_map(phone, 5_000)
+    # Where many lie close to each other.
+    everywhere = marks(page)
+    page.locator(".map-list .row").first.click()
+    eventually(lambda: marks(page) != everywhere, "closer to one place")
+    most, longest = page.evaluate("""async () => {
+        const surface = document.querySelector(".map-surface");
+        const { left, top, width, height } = surface.getBoundingClientRect();
+        let [most, longest] = [0, 0];
+        const tasks = new PerformanceObserver((list) => (longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration))));
+        tasks.observe({ type: "longtask" });
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        const key = (name) => surface.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+        for (let round = 0; round < 60; round += 1) {
+            const deltaY = round < 16 ? -120 : round >= 44 ? 120 : 0;
+            if (deltaY) surface.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: left + width * 0.42, clientY: top + height / 2, cancelable: true }));
+            else key(["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"][round % 4]);
+            await frame();
+            most = Math.max(most, document.querySelectorAll(".map-mark").length);
+        }
+        tasks.disconnect();
+        return [most, longest];
+    }""")
+    print(f"5,000 on the map: at most {most} marks; longest task {longest:.0f} ms, 0 for none above 50")
+    assert 8 < most < 250

@@ -1,0 +1,161 @@
+"""Thousands of moments and photos: what the timeline holds of them, and how one is reached."""
+
+import json
+import pathlib
+
+import pytest
+
+from moment_steps import PAINTED, WATCH_URLS, many, opened, settled
+from waiting import eventually
+
+# Scrolls by `step` pixels so many times, once a frame; with `isCalm` only when each picture in view is there. Returns the most of what
+# was held at once, how many pictures came and how long they took, and the longest task, 0 for none above 50; times in milliseconds.
+SCROLLED = """async ({ frames, step, isCalm }) => {
+    const [cards, nodes] = [[], []];
+    window.mostUrls = urls.size;
+    let longest = 0;
+    const tasks = new PerformanceObserver((list) => (longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration))));
+    tasks.observe({ type: "longtask" });
+    // How long a picture that is in view is not there yet.
+    const waits = new Map(), waited = [];
+    const look = () => {
+        let missing = 0;
+        const now = performance.now();
+        for (const place of document.querySelectorAll(".moment-photo")) {
+            const { top, bottom } = place.getBoundingClientRect();
+            if (bottom < 0 || top > innerHeight) { waits.delete(place); continue; }
+            if (!waits.has(place)) waits.set(place, { since: now, isDone: false });
+            const one = waits.get(place);
+            if (!place.hasAttribute("data-shown")) missing += 1;
+            else if (!one.isDone) { one.isDone = true; waited.push(now - one.since); }
+        }
+        return missing;
+    };
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    for (let count = 0; count < frames; count += 1) {
+        window.scrollBy({ top: step, behavior: "instant" });
+        await frame();
+        while (look() > 0 && isCalm) await frame();
+        cards.push(document.querySelectorAll(".moment-card").length);
+        nodes.push(document.querySelectorAll("*").length);
+    }
+    tasks.disconnect();
+    waited.sort((one, other) => one - other);
+    return { cards: Math.max(...cards), nodes: Math.max(...nodes), urls: mostUrls, y: Math.round(scrollY),
+        pictures: waited.length, median: Math.round(waited[waited.length >> 1]), most: Math.round(waited.at(-1)), longest };
+}"""
+
+
+# What was opened of the moments is kept sealed in one piece.
+INDEX_IS_KEPT = "return (await companion.device.store.fact('momentIndex', null)) !== null;"
+
+
+def private_memory(phone):
+    """Of the largest page process of this browser, what it shares with nobody, in bytes."""
+    session = phone.browser.new_browser_cdp_session()
+    processes = [one["id"] for one in session.send("SystemInfo.getProcessInfo")["processInfo"] if one["type"] == "renderer"]
+    session.detach()
+    lines = [line.split() for one in processes for line in pathlib.Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()[1:]]
+    return max(int(line[1]) * 1024 for line in lines if line[0] == "Private_Dirty:")
+
+
+def memory(phone):
+    """What the page's scripts hold and what its documents are made of, in bytes, after a collection of garbage."""
+    session = phone.context.new_cdp_session(phone.page)
+    session.send("HeapProfiler.collectGarbage")
+    heap = session.send("Runtime.getHeapUsage")
+    session.detach()
+    return heap["usedSize"] + heap.get("embedderHeapUsedSize", 0) + heap.get("backingStorageSize", 0)
+
+
+# Sealing 13,000 records takes ten seconds of two processors, and what this one has may be shared.
+@pytest.mark.timeout(300)
+def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
+    many(phone, 5000, 8000)
+    page = opened(phone)
+    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    # Opened once; then as on every other day.
+    eventually(lambda: phone.inside(INDEX_IS_KEPT), "the moments in one piece")
+    page.reload()
+    phone.unlock()
+    page.get_by_role("heading", name="Open your moments").wait_for()
+    page.evaluate(WATCH_URLS)
+    page.evaluate(PAINTED)
+    phone.confirm("Open your moments")
+    first = page.evaluate("shown")
+    page.locator(".moment-photo[data-shown]").first.wait_for()
+    phone.picture("moments-many")
+    runs = []
+    for options in ({"frames": 180, "step": 60}, {"frames": 180, "step": 900}, {"frames": 30, "step": 360, "isCalm": True}):
+        page.evaluate("scrollTo(0, 0)")
+        page.locator("[aria-posinset='1']").wait_for()
+        runs.append(page.evaluate(SCROLLED, options))
+    slow, fast, calm = runs
+    held = memory(phone)
+    print(f"5,000 moments, 8,000 photos: first paint {first} ms after the gate; slowly {json.dumps(slow)}; fast {json.dumps(fast)}; calmly {json.dumps(calm)}; {held / 1e6:.0f} MB held by scripts, {private_memory(phone) / 1e6:.0f} MB by the process")
+    for run in runs:
+        assert 0 < run["cards"] <= 40 and run["nodes"] < 1500 and run["urls"] <= 120, run
+    assert fast["y"] > 150_000, fast
+    assert calm["pictures"] > 30, calm
+    # The heap of a page is no clock: it is the same on a busy machine.
+    assert held < 300e6, held
+    # Far away nothing is held of what was on top.
+    page.evaluate("scrollTo(0, 150_000)")
+    eventually(lambda: page.evaluate("urls.size") <= 60, "pictures near the screen only")
+    phone.go("home", "Home")
+    eventually(lambda: page.evaluate("urls.size") == 0, "pictures of a screen that was left")
+
+
+def test_a_year_is_reached_at_once_and_the_timeline_stays_there_when_one_comes_back(phone):
+    many(phone, 1600, 2560)
+    page = opened(phone)
+    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    years = page.locator(".moment-year")
+    assert years.count() >= 8
+    oldest = years.last.inner_text()
+    years.last.click()
+    page.locator(".moment-month", has_text=oldest).first.wait_for()
+    assert page.locator(".moment-year[aria-current]").inner_text() == oldest
+    assert page.evaluate("document.activeElement.classList.contains('moment-card')")
+    top = page.locator(".moment-month", has_text=oldest).first.bounding_box()["y"]
+    assert 0 <= top < 150, top
+    assert page.locator(".moment-card").count() <= 40
+    phone.picture("moments-year")
+    phone.check()
+    card = page.locator(".moment-card").nth(6)
+    name = card.get_attribute("aria-label")
+    card.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    assert before > 100_000
+    card.click()
+    page.locator(".moment-detail").wait_for()
+    page.get_by_role("button", name="Back", exact=True).click()
+    page.locator(".moment-timeline").wait_for()
+    eventually(lambda: abs(page.evaluate("scrollY") - before) < 3, "the same place")
+    page.get_by_role("link", name=name, exact=True).first.wait_for()
+
+
+def test_a_search_through_thousands_is_one_of_all_words(phone):
+    many(phone, 5000, 0)
+    page = opened(phone)
+    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    page.get_by_label("Search moments").fill("harbour 4993")
+    page.get_by_text("1 moment found").wait_for()
+    assert page.locator(".moment-card").count() == 1
+    page.get_by_label("Search moments").fill("nothing of the kind")
+    page.get_by_text("Nothing found").wait_for()
+    page.get_by_role("button", name="Show all").click()
+    page.locator(".moment-card").nth(1).wait_for()
+
+
+def test_the_keyboard_goes_from_moment_to_moment_through_what_is_not_drawn_yet(phone):
+    many(phone, 200, 300)
+    page = opened(phone)
+    page.locator("[aria-posinset='1'] a").focus()
+    assert page.locator("[aria-posinset='41']").count() == 0, "not drawn yet"
+    for key, end in (("Tab", "41"), ("Shift+Tab", "1")):
+        for _ in range(40):
+            page.keyboard.press(key)
+            # The list draws what comes next in the frame after it was scrolled.
+            settled(page)
+        assert page.evaluate("document.activeElement.parentElement.getAttribute('aria-posinset')") == end

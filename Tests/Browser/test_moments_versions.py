@@ -1,0 +1,147 @@
+"""One moment that two devices changed without knowing of each other: both versions are kept, shown and put together by hand. And what
+one tab of a browser shows of another's changes."""
+
+import pytest
+
+from moment_steps import PAINTER, inside_second, kept, named, open_second, opened
+from phone import DESKTOP, Phone
+from waiting import eventually
+
+HARBOUR = ["The harbour", "We saw the boats.\nIt rained.", 0.05, "calm", "Honfleur", [[900, 600]], False]
+
+EDITED = PAINTER + """
+    const [id, change, seed] = given;
+    const moment = await companion.moments.read(id);
+    const photos = seed ? [...moment.photos, await companion.pictures.seal(await paint(seed, 640, 480))] : moment.photos;
+    await companion.moments.save(moment, { ...moment, ...change, photos });
+"""
+
+ALL = """
+    const of = ({ id, title, words, photos, mood, place }) => ({ id, title, words, mood, place: place?.name ?? "", photos: photos.length });
+    return { here: (await companion.moments.list()).moments.map(of), trash: (await companion.moments.list({ trash: true })).moments.map(of) };
+"""
+
+# As `of` has them, without the identifier: what the phone wrote, and what the desk wrote.
+MINE = ("The harbour", "We saw the boats.\nYou found a shell.", "love", 2)
+THEIRS = ("The old harbour", "We saw the boats.\nIt rained and we laughed.", "calm", 2)
+
+
+@pytest.fixture
+def desk(new_context, computer):
+    """Another device of the household."""
+    desk = Phone(new_context, computer, DESKTOP, name="Desk").pair()
+    opened(desk)
+    yield desk
+    desk.quiet()
+
+
+def two_versions(phone, desk):
+    """Both begin with the same; the phone writes while it is offline, the desk meanwhile. Gives the moment's id, which the phone shows."""
+    [moment] = kept(phone, [HARBOUR], seed=3)
+    eventually(lambda: any(one["id"] == moment for one in desk.inside(ALL)["here"]), "at the desk")
+    open_second(phone)
+    phone.context.set_offline(True)
+    inside_second(phone, EDITED, [moment, {"words": MINE[1], "mood": "love"}, 50])
+    desk.inside(EDITED, [moment, {"title": THEIRS[0], "words": THEIRS[1]}, 60])
+    eventually(lambda: desk.inside("return (await companion.report()).waiting;") == 0, "the desk's version is at the hub")
+    phone.context.set_offline(False)
+    phone.online_again()
+    page = phone.page
+    page.get_by_text("Two versions").nth(1).wait_for(timeout=30_000)
+    # Neither is called a conflict.
+    assert page.locator(".moment-card", has_text="(conflict").count() == 0
+    return moment
+
+
+def see_both(phone, moment):
+    """Gives the panes of the two."""
+    page = phone.page
+    phone.go(f"moments/{moment}")
+    page.get_by_text("Both versions are kept").wait_for()
+    page.get_by_role("button", name="See both").click()
+    first = page.get_by_role("region", name="The version that came first")
+    other = page.get_by_role("region", name="The version of Anna's phone")
+    first.get_by_text("It rained and we laughed").wait_for()
+    other.get_by_text("You found a shell").wait_for()
+    return first, other
+
+
+def decided(phone, desk):
+    """What there is when one was chosen, the same on both devices; without identifiers, and the words of what is in the trash."""
+    phone.page.get_by_text("Both versions are kept").wait_for(state="detached")
+    phone.page.locator(".moment-headline").wait_for()
+    found = phone.inside(ALL)
+    eventually(lambda: desk.inside(ALL)["here"] == found["here"], "the same at the desk")
+    return sorted((one["title"], one["words"], one["mood"], one["photos"]) for one in found["here"]), sorted(one["words"] for one in found["trash"])
+
+
+@pytest.mark.service_worker
+def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
+    page = opened(phone)
+    moment = two_versions(phone, desk)
+    phone.check()
+    phone.picture("moments-two-versions")
+    see_both(phone, moment)
+    page.locator(".moment-version .moment-photo[data-shown]").nth(3).wait_for()
+    phone.check()
+    phone.picture("moment-two-versions")
+    desk.go(f"moments/{moment}")
+    desk.page.get_by_role("button", name="See both").click()
+    desk.page.locator(".moment-version .moment-photo[data-shown]").nth(3).wait_for()
+    desk.check()
+    desk.picture("moment-two-versions")
+    desk.go("home", "Home")
+    page.get_by_role("button", name="Put together by hand").click()
+    assert page.get_by_label("Words").input_value() == "We saw the boats.\nIt rained and we laughed.\n\nYou found a shell."
+    assert page.locator(".moment-pick-photo").count() == 3, "one of both, one of each"
+    page.locator(".moment-pick-photo[data-shown]").nth(2).wait_for()
+    phone.check()
+    phone.picture("moment-merge")
+    page.locator(".moment-radio").nth(1).check()
+    page.get_by_label("Keep photo 3").uncheck()
+    page.get_by_label("Words").fill("Boats, rain, a shell.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    here, trash = decided(phone, desk)
+    assert here == [("The old harbour", "Boats, rain, a shell.", "love", 2)], here
+    assert trash == sorted([MINE[1], THEIRS[1]]), "nothing is lost"
+    assert [one["id"] for one in phone.inside(ALL)["here"]] == [moment]
+
+
+@pytest.mark.service_worker
+def test_one_of_two_versions_or_both_are_kept(phone, desk):
+    page = opened(phone)
+    for choice in ("first", "other", "both"):
+        moment = two_versions(phone, desk)
+        first, other = see_both(phone, moment)
+        if choice == "both":
+            page.get_by_role("button", name="Keep both").click()
+        else:
+            {"first": first, "other": other}[choice].get_by_role("button", name="Keep only this one").click()
+        expected = {
+            "first": ([THEIRS], [MINE[1]]), "other": ([MINE], sorted([MINE[1], THEIRS[1]])),
+            "both": (sorted([THEIRS, ("The harbour (from Anna's phone)", *MINE[1:])]), []),
+        }[choice]
+        assert decided(phone, desk) == expected, choice
+        phone.go("moments", "Everline")
+        phone.inside("""
+            const [here, trash] = [await companion.moments.list(), await companion.moments.list({ trash: true })];
+            for (const moment of [...here.moments, ...trash.moments]) await companion.moments.erase(moment);""")
+        page.get_by_text("Begin your story here").wait_for()
+
+
+def test_what_another_tab_does_is_seen_here(phone):
+    [moment] = kept(phone, [["A shared day", "", 0.05, "", "", [[900, 600]], False]], seed=3)
+    page = opened(phone)
+    named(page, "A shared day").wait_for()
+    # The steps of `phone` are for one tab.
+    other = phone.page = phone.open_page()
+    other.goto(phone.address + f"/#/moments/{moment}")
+    phone.unlock()
+    phone.confirm("Open your moments")
+    other.get_by_role("heading", name="A shared day").wait_for()
+    other.get_by_role("button", name="Favourite").click()
+    page.locator(".moment-card .moment-heart").wait_for()
+    other.get_by_role("button", name="Delete this moment").click()
+    page.get_by_text("Begin your story here").wait_for()
+    other.get_by_role("button", name="Undo").click()
+    named(page, "A shared day").wait_for()

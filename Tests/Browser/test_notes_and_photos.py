@@ -1,0 +1,216 @@
+"""Notes and intruder photos, as a person meets them."""
+
+import json
+
+from note_steps import made, opened, taken
+from waiting import eventually
+
+
+def test_notes_ask_the_gate_once_more_in_each_session(phone):
+    page = phone.page
+    phone.go("notes")
+    page.get_by_role("heading", name="Open your notes").wait_for()
+    phone.picture("notes-asks")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Your notes are closed").wait_for()
+    phone.check()
+    phone.picture("notes-closed")
+    page.get_by_role("button", name="Open notes").click()
+    phone.type_pin("918273")
+    page.get_by_text("The PIN is wrong").wait_for()
+    phone.type_pin()
+    page.get_by_text("No notes yet").wait_for()
+    phone.check()
+    phone.picture("notes-empty")
+    phone.go("home", "Home")
+    phone.go("notes")
+    page.get_by_text("No notes yet").wait_for()
+    page.reload()
+    phone.unlock()
+    page.get_by_role("heading", name="Open your notes").wait_for()
+    phone.type_pin()
+    page.get_by_text("No notes yet").wait_for()
+
+
+def test_a_note_is_written_kept_and_found(phone, computer):
+    computer.open_vault()
+    page = opened(phone)
+    page.get_by_role("button", name="Write a note").click()
+    page.get_by_label("Title").fill("Safe")
+    page.get_by_label("Title").press("Enter")
+    page.keyboard.type("12-34-56\nin the cellar")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert computer.note("Safe")["body"] == "12-34-56\nin the cellar"
+    phone.picture("note")
+    phone.check()
+    page.get_by_role("button", name="Back").click()
+    page.get_by_role("link", name="Safe").wait_for()
+    page.get_by_role("button", name="New note").click()
+    page.get_by_label("Title").fill("Groceries")
+    # Left before the second is over.
+    page.get_by_role("button", name="Back").click()
+    page.get_by_role("link", name="Groceries").wait_for()
+    eventually(lambda: computer.note("Groceries"))
+    phone.picture("notes")
+    phone.check()
+    page.get_by_label("Search notes").fill("CELLAR 12")
+    page.get_by_role("link", name="Groceries").wait_for(state="detached")
+    page.get_by_role("link", name="Safe").wait_for()
+    page.get_by_label("Search notes").fill("nothing of the kind")
+    page.get_by_text("Nothing found").wait_for()
+    phone.check()
+
+
+def test_a_deleted_note_comes_back(phone, computer):
+    computer.open_vault()
+    made(phone, Safe="12-34-56", Groceries="milk")
+    eventually(lambda: computer.note("Groceries"))
+    page = opened(phone)
+    page.get_by_role("link", name="Groceries").click()
+    page.get_by_role("button", name="Delete this note").click()
+    page.get_by_role("link", name="Safe").wait_for()
+    assert page.get_by_role("link", name="Groceries").count() == 0
+    eventually(lambda: computer.note("Groceries") is None)
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("link", name="Groceries").wait_for()
+    eventually(lambda: computer.note("Groceries"))
+
+
+def photos(phone, count):
+    """The screen of intruder photos, with so many that are shown."""
+    page = phone.page
+    if count:
+        taken(phone, count)
+    phone.go("photos", "Intruder photos")
+    if count:
+        page.locator(".photos-tile[data-shown]").nth(count - 1).wait_for(timeout=30_000)
+    return page
+
+
+def test_intruder_photos_come_by_day_and_open(phone):
+    page = photos(phone, 0)
+    page.get_by_text("No intruder photos").wait_for()
+    phone.check()
+    phone.picture("photos-empty")
+    photos(phone, 3)
+    page.get_by_role("heading", name="Today").wait_for()
+    phone.check()
+    phone.picture("photos")
+    tile = page.locator(".photos-open").first
+    tile.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    phone.picture("photo")
+    phone.check()
+    page.get_by_text("Photo 1 of 3").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Photo 2 of 3").wait_for()
+    swipe(page, 300, 80)
+    page.get_by_text("Photo 3 of 3").wait_for()
+    assert page.get_by_role("button", name="Older photo").is_disabled()
+    page.locator(".photos-stage").dblclick()
+    assert "scale(2.5)" in page.locator(".photos-large").get_attribute("style")
+    page.keyboard.press("Escape")
+    page.locator(".photos-view").wait_for(state="detached")
+    assert tile.evaluate("(tile) => tile === document.activeElement"), "the focus came back"
+
+
+def swipe(page, start, end):
+    page.evaluate("""([start, end]) => {
+        const stage = document.querySelector(".photos-stage");
+        stage.setPointerCapture = undefined;
+        const told = (kind, x) => stage.dispatchEvent(new PointerEvent(kind, { pointerId: 7, clientX: x, clientY: 300, bubbles: true }));
+        told("pointerdown", start);
+        told("pointermove", (start + end) / 2);
+        told("pointermove", end);
+        told("pointerup", end);
+    }""", [start, end])
+
+
+def test_a_photo_is_saved_outside_on_purpose_only(phone):
+    page = photos(phone, 1)
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    page.get_by_role("button", name="Save to this device").click()
+    page.get_by_text("The copy is no longer sealed").wait_for()
+    phone.picture("photo-save")
+    phone.check()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Save to this device").click()
+    # Where the browser can't share files it is a download.
+    page.evaluate("() => { navigator.canShare = () => false; }")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save a copy").click()
+    assert saved.value.suggested_filename.startswith("intruder-20")
+    assert saved.value.path().read_bytes()[:3] == b"\xff\xd8\xff"
+
+
+def test_a_photo_is_deleted_after_the_gate_and_the_computers_word(phone, computer):
+    computer.open_vault()
+    page = photos(phone, 2)
+    page.locator(".photos-open").first.click()
+    page.get_by_role("button", name="Delete this photo").click()
+    page.get_by_text("It can’t be brought back").wait_for()
+    phone.picture("photo-delete")
+    page.get_by_role("button", name="Cancel").click()
+    assert page.locator(".photos-tile").count() == 2
+    page.get_by_role("button", name="Delete this photo").click()
+    phone.type_pin()
+    page.get_by_text("Photo deleted").wait_for()
+    page.get_by_role("button", name="Close").click()
+    eventually(lambda: page.locator(".photos-tile").count() == 1)
+    assert len(json.loads(computer.run("intruders", "list", "--json", passcode=True))["intruders"]) == 1
+
+
+def test_photos_say_that_they_need_the_hub(phone, computer):
+    page = photos(phone, 1)
+    phone.go("home", "Home")
+    computer.stop_hub()
+    phone.go("photos", "Intruder photos")
+    page.get_by_text("They open when it can be reached").wait_for(timeout=30_000)
+    phone.check()
+    phone.picture("photos-offline")
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-message").get_by_text("The hub can't be reached").wait_for()
+    page.get_by_role("button", name="Close").click()
+    computer.start_hub()
+    phone.online_again()
+    page.locator(".photos-tile[data-shown]").wait_for(timeout=30_000)
+    assert page.get_by_text("They open when it can be reached").is_hidden()
+
+
+def test_a_few_pictures_are_opened_at_once(phone):
+    page = phone.page
+    page.evaluate("""() => {
+        const real = window.fetch;
+        window.most = 0;
+        let running = 0;
+        window.fetch = async (...given) => {
+            if (!String(given[0]).endsWith("/state")) return real(...given);
+            window.most = Math.max(window.most, (running += 1));
+            return real(...given).finally(() => (running -= 1));
+        };
+    }""")
+    photos(phone, 6)
+    assert 1 <= page.evaluate("() => most") <= 3
+    phone.check()
+    phone.picture("photos-many")
+
+
+def test_no_picture_stays_when_the_gate_closes(phone):
+    page = phone.page
+    page.evaluate("""() => {
+        window.urls = new Set();
+        const [make, revoke] = [URL.createObjectURL, URL.revokeObjectURL];
+        URL.createObjectURL = (blob) => { const url = make.call(URL, blob); window.urls.add(url); return url; };
+        URL.revokeObjectURL = (url) => { window.urls.delete(url); revoke.call(URL, url); };
+    }""")
+    photos(phone, 2)
+    eventually(lambda: page.evaluate("() => urls.size") >= 2)
+    phone.go("home", "Home")
+    assert page.evaluate("() => urls.size") == 0, "left"
+    phone.go("photos", "Intruder photos")
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    phone.lock()
+    eventually(lambda: page.evaluate("() => urls.size") == 0)
+    assert page.locator("img[src^='blob:'], dialog").count() == 0

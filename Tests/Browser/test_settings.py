@@ -1,0 +1,233 @@
+"""The settings, as a person meets them."""
+
+import pytest
+
+from computer import PASSCODE
+from note_steps import made
+from phone import DESKTOP, PIN, TURN_AWAY, Phone
+from settings_steps import page_of
+from waiting import eventually
+
+NEW_PIN = "284617"
+GATE = ("gate", "PIN, Face ID and fingerprint")
+
+
+def test_every_page_is_there_and_reads_well(phone):
+    page = phone.page
+    phone.go("settings", "Settings")
+    page.get_by_text("This is Anna's phone").wait_for()
+    phone.check()
+    phone.picture("settings")
+    titles = page.locator(".settings-link .row-title").all_inner_texts()
+    assert len(titles) == 16, titles
+    for title in titles:
+        page.locator(".settings-link", has_text=title).click()
+        page.get_by_role("heading", name=title, level=1).wait_for()
+        phone.check()
+        phone.picture(f"settings-{title.split()[0].lower().strip(',')}")
+        page.get_by_role("button", name="Back", exact=True).click()
+        page.get_by_role("heading", name="Settings", level=1).wait_for()
+
+
+def test_the_pin_is_changed_after_the_old_one(phone):
+    page = page_of(phone, *GATE)
+    page.get_by_role("button", name="Change the PIN").click()
+    page.get_by_role("heading", name="Type the PIN you have now").wait_for()
+    phone.check()
+    phone.type_pin("918273")
+    page.get_by_text("The PIN is wrong").wait_for()
+    phone.type_pin()
+    page.get_by_role("heading", name="Choose the new PIN").wait_for()
+    phone.type_pin("123456")
+    page.get_by_text("guessed first").wait_for()
+    phone.type_pin(NEW_PIN)
+    page.get_by_role("heading", name="Type the new PIN again").wait_for()
+    phone.type_pin("284618")
+    page.get_by_text("The two PINs differ").wait_for()
+    phone.type_pin(NEW_PIN)
+    page.get_by_role("heading", name="Type the new PIN again").wait_for()
+    phone.type_pin(NEW_PIN)
+    page.get_by_text("The PIN was changed").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    phone.type_pin(PIN)
+    page.get_by_text("The PIN is wrong").wait_for()
+    phone.unlock(NEW_PIN)
+    # And back to the one from before.
+    phone.inside("await companion.setPIN(given);", PIN, pin=NEW_PIN)
+    page.reload()
+    phone.unlock()
+
+
+def test_auto_lock_is_set_and_kept(phone):
+    page = page_of(phone, "autolock", "Auto-lock")
+    assert page.get_by_label("After 1 minute").is_checked()
+    page.get_by_label("After 5 minutes").check()
+    eventually(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 0);") == 300)
+    page_of(phone, "autolock", "Auto-lock")
+    assert page.get_by_label("After 5 minutes").is_checked()
+    page.get_by_label("At once").check()
+    eventually(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 60);") == 0)
+    # The watch of the settings' page ends with it: what locks is the app's own, which heard of the change.
+    phone.go("home", "Home")
+    page.evaluate(TURN_AWAY)
+    phone.unlock()
+
+
+def test_lock_now_locks(phone):
+    phone.go("settings", "Settings")
+    phone.page.get_by_role("button", name="Lock now").click()
+    phone.unlock()
+
+
+def test_notes_stop_asking_only_after_the_gate(phone):
+    page = page_of(phone, *GATE)
+    asks = page.get_by_role("switch", name="Notes ask once more")
+    assert asks.is_checked()
+    asks.click()
+    page.get_by_role("button", name="Cancel").click()
+    eventually(asks.is_checked)
+    asks.click()
+    phone.confirm("Stop asking for notes?")
+    assert not asks.is_checked()
+    phone.go("notes", "Notes")
+    page.get_by_text("No notes yet").wait_for()
+
+
+def test_appearance_is_kept(phone):
+    page = page_of(phone, "appearance", "Appearance")
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    page.reload()
+    phone.unlock()
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    page_of(phone, "appearance", "Appearance")
+    page.get_by_role("button", name="System").click()
+    assert page.evaluate("() => 'theme' in document.documentElement.dataset") is False
+
+
+def choose(page, path, passphrase):
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_label("Passphrase", exact=True).fill(passphrase)
+    page.get_by_role("button", name="Open", exact=True).click()
+
+
+def imported(computer, path, passphrase):
+    """The passcode, and the backup's own passphrase behind it."""
+    return computer.run("backup", "import", str(path), "--yes", "--passphrase", passcode=f"{PASSCODE}\n{passphrase}")
+
+
+def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
+    computer.open_vault()
+    passphrase = "four words in a row"
+    found = "return (await companion.notes.list('Kept')).notes.length;"
+    made(phone, **{"Kept 🔑": "of Kept 🔑", "Twice": "of Twice"})
+    eventually(lambda: computer.note("Twice"))
+    page = page_of(phone, "backup", "Backup of notes")
+    page.get_by_role("button", name="Make a backup").click()
+    phone.confirm("Make a backup?")
+    page.get_by_label("Passphrase", exact=True).fill("short")
+    page.get_by_label("The same again").fill("short")
+    page.get_by_role("button", name="Make the backup").click()
+    page.get_by_text("at least 10 characters").wait_for()
+    phone.check()
+    phone.picture("backup-passphrase")
+    page.get_by_label("Passphrase", exact=True).fill(passphrase)
+    page.get_by_label("The same again").fill(passphrase)
+    page.evaluate("() => { navigator.canShare = () => false; }")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Make the backup").click()
+    page.get_by_text("2 notes,").wait_for()
+    path = saved.value.path()
+    assert b"Kept" not in path.read_bytes()
+    computer.expect("note", "remove", "Kept 🔑", "--yes", passcode=True)
+    eventually(lambda: computer.note("Kept 🔑") is None)
+    eventually(lambda: phone.inside(found) == 0)
+    assert imported(computer, path, passphrase) is not None, computer.errors
+    eventually(lambda: computer.note("Kept 🔑"))
+    assert computer.note("Kept 🔑")["body"] == "of Kept 🔑"
+    assert imported(computer, path, "another passphrase") is None
+    # And on the phone, where one of the two is missing.
+    eventually(lambda: phone.inside(found) == 1)
+    phone.inside("const [note] = (await companion.notes.list('Kept')).notes; await companion.notes.remove(note);")
+    choose(page, path, "wrong passphrase")
+    page.get_by_text("The passphrase does not open this backup").wait_for()
+    choose(page, path, passphrase)
+    page.get_by_role("heading", name="Add 2 notes?").wait_for()
+    phone.picture("backup-add")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_text("1 note added").wait_for()
+    eventually(lambda: computer.note("Kept 🔑"))
+    choose(page, path, passphrase)
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_text("Everything in it is here already").wait_for()
+
+
+def test_a_computers_backup_is_refused_with_what_to_do(phone, computer):
+    computer.open_vault()
+    page = page_of(phone, "backup", "Backup of notes")
+    file = computer.folder / "computer.aplockerbackup"
+    computer.expect("backup", "export", str(file), passcode=True)
+    choose(page, file, PASSCODE)
+    page.get_by_text("This backup was made on a computer").wait_for()
+    (computer.folder / "nothing").write_bytes(b"no backup" * 300)
+    choose(page, computer.folder / "nothing", "whatever it is")
+    page.get_by_text("This is no backup of this AppLocker").wait_for()
+
+
+@pytest.fixture
+def phone_at_a_name(new_context, household, computer):
+    """No passkey is for an address without a name."""
+    phone = Phone(new_context, computer, host="localhost").begin(household.paired)
+    yield phone
+    phone.quiet()
+
+
+def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
+    phone = phone_at_a_name
+    page = page_of(phone, *GATE)
+    page.get_by_text("Not on this device").wait_for()
+    authenticator = phone.has_authenticator()
+    page_of(phone, *GATE)
+    page.get_by_role("button", name="Add Face ID or fingerprint").click()
+    phone.type_pin()
+    page.get_by_text("Face ID or fingerprint opens AppLocker now").wait_for()
+    phone.check()
+    phone.picture("gate-passkey")
+    page.get_by_role("button", name="PIN first").click()
+    computer.stop_hub()
+    phone.go("settings", "Settings")
+    page.get_by_role("button", name="Lock now").click()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    phone.picture("gate-pin-first")
+    phone.check()
+    page.get_by_role("button", name="Unlock with Face ID or fingerprint").click()
+    page.locator(".tabs").wait_for()
+    computer.start_hub()
+    phone.online_again()
+    page_of(phone, *GATE)
+    page.get_by_role("button", name="Face ID first").click()
+    eventually(lambda: phone.inside("return companion.device.store.fact('passkeyComesFirst', false);"), "kept")
+    page.reload()
+    # Just started: it asks by itself.
+    page.locator(".tabs").wait_for()
+    page_of(phone, *GATE)
+    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="Remove with Face ID or fingerprint").click()
+    page.get_by_text("The PIN alone opens AppLocker now").wait_for()
+    authenticator.send("WebAuthn.disable")
+    page.reload()
+    phone.unlock()
+
+
+def test_the_desktop_has_the_list_beside_the_page(new_context, household, computer):
+    desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
+    desk.go("settings", "Settings")
+    for name, title in (GATE, ("devices", "Devices"), ("sync", "Sync and storage"), ("about", "Version and update")):
+        desk.go(f"settings/{name}")
+        desk.page.get_by_role("heading", name=title, level=2).wait_for()
+        desk.check()
+        desk.picture(f"settings-{name}")
+    desk.becomes("dark")
+    desk.picture("settings-about")
+    desk.quiet()

@@ -1,0 +1,110 @@
+"""Around the screens: without a hub, with a push that the computer sealed, in a browser of the computer itself."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+
+import pytest
+
+from notified import COUNT_SHOWN
+from phone import DESKTOP, Phone
+from waiting import eventually
+
+IS_KEPT = "async () => (await import('/core/offline.js')).offline.state === 'ready'"
+# What the daemon hands the hub to push is the record as the hub keeps it.
+NEWEST_EVENT = """() => new Promise((resolve, reject) => {
+    const request = indexedDB.open("applocker");
+    request.onerror = reject;
+    request.onsuccess = () => {
+        const all = request.result.transaction("records").objectStore("records").getAll();
+        all.onsuccess = () => {
+            request.result.close();
+            const rows = all.result.filter(({ collection }) => collection === "events");
+            rows.sort((one, other) => one.sequence - other.sequence);
+            resolve(rows.length ? JSON.stringify(rows.at(-1).record) : null);
+        };
+    };
+})"""
+SHOWN = "async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body }) => [title, body])"
+
+
+@pytest.mark.service_worker
+def test_it_opens_without_a_hub(phone, computer):
+    page = phone.page
+    eventually(lambda: page.evaluate(IS_KEPT), "kept on the device")
+    computer.stop_hub()
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    assert page.evaluate("async () => (await (await import('/core/offline.js')).appVersion()).version") == "0.1.0"
+    computer.start_hub()
+    phone.online_again()
+    phone.unlock()
+
+
+@pytest.mark.service_worker
+def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
+    page = phone.page
+    phone.context.grant_permissions(["notifications"], origin=phone.address)
+    session = phone.context.new_cdp_session(page)
+    registrations = []
+    session.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(
+        one["registrationId"] for one in event["registrations"] if not one["isDeleted"]))
+    session.send("ServiceWorker.enable")
+    eventually(lambda: page.evaluate(IS_KEPT), "a worker")
+    before = page.evaluate(NEWEST_EVENT)
+    computer.run("unlock", "diary", passcode="wrong one")
+    eventually(lambda: page.evaluate(NEWEST_EVENT) != before, "an event")
+    eventually(lambda: registrations, "its registration")
+    record = page.evaluate(NEWEST_EVENT)
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    worker = phone.context.service_workers[0]
+    worker.evaluate(COUNT_SHOWN)
+    session.send("ServiceWorker.deliverPushMessage", {
+        "origin": phone.address, "registrationId": registrations[-1], "data": record})
+    eventually(lambda: worker.evaluate("() => self.drawn") == 1, "the worker shows it")
+    eventually(lambda: page.evaluate(SHOWN), "a notification")
+    [[title, body]] = page.evaluate(SHOWN)
+    assert title.startswith("A wrong passcode on ") and body, (title, body)
+    phone.unlock()
+
+
+def test_the_panel_opens_paired_by_the_computer(new_context, computer):
+    folder = computer.folder / "desktop"
+    folder.mkdir()
+    program = folder / "xdg-open"
+    # Under its name only once it is whole.
+    program.write_text('#!/bin/sh\necho "$1" > "$HOME/opening" && mv "$HOME/opening" "$HOME/opened"\n')
+    program.chmod(0o755)
+    computer.environment |= {
+        "PATH": f"{folder}:/usr/bin:/bin", "DISPLAY": ":7", "XDG_RUNTIME_DIR": str(computer.folder)}
+    desk = Phone(new_context, computer, DESKTOP, name="Browser")
+    panel = computer.start("panel", "--json", passcode=True, stdin=subprocess.DEVNULL)
+    try:
+        opened = computer.folder / "opened"
+        eventually(opened.exists, "a browser")
+        path = opened.read_text().strip()
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        # The page leads there by itself.
+        desk.page.goto("file://" + path)
+        desk.page.wait_for_url(re.compile(r"http://localhost:\d+/"))
+        desk.page.get_by_label("Name of this device").fill("Browser")
+        desk.page.get_by_role("button", name="Pair this device").click()
+        desk.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
+        output, errors = panel.communicate(timeout=30)
+        assert panel.returncode == 0, errors
+        assert json.loads(output)["name"].endswith(" panel"), output
+        assert not os.path.exists(path), "the page with the link is gone"
+        desk.type_pin()
+        desk.page.get_by_role("heading", name="Type it again").wait_for()
+        desk.type_pin()
+        desk.page.get_by_role("heading", name="Home", level=1).wait_for(timeout=30_000)
+        assert desk.page.evaluate("location.hash").find("pair") < 0
+        desk.picture("panel")
+        desk.quiet()
+    finally:
+        if panel.poll() is None:
+            panel.terminate()
+            panel.wait(20)

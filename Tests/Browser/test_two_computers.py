@@ -1,0 +1,87 @@
+"""Two computers of one household on a phone: both are seen, and each is asked for itself."""
+
+import json
+import os
+import pathlib
+import tempfile
+
+import pytest
+
+from computer import Computer
+from overview_steps import command_succeeds, confirm, start_diary
+from phone import DESKTOP, IPHONE
+from waiting import eventually
+
+
+@pytest.fixture
+def second(programs, computer):
+    """A computer that has joined the household of the first."""
+    with tempfile.TemporaryDirectory(prefix="applocker-attic-", ignore_cleanup_errors=True) as folder:
+        second = Computer(programs, pathlib.Path(folder))
+        try:
+            yield second.set_up(beside=computer)
+        finally:
+            second.end()
+
+
+def both_are_on_the_phone(phone):
+    page = phone.page
+    rows = page.get_by_role("group", name="Computers").get_by_role("button")
+    eventually(lambda: rows.count() == 2, "Home lists both computers")
+    # Only root can give the second a name of its own.
+    if os.geteuid() == 0:
+        rows.filter(has_text="attic").click()
+        page.locator(".home-computer", has_text="attic").wait_for()
+    eventually(lambda: rows.filter(has_text="Live").count() == 2, "both are live")
+    phone.check()
+    phone.picture("computers")
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    phone.size = DESKTOP
+    phone.picture("computers")
+    phone.size = IPHONE
+    page.set_viewport_size({"width": IPHONE[0], "height": IPHONE[1]})
+    phone.go("settings/devices", "Devices")
+    eventually(lambda: page.locator(".row", has_text="Computer ·").count() == 2, "both are among the devices")
+
+
+def a_launch_on_the_second_goes_on(phone, computer, second):
+    phone.go("home", "Home")
+    process = start_diary(second)
+    card = phone.page.locator(".launch")
+    card.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
+    assert process.poll() is None, "the kernel holds it"
+    card.get_by_role("button", name="Approve", exact=True).click()
+    command_succeeds(phone, card)
+    assert process.wait(20) == 0
+    assert "unlocked" in second.run("app", "diary", "--json")
+    assert "unlocked" not in computer.run("app", "diary", "--json"), "nothing was opened on the first"
+
+
+def the_notes_of_both_are_read(phone, computer, second):
+    # The second one's vault is open since it was set up.
+    computer.open_vault()
+    for owner, title in ((computer, "Of the first"), (second, "Of the second")):
+        owner.expect("note", "add", title, "-", given="as it was")
+    phone.go("notes", "Notes")
+    confirm(phone)
+    for title in ("Of the first", "Of the second"):
+        phone.page.get_by_text(title, exact=True).first.wait_for()
+    phone.picture("computers-notes")
+
+
+def the_second_is_revoked(phone, computer, second):
+    own = json.loads(second.run("hub", "status", "--json"))["device"]
+    computer.expect("devices", "revoke", own, "--yes", passcode=True)
+    eventually(lambda: "put this one out" in (second.run("hub", "status") or ""), "the second notices")
+    assert "Of the second" in second.run("note", "list")
+    phone.go("settings/devices", "Devices")
+    eventually(lambda: phone.page.locator(".row", has_text="Computer ·").count() == 1, "one computer is left")
+
+
+# Setting up a second computer takes longer than everything that is done with it: one test for all.
+@pytest.mark.timeout(300)
+def test_a_phone_sees_two_computers_reads_both_and_answers_the_second(phone, computer, second):
+    both_are_on_the_phone(phone)
+    a_launch_on_the_second_goes_on(phone, computer, second)
+    the_notes_of_both_are_read(phone, computer, second)
+    the_second_is_revoked(phone, computer, second)

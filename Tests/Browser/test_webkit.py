@@ -1,0 +1,158 @@
+"""The companion in WebKit: its modules, the story beside a real hub and computer, and the app itself."""
+
+import contextlib
+import os
+import pathlib
+
+import pytest
+
+import javascript
+import pages
+import webkit
+from phone import PIN
+from relay import Relay
+from waiting import eventually
+
+MODULES = ["vectors", "published", "moment-vectors", "sealing", "distrust", "moments", "audit", "decoy", "decoy-changes"]
+CLICK = """
+const [role, name] = arguments;
+const found = [...document.querySelectorAll(role)].find((one) =>
+    (one.getAttribute("aria-label") ?? one.textContent).trim() === name && !one.disabled && one.checkVisibility());
+found?.click();
+return Boolean(found);
+"""
+TYPE = """
+const [label, text] = arguments;
+const field = document.querySelector(`[aria-label="${label}"]`);
+if (!field) return false;
+field.focus();
+field.value = text;
+field.dispatchEvent(new Event("input", { bubbles: true }));
+return true;
+"""
+# What the app itself does not understand goes to the console, which WebDriver does not read here.
+COMPLAINTS = """
+window.complaints = [];
+const before = console.error;
+console.error = (...words) => {
+    window.complaints.push(words.map((word) => (word instanceof Error ? `${word} ${word.stack}` : String(word))).join(" "));
+    before(...words);
+};
+"""
+
+
+@pytest.fixture(scope="session")
+def display():
+    with webkit.screen() as display:
+        yield display
+
+
+@pytest.fixture(scope="session")
+def module_browser(display):
+    """A browser for each module, on the page of the tests."""
+    with pages.served() as address, contextlib.ExitStack() as started:
+        browsers = {}
+
+        def browser(module):
+            if module not in browsers:
+                browsers[module] = started.enter_context(webkit.started(display))
+                browsers[module].get(address + "/tests.html")
+            return browsers[module]
+
+        yield browser
+
+
+@pytest.mark.parametrize("module, name", [
+    pytest.param(module, name, marks=pytest.mark.xdist_group(f"webkit-{module}"))
+    for module in MODULES for name in javascript.names(module)])
+def test_in_webkit(module_browser, module, name):
+    webkit.run(module_browser(module), module, name, {"reader": javascript.independent_reader})
+
+
+@pytest.fixture
+def webkit_browser(display):
+    """In the place of Chromium."""
+    with webkit.started(display) as browser:
+        yield browser
+
+
+def test_a_phone_with_webkit_stands_beside_a_real_computer_and_hub(webkit_browser, computer):
+    """Between the browser and the hub lies a network that can be cut."""
+    browser = webkit_browser
+    computer.open_vault()
+    network = Relay(computer.port)
+
+    def asked(words):
+        answer = computer.asked(words)
+        return answer.replace(f":{computer.port}/", f":{network.port}/") if words == ["pair"] else answer
+
+    browser.get(f"http://127.0.0.1:{network.port}/tests.html")
+    for name in javascript.names("story"):
+        webkit.run(browser, "story", name, {"computer": asked, "offline": network.cut})
+
+
+class Person:
+    """What somebody sees and does on the app's screens."""
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def until(self, script, *arguments):
+        eventually(lambda: self.browser.execute_script(script, *arguments), f"{arguments}: {self.shown()}", 60)
+
+    def shown(self):
+        text = self.browser.execute_script("return document.body?.innerText ?? '';")
+        return f"the page says: {text[:400]} {self.browser.execute_script('return window.complaints ?? [];')}"
+
+    def sees(self, text):
+        self.until("return document.body.innerText.includes(arguments[0]);", text)
+
+    def presses(self, name, role="button"):
+        self.until(CLICK, role, name)
+
+    def types_pin(self):
+        for digit in PIN:
+            self.presses(digit, ".keypad button")
+        # The key that goes on says what it does; it is the last one.
+        self.until("const key = [...document.querySelectorAll('.key-go')].at(-1); key?.click(); return Boolean(key);")
+
+    def picture(self, name):
+        if folder := os.environ.get("APPLOCKER_PICTURES"):
+            pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+            self.browser.save_screenshot(f"{folder}/webkit-{name}.png")
+
+
+def test_the_app_is_paired_writes_a_note_and_opens_without_a_hub(webkit_browser, computer):
+    browser = webkit_browser
+    person = Person(browser)
+    browser.get(computer.pair())
+    person.presses("Pair this device")
+    person.sees("Choose a PIN")
+    person.types_pin()
+    person.sees("Type it again")
+    person.types_pin()
+    person.sees("Monitoring")
+    person.picture("home")
+
+    browser.execute_script(COMPLAINTS)
+    browser.execute_script("location.hash = '#/notes';")
+    person.sees("Open your notes")
+    person.types_pin()
+    person.presses("Write a note")
+    person.until(TYPE, "Title", "Under the stair")
+    person.until(TYPE, "Text", "the blue envelope")
+    person.sees("Saved")
+    person.picture("note")
+
+    person.until("return navigator.serviceWorker?.controller != null;")
+    computer.stop_hub()
+    browser.refresh()
+    person.sees("AppLocker is locked")
+    person.types_pin()
+    person.sees("A passkey opens offline")
+    person.picture("offline")
+    computer.start_hub()
+    person.types_pin()
+    person.sees("Open your notes")
+    person.types_pin()
+    person.sees("Under the stair")
