@@ -10,5 +10,5 @@ globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..
 
 for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors"]) {
     const { tests } = await import(`./${module}.test.js`);
-    for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, () => body({}));
+    for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }
