@@ -16,11 +16,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A library module under Sources/ and its unit tests under Tests/.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]? = nil)
-    -> [Target]
-{
-    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: strict)]
+/// A library module under Sources/ and its unit tests under Tests/. `optimised`: also in a debug build.
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]? = nil, optimised: Bool = false
+) -> [Target] {
+    let settings = strict + (optimised ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : [])
+    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: settings)]
     if let tests {
         targets.append(
             .testTarget(
@@ -65,7 +66,8 @@ targets += module("GateProtocol", tests: [])
 targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
 targets += module("ProcessHardening", ["CLinux"], tests: [])
 targets += module("LaunchGate", ["GateProtocol", "ProcessHardening", "CLinux"], tests: ["GateProtocol", "CLinux"])
-targets += module("AppCatalog", ["Policy"], tests: ["Policy"])
+// Each daemon reads the machine's catalogue as it starts, and hundreds of tests start one.
+targets += module("AppCatalog", ["Policy"], tests: ["Policy"], optimised: true)
 targets += module("Household", ["WireProtocol", "SealedFormats", crypto], tests: ["WireProtocol", "SealedFormats"])
 targets += module(
     "DaemonCore", ["Policy", "WireProtocol", "SealedFormats", "Household"],

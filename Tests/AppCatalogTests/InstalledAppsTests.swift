@@ -135,8 +135,11 @@ struct InstalledAppsTests {
     }
 
     private func programs(below process: Int32) -> [String] {
-        family(of: process).compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/exe") }
-            .filter { $0.hasPrefix("/") && !$0.hasSuffix(" (deleted)") }
+        // Until its execve the child is still this program.
+        let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return family(of: process)
+            .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/exe") }
+            .filter { $0.hasPrefix("/") && !$0.hasSuffix(" (deleted)") && $0 != own }
     }
 
     @Test("The whole machine is listed without a word lost")

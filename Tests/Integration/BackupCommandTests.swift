@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line: backups", .serialized)
+@Suite("The command line: backups")
 struct BackupCommandTests {
     /// A list, a category, a note and a file.
     private func filled() async throws -> CommandLineFixture {

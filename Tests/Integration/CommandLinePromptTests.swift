@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The prompter in a terminal", .serialized)
+@Suite("The prompter in a terminal")
 struct CommandLinePromptTests {
     /// With the kernel holding launches the program says its process number at once; the weak mode needs one that is
     /// still there when it is noticed.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-@Suite("The command line against a real daemon", .serialized)
+@Suite("The command line against a real daemon")
 struct CommandLineTests {
     @Test("Setting up: refused where it is wrong, done once")
     func setUp() async throws {

@@ -7,7 +7,7 @@ import Testing
 import WireProtocol
 
 /// The daemon as a process: how it starts, refuses to start, and ends.
-@Suite(.serialized) struct ControlDaemonTests {
+struct ControlDaemonTests {
     @Test(arguments: [SIGTERM, SIGINT]) func itEndsAtOnceEvenWhileAPrompterIsConnected(_ signal: Int32) async throws {
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)

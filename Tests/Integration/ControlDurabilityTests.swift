@@ -17,7 +17,7 @@ private final class Tally: Sendable {
 }
 
 /// What was acknowledged is there after the daemon was killed, whenever that was.
-@Suite(.serialized) struct ControlDurabilityTests {
+struct ControlDurabilityTests {
     /// A program of the test's own, to be put on the list.
     private func program(in directory: TemporaryDirectory) throws -> String {
         let path = directory.path("app/letter-writer")

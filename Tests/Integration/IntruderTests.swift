@@ -6,7 +6,7 @@ import WireProtocol
 
 /// One AppLocker for all steps: each passcode costs real work.
 @Suite(
-    "Photos of who gives wrong passcodes", .serialized,
+    "Photos of who gives wrong passcodes",
     .requires(
         .program("/usr/bin/ffmpeg"), .program("identify"), .display, .program("xdotool"), .program("import")))
 struct IntruderTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line: the log's chain", .serialized, .requires(.program("python3")))
+@Suite("The command line: the log's chain", .requires(.program("python3")))
 struct LogCommandTests {
     /// Runs SQL on the database, as somebody would who wants to hide something.
     private func change(_ applocker: CommandLineFixture, _ sql: String) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line: notes", .serialized)
+@Suite("The command line: notes")
 struct NoteCommandTests {
     @Test("Added, listed, found, shown, changed and removed")
     func notes() async throws {

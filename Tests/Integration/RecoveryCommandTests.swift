@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line: the recovery sheet", .serialized)
+@Suite("The command line: the recovery sheet")
 struct RecoveryCommandTests {
     @Test(
         "Printed as text and as a page with a QR code; it opens the vault when the passcode is forgotten",

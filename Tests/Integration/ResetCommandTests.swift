@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-@Suite("The command line: reset", .serialized)
+@Suite("The command line: reset")
 struct ResetCommandTests {
     private let words = ["reset", "--yes", "--confirm", ResetRequest.confirmationText]
 

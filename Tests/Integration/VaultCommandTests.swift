@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The command line: the vault", .serialized)
+@Suite("The command line: the vault")
 struct VaultCommandTests {
     @Test("Opens with the passcode alone, for who opened it, until somebody locks it or AppLocker ends")
     func openAndLock() async throws {

@@ -7,7 +7,7 @@ import Testing
 import WireProtocol
 
 /// Connections by the thousand, slow ones and silent ones.
-@Suite(.serialized) struct ConnectionTests {
+struct ConnectionTests {
     private static let status = "GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n"
 
     private static func isServed(_ path: String) async throws -> Bool {

@@ -6,7 +6,7 @@ import Testing
 import WireProtocol
 
 /// The stream of a prompter: it is its presence, so its end has to be noticed at once.
-@Suite(.serialized) struct PromptStreamTests {
+struct PromptStreamTests {
     private static let request = "GET /v1/prompts HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test func theFirstEventIsReadyAndTheNextOnesFollow() async throws {

@@ -5,7 +5,7 @@ import Testing
 import WireProtocol
 
 /// The stream of a desktop agent: how it tells inactivity counts for as long as it is there.
-@Suite(.serialized) struct SessionStreamTests {
+struct SessionStreamTests {
     @Test func anAgentIsToldAndIsMissedAtOnce() async throws {
         try await withServer { path, service in
             var connection: RawConnection? = try RawConnection(path)

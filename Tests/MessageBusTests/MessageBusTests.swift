@@ -3,7 +3,7 @@ import MessageBus
 import TestSupport
 import Testing
 
-@Suite(.serialized, .requires(.program("dbus-daemon")))
+@Suite(.requires(.program("dbus-daemon")))
 struct MessageBusTests {
     private static let echo = BusInterface(
         "test.Echo",

@@ -5,7 +5,7 @@ import Testing
 @testable import SealedFormats
 
 /// What an independent implementation sealed: streams and the files that hold one.
-@Suite(.serialized) struct ContentVectorTests {
+struct ContentVectorTests {
     struct Stream: Decodable {
         struct Name: Decodable {
             let vault: ItemID?

@@ -2,7 +2,7 @@ import SealedFormats
 import Testing
 
 /// One at a time: the largest vector needs 1 GiB.
-@Suite(.serialized) struct KeyDerivationTests {
+struct KeyDerivationTests {
     struct Published: Decodable {
         struct Vector: Decodable {
             let passcode: String

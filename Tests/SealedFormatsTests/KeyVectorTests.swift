@@ -4,7 +4,7 @@ import Testing
 @testable import SealedFormats
 
 /// What an independent implementation sealed: keys.
-@Suite(.serialized) struct KeyVectorTests {
+struct KeyVectorTests {
     struct Slots: Decodable {
         let name: String
         let passcode: String

@@ -2,7 +2,7 @@ import SealedFormats
 import Testing
 
 /// One at a time: each check needs 128 MiB or more while it runs.
-@Suite(.serialized) struct PasscodeVerifierTests {
+struct PasscodeVerifierTests {
     struct Pinned: Decodable {
         struct Accepted: Decodable {
             let name: String

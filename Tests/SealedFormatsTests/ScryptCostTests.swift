@@ -2,7 +2,7 @@ import SealedFormats
 import Synchronization
 import Testing
 
-@Suite(.serialized) struct ScryptCostTests {
+struct ScryptCostTests {
     /// Each look at this clock is later than the one before by the same step.
     final class SteppingClock: Clock {
         struct Instant: InstantProtocol {
