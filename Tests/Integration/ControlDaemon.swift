@@ -13,11 +13,16 @@ final class ControlDaemon: Sendable {
     let client: ControlClient
 
     /// Starts the daemon and waits until it answers.
-    /// - Parameter state: an existing directory; what an earlier daemon left there is taken up.
-    init(state: TemporaryDirectory) async throws {
+    /// - Parameters:
+    ///   - state: an existing directory; what an earlier daemon left there is taken up.
+    ///   - hasRealCost: whether a passcode takes as long to compare as on the owner's computer.
+    init(state: TemporaryDirectory, hasRealCost: Bool = false) async throws {
         socket = state.path("control.sock")
         client = ControlClient(socketPath: socket)
-        process = try ChildProcess(BuiltProducts.path("applockerd"), ["--state", state.path, "--no-hub"])
+        var environment = ProcessInfo.processInfo.environment
+        if hasRealCost { environment["APPLOCKER_SMALLEST_PASSCODE_COST"] = nil }
+        process = try ChildProcess(
+            BuiltProducts.path("applockerd"), ["--state", state.path, "--no-hub"], environment: environment)
         let (socket, process) = (socket, process)
         let answers = await eventually(timeout: .seconds(30), "applockerd answers") {
             clinux_socket_accepts(socket) && process.isRunning

@@ -106,13 +106,13 @@ struct ControlDurabilityTests {
     @Test func aKillDuringTheComparisonLeavesTheAttemptCounted() async throws {
         let state = try TemporaryDirectory()
         do {
-            let daemon = try await ControlDaemon(state: state)
+            let daemon = try await ControlDaemon(state: state, hasRealCost: true)
             try await daemon.setUp()
             try await daemon.killNow()
         }
         var failures = 0
         for _ in 0..<3 {
-            let daemon = try await ControlDaemon(state: state)
+            let daemon = try await ControlDaemon(state: state, hasRealCost: true)
             #expect(try await daemon.status().lockout.failures == failures)
             let attempt = Task { try await daemon.session() }
             // Counted, and not compared yet: the comparison takes about a second.
@@ -121,7 +121,7 @@ struct ControlDurabilityTests {
             await #expect(throws: (any Error).self) { _ = try await attempt.value }
             failures += 1
         }
-        let daemon = try await ControlDaemon(state: state)
+        let daemon = try await ControlDaemon(state: state, hasRealCost: true)
         #expect(try await daemon.status().lockout.failures == failures)
         _ = try await daemon.session()
         #expect(try await daemon.status().lockout.failures == 0)
