@@ -67,6 +67,10 @@ final class Meddler: Sendable {
     private let change = Mutex<Change?>(nil)
     /// Requests that get no answer; nil while all are answered.
     private let unanswered = Mutex<Int?>(nil)
+    private let count = Mutex(0)
+
+    /// How many requests were made, answered or not.
+    var requests: Int { count.withLock { $0 } }
 
     /// From now on nothing is answered, as over a line that was cut without a word.
     func hang() { unanswered.withLock { $0 = 0 } }
@@ -75,6 +79,7 @@ final class Meddler: Sendable {
 
     /// - Throws: `CancellationError`.
     func pass() async throws {
+        count.withLock { $0 += 1 }
         let hangs = unanswered.withLock { count in
             count = count.map { $0 + 1 }
             return count != nil

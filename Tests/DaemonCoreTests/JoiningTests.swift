@@ -92,7 +92,7 @@ import WireProtocol
         _ = try await first.household.confirmPairing(
             pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
         await eventually("it is in, and what it had goes along") {
-            second.time.advance(by: .seconds(1))
+            second.time.wakeNext(within: .seconds(60))
             return shared.records(in: "notes").count == 1
         }
         #expect(own.state.withLock { $0.household } == nil)

@@ -160,11 +160,13 @@ import WireProtocol
         connected.meddler.meddleWithRoster { $0.entries = [] }
         connected.hub.stream(.roster(number: 1))
         await isFoundOut(connected, "an older or another list of devices than before")
-        connected.world.time.advance(by: .seconds(120))
+        await eventually { await !connected.sync.isConnected }
         // An entry by somebody who is no computer of the household: the phone itself.
         connected.meddler.meddle(nil)
-        connected.world.time.advance(by: .seconds(120))
-        try await connected.isConnected()
+        await eventually("it connects again") {
+            connected.world.time.wakeNext(within: .seconds(60))
+            return await connected.sync.isConnected
+        }
         var roster = try Roster(entries: entries.map { [UInt8]($0) })
         let secrets = await companion.secrets
         let accomplice = RosterMember(

@@ -55,6 +55,17 @@ final class TestTime: TimeSource {
     /// Time passes, and those who slept for it wake up.
     func advance(by duration: Duration) { set(elapsed: now().elapsed + duration) }
 
+    /// Passes the time that the next sleeper still waits for, if that is at most `longest`. In a loop it moves the clock as
+    /// often as the tested code sleeps, so a slow machine does not make it run ahead.
+    ///
+    /// - Returns: whether a sleeper was woken.
+    @discardableResult
+    func wakeNext(within longest: Duration) -> Bool {
+        guard let wait = waits.first, wait <= longest else { return false }
+        advance(by: max(wait, .zero))
+        return true
+    }
+
     func set(boot: String? = nil, elapsed: Duration? = nil, civil: CivilTime? = nil, wall: Double? = nil) {
         let awake = state.withLock { state in
             let last = state.moment
