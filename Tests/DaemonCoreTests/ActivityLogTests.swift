@@ -1,5 +1,6 @@
 import Policy
 import SealedFormats
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -60,9 +61,14 @@ private actor SlowLog: ActivityStore {
         await log.note(.launchDenied, "first")
         await eventually { await store.isWriting }
         for _ in 0..<5_000 { await log.note(.launchDenied, "flood") }
+        let isQueued = Mutex(false)
+        let observed = await log.observe()
+        let observing = Task {
+            for await event in observed where event.sentence == "what matters" { isQueued.withLock { $0 = true } }
+        }
         async let recorded: Void = log.record(.unlocked, "what matters")
-        // It is queued behind the flood, or comes after it: either way nothing of it is dropped.
-        try? await Task.sleep(for: .milliseconds(50))
+        await eventually("it is queued behind the flood") { isQueued.withLock { $0 } }
+        observing.cancel()
         await store.release()
         await recorded
         let events = await store.batches.flatMap { $0 }

@@ -24,6 +24,21 @@ import WireProtocol
             .session(name, SessionIdleness(user: alice.user, isKnown: isKnown, idle: duration)))
     }
 
+    /// Returns when the daemon has acted on every signal that was sent, the alarms for inactivity included: it sets them
+    /// before it sends agents what has changed. Two changes, because the first may fall into a round that had begun.
+    private func isCaughtUp(_ world: World) async throws {
+        let mark = "caught up"
+        let nobody = ControlPeer(user: 2_000, process: 2_000_500)
+        var reader = AgentReader(try await world.control.agentJoined(nobody, connection: 1_000))
+        world.signals.send(.unheld(mark))
+        let marked = await reader.state { state in state.degraded.contains { $0.contains(mark) } }
+        try #require(marked != nil)
+        world.signals.send(.available)
+        let unmarked = await reader.state { state in !state.degraded.contains { $0.contains(mark) } }
+        try #require(unmarked != nil)
+        await world.control.agentLeft(connection: 1_000)
+    }
+
     @Test func theAgentsWordLocksAtTheLimitAndNotBefore() async throws {
         let world = try await World()
         try await unlock(world)
@@ -86,7 +101,8 @@ import WireProtocol
         await eventually { world.time.waits.contains(.seconds(600)) }
         #expect(try await world.status().source == .logind)
         world.time.advance(by: .seconds(599))
-        try await Task.sleep(for: .milliseconds(20))
+        #expect(world.time.waits.contains(.seconds(1)))
+        try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
         world.time.advance(by: .seconds(1))
         await eventually { await world.state(of: firefox) == .locked }
@@ -102,12 +118,12 @@ import WireProtocol
         idle(world, nil)
         await eventually { !world.time.waits.contains { $0 <= .seconds(600) } }
         world.time.advance(by: .seconds(1_000))
-        try await Task.sleep(for: .milliseconds(20))
+        try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
         // One of two sessions is not enough.
         idle(world, nil, name: "2")
         idle(world, .seconds(2_000))
-        try await Task.sleep(for: .milliseconds(20))
+        try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
     }
 
@@ -115,6 +131,7 @@ import WireProtocol
         let world = try await World()
         idle(world, .seconds(500))
         await eventually { try await world.status().source == .logind }
+        try await isCaughtUp(world)
         #expect(!world.time.waits.contains { $0 <= .seconds(600) }, "paused")
         world.time.advance(by: .seconds(5_000))
         try await unlock(world)
@@ -133,7 +150,7 @@ import WireProtocol
         #expect(try await world.status().source == .none)
         #expect(try await isLoud())
         idle(world, nil, isKnown: false)
-        try await Task.sleep(for: .milliseconds(20))
+        try await isCaughtUp(world)
         #expect(try await world.status().source == .none)
         idle(world, nil)
         await eventually { try await world.status().source == .logind }
@@ -145,10 +162,11 @@ import WireProtocol
         // An agent that tells itself has no alarm beside it.
         try await unlock(world)
         idle(world, .seconds(10_000))
-        try await Task.sleep(for: .milliseconds(20))
+        try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
+        #expect(!world.time.waits.contains { $0 <= .seconds(600) })
         world.time.advance(by: .seconds(600))
-        try await Task.sleep(for: .milliseconds(20))
+        try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
         await world.control.agentLeft(connection: 9)
         await eventually { await world.state(of: firefox) == .locked }

@@ -77,13 +77,13 @@ import WireProtocol
         let connected = try await ConnectedWorld()
         connected.meddler.hang()
         let world = connected.world
+        let begun = world.time.now().elapsed
         let erasing = Task { try await reset(world) }
         await eventually { connected.meddler.hanging > 0 && world.time.waits.contains(.seconds(5)) }
         world.time.advance(by: .milliseconds(4_900))
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(!world.erasure.happened.withLock { $0 })
+        #expect(world.time.waits.contains(.milliseconds(100)), "still waiting")
         world.time.advance(by: .milliseconds(200))
         #expect(try await erasing.value.notes.count == 2)
-        #expect(world.erasure.happened.withLock { $0 })
+        #expect(world.erasure.time.withLock { $0 } == begun + .milliseconds(5_100))
     }
 }

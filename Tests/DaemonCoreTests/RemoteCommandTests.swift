@@ -112,8 +112,9 @@ import WireProtocol
         let report = try await connected.world.ask(launch, &prompter)
         let recipe = LaunchRecipe(path: "cGF0aA==", directory: "", arguments: [], environment: [])
         connected.world.gate.report(.recipe(number: 1, recipe))
-        _ = await connected.world.launches.waitingCount
-        try await Task.sleep(for: .milliseconds(20))
+        // The gate's events are taken one after the other: with this one's line in the log the recipe is there.
+        connected.world.gate.report(.readDenied(app: firefox, process: 1, user: alice.user, path: "/x"))
+        await eventually { try await connected.world.events(.readDenied).count == 1 }
         let computer = try await companion.computer(nil)
         let answer = try await companion.command(
             .approve(prompt: report.prompt, grant: GrantRequest(.thisLaunch)), to: computer)

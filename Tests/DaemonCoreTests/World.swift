@@ -97,7 +97,7 @@ final class World: Sendable {
             }
             if hasVault { try await database.write(StateChange(documents: vault.get().mapValues { $0 })) }
         }
-        let (camera, erasure, signals) = (camera, erasure, signals)
+        let (camera, erasure, signals, clock) = (camera, erasure, signals, time)
         let daemon = Daemon(
             ports: Daemon.Ports(
                 records: documents, blobs: blobs, activity: database, resolver: resolver, gate: gate, time: time,
@@ -106,7 +106,10 @@ final class World: Sendable {
                     store: database, signingKey: key,
                     connect: { try hubAt?($0, $1) ?? hub($1) }), makeCamera: { _ in camera },
                 inspectHost: { World.findings },
-                eraseKeys: { erasure.happened.withLock { $0 = true } }, startAnew: {},
+                eraseKeys: {
+                    erasure.time.withLock { $0 = clock.now().elapsed }
+                    erasure.happened.withLock { $0 = true }
+                }, startAnew: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
             judge: judge, machineSecret: World.machineSecret, device: database.device, deviceName: self.name,
             cost: cost,
@@ -191,6 +194,8 @@ final class World: Sendable {
 /// Whether the keys beside the database were erased, and whether the daemon was to end.
 final class Erasure: Sendable {
     let happened = Mutex(false)
+    /// When, since boot.
+    let time = Mutex<Duration?>(nil)
     let isStopped = Mutex(false)
 }
 
