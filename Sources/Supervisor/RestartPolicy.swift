@@ -15,15 +15,19 @@ struct RestartPolicy: Sendable, Equatable {
     let shortLife: Duration
     /// Being killed never counts as a short life: whoever kills it over and over gains no gap.
     let forgivesKills: Bool
+    private let firstDelay: Duration
+    private let longestDelay: Duration
     private var shortLives = 0
 
-    private static let firstDelay: Duration = .milliseconds(50)
-    private static let longestDelay: Duration = .seconds(2)
-
-    private init(patience: Int, shortLife: Duration, forgivesKills: Bool) {
+    init(
+        patience: Int, shortLife: Duration, forgivesKills: Bool, firstDelay: Duration = .milliseconds(50),
+        longestDelay: Duration = .seconds(2)
+    ) {
         self.patience = patience
         self.shortLife = shortLife
         self.forgivesKills = forgivesKills
+        self.firstDelay = firstDelay
+        self.longestDelay = longestDelay
     }
 
     /// The gate comes back at once however often it dies. Only one that ends by itself before it ever worked waits:
@@ -42,6 +46,6 @@ struct RestartPolicy: Sendable, Equatable {
         shortLives += 1
         guard shortLives > patience else { return .zero }
         let doublings = min(shortLives - patience - 1, 10)
-        return min(Self.firstDelay * (1 << doublings), Self.longestDelay)
+        return min(firstDelay * (1 << doublings), longestDelay)
     }
 }

@@ -13,8 +13,7 @@ struct GateHolderTests {
         let holder = try GateHolder(gate.configuration, report: log.report)
         #expect(await holder.waitUntilReady(timeout: .seconds(10)))
         let launch = try ChildProcess(gate.locked)
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(launch.isRunning)
+        await eventually("the kernel holds it") { launch.isHeldInExecve }
 
         for round in 1...50 {
             let pid = try #require(holder.pid)
@@ -39,11 +38,10 @@ struct GateHolderTests {
     @Test func theNextRunTakesTheGroupOutOfAGateThatOutlivedItsParent() async throws {
         let gate = try await StandInGate()
         // A supervisor that was killed: its gate lives on with the only descriptor of the group.
-        let orphan = try Self.startOrphan(gate)
-        await eventually { gate.starts().count == 1 }
+        let orphan = try await Self.startOrphan(gate)
+        #expect(gate.starts().count == 1)
         let launch = try ChildProcess(gate.locked)
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(launch.isRunning)
+        await eventually("the kernel holds it") { launch.isHeldInExecve }
 
         let log = ReportLog()
         let holder = try GateHolder(gate.configuration, report: log.report)
@@ -57,7 +55,7 @@ struct GateHolderTests {
     }
 
     /// Starts the gate with a notification socket that nobody reads any more.
-    private static func startOrphan(_ gate: StandInGate) throws -> pid_t {
+    private static func startOrphan(_ gate: StandInGate) async throws -> pid_t {
         var failure: Int32 = 0
         let deaf = clinux_notify_socket_open(gate.configuration.notifySocket, &failure)
         try #require(deaf >= 0)
@@ -67,9 +65,12 @@ struct GateHolderTests {
             environment: ["NOTIFY_SOCKET": gate.configuration.notifySocket],
             standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO]
         ).start()
-        // It sends before it pauses; the socket must be there until then.
-        for _ in 0..<1000 where gate.starts().isEmpty { usleep(5000) }
-        usleep(100_000)
+        // The last that it sends before it pauses; the socket must be there until then.
+        await eventually("it is ready") {
+            var buffer = [UInt8](repeating: 0, count: 256)
+            let count = recv(deaf, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            return count > 0 && String(decoding: buffer[..<count], as: UTF8.self) == "READY=1"
+        }
         return pid
     }
 
@@ -79,15 +80,18 @@ struct GateHolderTests {
         let arguments = ["--socket", gate.configuration.socket, "--only-wait"]
         let users = try ChildProcess(gate.configuration.gate, arguments, user: 65534)
         let roots = try ChildProcess(gate.configuration.gate, arguments)
-        await eventually { gate.running() == [roots.pid] }
-        try await Task.sleep(for: .milliseconds(200))
+        await eventually("both wait") {
+            try [users, roots].allSatisfy {
+                try String(contentsOfFile: "/proc/\($0.pid)/cmdline", encoding: .utf8).contains("--only-wait")
+            }
+        }
         #expect(gate.running() == [roots.pid])
         #expect(users.isRunning)
     }
 
     @Test func aGateThatHangsIsReplaced() async throws {
         let gate = try await StandInGate()
-        try gate.directory.write("", to: "hang")  // it gives one sign of life and no more
+        try gate.hang()
         var configuration = gate.configuration
         configuration.longestSilence = .milliseconds(500)
         let log = ReportLog()
@@ -99,13 +103,18 @@ struct GateHolderTests {
     }
 
     @Test func aGateThatGivesNoSignsIsNotMissed() async throws {
-        let gate = try await StandInGate()
-        var configuration = gate.configuration
-        configuration.longestSilence = .milliseconds(200)
-        let log = ReportLog()
-        let holder = try GateHolder(configuration, report: log.report)
-        try await Task.sleep(for: .seconds(1))
-        await holder.stop()
+        let (gate, hanging) = (try await StandInGate(), try await StandInGate())
+        try hanging.hang()
+        var configurations = (gate.configuration, hanging.configuration)
+        configurations.0.longestSilence = .milliseconds(200)
+        configurations.1.longestSilence = .milliseconds(200)
+        let (log, other) = (ReportLog(), ReportLog())
+        let holder = try GateHolder(configurations.0, report: log.report)
+        let otherHolder = try GateHolder(configurations.1, report: other.report)
+        // Meanwhile the time has come more than once for one that hangs.
+        await eventually { other.lines.count { $0.hasSuffix("; killed.") } >= 3 }
+        await otherHolder.stop()
         #expect(log.lines.isEmpty)
+        await holder.stop()
     }
 }

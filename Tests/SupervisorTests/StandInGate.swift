@@ -29,6 +29,9 @@ struct StandInGate {
         return text.split(separator: "\n").map(String.init)
     }
 
+    /// Has each start give one sign of life and no more.
+    func hang() throws { try directory.write("", to: "hang") }
+
     /// The processes of this gate that are alive.
     func running() -> [pid_t] {
         RunningProcess.ofRoot(program: "applocker-gate", arguments: ["--socket", configuration.socket]).map(\.pid)

@@ -18,6 +18,15 @@ struct SupervisedProcessTests {
             report: log.report)
     }
 
+    /// Waits for seven deaths that each came right after the start: from the fourth on a delay follows.
+    private func hasDelays(_ log: ReportLog, since start: ContinuousClock.Instant) async {
+        await eventually("seven deaths") { log.lines.count >= 7 }
+        // The real time is what is tested: 50 ms, 100 ms and 200 ms pass after the fourth, fifth and sixth.
+        #expect(start.duration(to: .now) >= .milliseconds(350))
+        #expect(log.lines.prefix(3).allSatisfy { $0.hasSuffix("; starting it again.") }, "\(log.lines)")
+        #expect(log.lines.dropFirst(3).allSatisfy { $0.contains("; starting it again in ") }, "\(log.lines)")
+    }
+
     @Test func comesBackAtOnceAfterBeingKilled() async throws {
         let log = ReportLog()
         let process = supervise(launch("exec sleep 60"), .gate, log)
@@ -36,10 +45,10 @@ struct SupervisedProcessTests {
 
     @Test func aChildThatEndsAtOnceDoesNotSpin() async throws {
         let log = ReportLog()
+        let start = ContinuousClock.now
         let process = supervise(launch("exit 3"), .daemon, log)
-        try await Task.sleep(for: .seconds(2))
+        await hasDelays(log, since: start)
         await process.stop()
-        #expect((4...10).contains(log.lines.count), "\(log.lines)")
         #expect(log.lines.allSatisfy { $0.contains("ended with code 3") }, "\(log.lines)")
     }
 
@@ -47,10 +56,10 @@ struct SupervisedProcessTests {
         let log = ReportLog()
         var missing = launch("")
         missing.executable = "/nonexistent/applocker-gate"
+        let start = ContinuousClock.now
         let process = supervise(missing, .gate, log)
-        try await Task.sleep(for: .seconds(1))
+        await hasDelays(log, since: start)
         await process.stop()
-        #expect((3...10).contains(log.lines.count), "\(log.lines)")
         #expect(log.lines.allSatisfy { $0.contains("could not run") })
     }
 
@@ -78,23 +87,26 @@ struct SupervisedProcessTests {
 
     @Test func stoppingInTheMiddleOfADelayDoesNotWaitForIt() async throws {
         let log = ReportLog()
-        let process = supervise(launch("exit 1"), .daemon, log)
-        await eventually(timeout: .seconds(20)) { log.lines.last?.contains("in 2") == true }
-        let start = ContinuousClock.now
-        await process.stop()
-        #expect(start.duration(to: .now) < .seconds(1))
+        let minute = RestartPolicy(
+            patience: 0, shortLife: .seconds(60), forgivesKills: false, firstDelay: .seconds(60),
+            longestDelay: .seconds(60))
+        let process = supervise(launch("exit 1"), minute, log)
+        await eventually { log.lines.last?.contains("; starting it again in 60") == true }
+        // A stop that waits as long as this reports it.
+        await process.stop(grace: .seconds(20))
+        #expect(log.lines.count == 1, "\(log.lines)")
     }
 
     @Test func inheritsNothingButWhatItIsGiven() async throws {
         let directory = try TemporaryDirectory()
         let leaky = open("/dev/null", O_RDONLY)  // without close-on-exec
         defer { close(leaky) }
-        let list = launch("ls /proc/self/fd > \(directory.path("list")); exec sleep 60")
-        let process = supervise(list, .gate, ReportLog())
-        await eventually { process.pid != nil && access(directory.path("list"), F_OK) == 0 }
-        try await Task.sleep(for: .milliseconds(300))
+        let (new, list) = (directory.path("new"), directory.path("list"))
+        let process = supervise(
+            launch("ls /proc/self/fd > \(new); mv \(new) \(list); exec sleep 60"), .gate, ReportLog())
+        await eventually { access(list, F_OK) == 0 }
         await process.stop()
-        let text = try String(contentsOfFile: directory.path("list"), encoding: .utf8)
+        let text = try String(contentsOfFile: list, encoding: .utf8)
         // `ls` itself holds the fourth: the directory it lists.
         #expect(text.split(separator: "\n") == ["0", "1", "2", "3"], "\(text)")
     }

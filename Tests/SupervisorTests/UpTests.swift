@@ -141,7 +141,7 @@ struct UpTests {
         let (secondGate, secondHolder) = (try #require(gates().first), try #require(holders().first))
         first.kill(SIGKILL)
         try await first.wait()
-        try await Task.sleep(for: .seconds(1))
+        await eventually("the root half notices") { first.errorOutput.contains("`applocker up` has gone") }
         #expect(gates() == [secondGate] && holders() == [secondHolder])
 
         let second = try upThroughSudo()
