@@ -55,17 +55,24 @@ struct CaptureWatchTests {
     }
 
     @Test func whoeverReadsIsToldOfChangesAlone() async throws {
-        let watch = CaptureWatch(user: 12_345, address: .address("unix:path=/nowhere"))
-        var changes = 0
-        let ended = Task {
-            try await Task.sleep(for: .milliseconds(300))
-        }
-        for await captures in watch.captures(every: .milliseconds(20)) {
-            #expect(captures.isEmpty)
-            changes += 1
-            try await ended.value
-            break
-        }
-        #expect(changes == 1)
+        // A stand-in for PipeWire that counts how often it is asked.
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "pipewire-0")
+        try directory.write("[]", to: "listing")
+        let program = try directory.write(
+            "#!/bin/sh\necho >> \"$0.looks\"\ncat \"$XDG_RUNTIME_DIR/listing\"\n", to: "pw-dump", permissions: 0o755)
+        func looks() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: program + ".looks")).count }
+        let watch = CaptureWatch(
+            user: 4_000_000, address: .address("unix:path=/nowhere"),
+            pipeWire: PipeWireCasts(runtimeDirectory: directory.path, program: program))
+        var changes = watch.captures(every: .milliseconds(5)).makeAsyncIterator()
+        let first = await changes.next()
+        #expect(first?.isEmpty == true)
+        let before = try looks()
+        await eventually("it looks again and again") { try looks() >= before + 3 }
+        let screen = #"[{"type": "PipeWire:Interface:Node", "info": {"props": {"media.class": "Video/Source"}}}]"#
+        try directory.write(screen, to: "listing")
+        let second = await changes.next()
+        #expect(second?.map(\.recorder) == ["a program that shares the screen"])
     }
 }

@@ -108,7 +108,8 @@ final class ScriptedSession: SessionConnection {
         daemon.send(.state(.sample(.unlocked, limitSeconds: 1, isArmed: true)))
         await eventually { mutter.calls["AddIdleWatch"].count == 1 }
         #expect(mutter.calls["AddIdleWatch"][0][0].integer == 500)
-        // Nobody touches anything: the compositor says so, and goes on counting.
+        // Nobody touches anything: the compositor says so, and goes on counting. The real time is what is tested: it also
+        // counts from when something was opened.
         try await Task.sleep(for: .milliseconds(600))
         mutter.idleMilliseconds.withLock { $0 = 600 }
         await eventually { mutter.calls["GetIdletime"].count > 2 }
@@ -123,22 +124,29 @@ final class ScriptedSession: SessionConnection {
 
     @Test func anOpenVaultIsLockedWhenTheScreenIsRecordedAndTheOwnerWantsIt() async throws {
         let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body"])
         let daemon = ScriptedSession()
         // A recorder is known by its executable: a copy under its name.
         let recorder = session.directory.path("wf-recorder")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: session.directory.path)
         try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: recorder)
+        let captures = CaptureWatch(user: getuid(), address: .address(session.address))
         let agent = DesktopAgent(
             connection: daemon,
             programs: SessionPrograms(environment: [:], socket: nil, directory: session.directory.path),
-            captures: CaptureWatch(user: getuid(), address: .address(session.address)),
+            captures: captures,
             sessionBus: .address(session.address), systemBus: .address("unix:path=/nowhere"))
         let running = Task { await agent.run() }
         defer { running.cancel() }
         await eventually { daemon.isConnected }
+        await eventually("the bus is there") { await agent.showsNotifications }
         let recording = try ChildProcess(recorder, ["60"])
+        await eventually("it is found") { await !captures.look().isEmpty }
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: false)))
-        try await Task.sleep(for: .milliseconds(300))
+        daemon.send(.notice(.sample(.blocked)))
+        await eventually("the agent has got beyond the state") { server.summaries.count == 1 }
+        // A look that had begun with the state has ended by the time that two more have.
+        for _ in 0..<2 { #expect(await !captures.look().isEmpty) }
         #expect(daemon.calls.withLock { $0.isEmpty }, "the owner did not ask for it")
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: true)))
         await eventually { daemon.calls.withLock { $0 } == ["lock vault"] }

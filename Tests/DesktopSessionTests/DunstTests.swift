@@ -25,10 +25,11 @@ struct DunstTests {
         await eventually("dunst is there: \(dunst.errorOutput)") {
             try await bus.owner(of: NotificationServer.name) != nil
         }
-        func displayed() async throws -> String {
-            try await ChildProcess.run("dunstctl", ["count", "displayed"], environment: environment).output
+        func count(_ what: String) async throws -> String {
+            try await ChildProcess.run("dunstctl", ["count", what], environment: environment).output
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         }
+        func displayed() async throws -> String { try await count("displayed") }
         let server = NotificationServer(bus, offered: [.lockNow])
         let pressed = Flag()
         let serving = Task { try await server.serve { action in if action == .lockNow { pressed.set() } } }
@@ -38,7 +39,8 @@ struct DunstTests {
         await eventually { try await displayed() == "1" }
         await server.show(Bubble(.sample(.unlocked)))
         await server.settled()
-        try await Task.sleep(for: .milliseconds(200))
+        // In this order, so that one on its way to the screen is counted.
+        #expect(try await count("waiting") == "0")
         #expect(try await displayed() == "1", "in the earlier one's place")
         _ = try await ChildProcess.run("dunstctl", ["action", "0"], environment: environment)
         await eventually("the button") { pressed.isSet }

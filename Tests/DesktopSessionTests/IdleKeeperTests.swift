@@ -5,31 +5,46 @@ import WireProtocol
 
 @testable import DesktopSession
 
-/// A source whose person the test plays.
+/// A source whose person the test plays. Its idle time is what the test says, and does not pass by itself.
 final class ScriptedIdle: IdleSource {
-    let kind: IdleReport.Source
-    private let lastTouch = Mutex(ContinuousClock.now)
-    let questions = Atomic(0)
-
-    init(_ kind: IdleReport.Source = .xscreensaver, idleFor time: Duration = .zero) {
-        self.kind = kind
-        lastTouch.withLock { $0 = .now - time }
+    private struct State {
+        var idle: Duration
+        var touches = 0
+        var waits: [Duration] = []
     }
 
-    func touch() { lastTouch.withLock { $0 = .now } }
+    let kind = IdleReport.Source.xscreensaver
+    let questions = Atomic(0)
+    private let state: Mutex<State>
+
+    init(idleFor time: Duration) { state = Mutex(State(idle: time)) }
+
+    func touch() {
+        state.withLock { state in
+            state.idle = .zero
+            state.touches += 1
+        }
+    }
+
+    /// From now on nobody has touched anything for so long.
+    func rest(for time: Duration) { state.withLock { $0.idle = time } }
+
+    /// What it was asked to wait for, in order.
+    var waits: [Duration] { state.withLock { $0.waits } }
 
     func idleTime() async throws -> Duration {
         questions.add(1, ordering: .relaxed)
-        return lastTouch.withLock { $0.duration(to: .now) }
+        return state.withLock { $0.idle }
     }
 
     func untilIdle(for time: Duration) async throws {
-        try await Task.sleep(until: lastTouch.withLock { $0 } + time, clock: .continuous)
+        state.withLock { $0.waits.append(time) }
+        while state.withLock({ $0.idle }) < time { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     func untilTouched() async throws {
-        let before = lastTouch.withLock { $0 }
-        while lastTouch.withLock({ $0 }) == before { try await Task.sleep(for: .milliseconds(5)) }
+        let before = state.withLock { $0.touches }
+        while state.withLock({ $0.touches }) == before { try await Task.sleep(for: .milliseconds(5)) }
     }
 }
 
@@ -41,7 +56,8 @@ struct LostIdle: IdleSource {
     func untilTouched() async throws { throw IdleSourceGone(description: "gone") }
 }
 
-/// The real clock, with a limit of one second and a warning 500 ms before.
+/// With a limit of one second and a warning 500 ms before. The real time is what is tested where a test measures it:
+/// inactivity counts from when something was opened.
 struct IdleKeeperTests {
     enum Word: Equatable {
         case idle(IdleReport)
@@ -54,8 +70,8 @@ struct IdleKeeperTests {
         var heard: [Word] { words.withLock { $0 } }
     }
 
-    private func keeper(_ ears: Ears, lead: Duration = .milliseconds(500)) async -> IdleKeeper {
-        let keeper = IdleKeeper(lead: lead)
+    private func keeper(_ ears: Ears) async -> IdleKeeper {
+        let keeper = IdleKeeper(lead: .milliseconds(500))
         await keeper.tell(
             .init(
                 idle: { ears.hear(.idle($0)) }, warn: { _ in ears.hear(.warned) },
@@ -64,56 +80,65 @@ struct IdleKeeperTests {
     }
 
     private let armed = SessionState.Inactivity(limitSeconds: 1, isArmed: true)
+    private let disarmed = SessionState.Inactivity(limitSeconds: 1, isArmed: false)
     private let source = Word.idle(IdleReport(source: .xscreensaver, idleSeconds: 0))
     private let limit = Word.idle(IdleReport(source: .xscreensaver, idleSeconds: 1))
 
     @Test func itWarnsAndThenTellsThatTheLimitIsReached() async throws {
         let ears = Ears()
         let keeper = await keeper(ears)
+        let person = ScriptedIdle(idleFor: .milliseconds(500))
         let began = ContinuousClock.now
-        await keeper.use(ScriptedIdle())
+        await keeper.use(person)
         await keeper.update(armed)
         await eventually { ears.heard.contains(.warned) }
         #expect(began.duration(to: .now) >= .milliseconds(490))
+        person.rest(for: .seconds(1))
         await eventually { ears.heard.contains(limit) }
         #expect(began.duration(to: .now) >= .milliseconds(990))
         await eventually { ears.heard.last == .withdrawn }
         #expect(ears.heard == [source, .warned, limit, .withdrawn])
-        await keeper.update(.init(limitSeconds: 1, isArmed: false))
+        await keeper.update(disarmed)
     }
 
     @Test func aTouchTakesTheWarningBackAndTheCountBeginsAnew() async throws {
         let ears = Ears()
-        let keeper = await keeper(ears, lead: .seconds(1))
-        let person = ScriptedIdle()
+        let keeper = await keeper(ears)
+        let person = ScriptedIdle(idleFor: .milliseconds(500))
         await keeper.use(person)
-        await keeper.update(.init(limitSeconds: 2, isArmed: true))
+        await keeper.update(armed)
         await eventually { ears.heard.contains(.warned) }
         person.touch()
-        let touched = ContinuousClock.now
         await eventually { ears.heard.contains(.withdrawn) }
+        await eventually("it waits for as long again") { person.waits == [.milliseconds(500)] }
         #expect(ears.heard == [source, .warned, .withdrawn])
+        person.rest(for: .milliseconds(500))
         await eventually { ears.heard.last == .warned }
-        #expect(touched.duration(to: .now) >= .milliseconds(990))
         #expect(ears.heard == [source, .warned, .withdrawn, .warned])
-        await keeper.update(.init(limitSeconds: 2, isArmed: false))
+        await keeper.update(disarmed)
     }
 
     @Test func nothingIsAskedWhileNothingIsOpen() async throws {
         let ears = Ears()
         let keeper = await keeper(ears)
-        let person = ScriptedIdle(idleFor: .seconds(100))
+        let person = ScriptedIdle(idleFor: .milliseconds(500))
         await keeper.use(person)
-        await keeper.update(.init(limitSeconds: 1, isArmed: false))
+        await keeper.update(disarmed)
         let asked = person.questions.load(ordering: .relaxed)
-        try await Task.sleep(for: .milliseconds(300))
+        // Beside it one with something open asks and warns.
+        let otherEars = Ears()
+        let other = await self.keeper(otherEars)
+        await other.use(ScriptedIdle(idleFor: .milliseconds(500)))
+        await other.update(armed)
+        await eventually { otherEars.heard.contains(.warned) }
+        await other.update(disarmed)
         #expect(person.questions.load(ordering: .relaxed) == asked && ears.heard == [source])
         // Opened from afar while nobody is there: the count begins now.
+        let opened = ContinuousClock.now
         await keeper.update(armed)
-        try await Task.sleep(for: .milliseconds(200))
-        #expect(ears.heard == [source])
         await eventually { ears.heard.contains(.warned) }
-        await keeper.update(.init(limitSeconds: 1, isArmed: false))
+        #expect(opened.duration(to: .now) >= .milliseconds(490))
+        await keeper.update(disarmed)
         #expect(ears.heard == [source, .warned, .withdrawn], "locked meanwhile: the warning goes")
     }
 

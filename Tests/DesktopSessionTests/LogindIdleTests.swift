@@ -13,6 +13,8 @@ final class HintingLogind: Sendable {
     private static let interface = "org.freedesktop.login1.Session"
 
     let bus: MessageBus
+    /// How often the hint was asked for.
+    let questions = Atomic(0)
     private let hint = Mutex<(isIdle: Bool, since: UInt64)>((false, 0))
 
     init(on system: PrivateSessionBus) async throws {
@@ -41,7 +43,8 @@ final class HintingLogind: Sendable {
                         properties: [
                             "Id": .init("s") { .string("5") },
                             "IdleHint": .init("b") { [weak self] in
-                                .bool(self?.hint.withLock { $0.isIdle } ?? false)
+                                self?.questions.add(1, ordering: .relaxed)
+                                return .bool(self?.hint.withLock { $0.isIdle } ?? false)
                             },
                             "IdleSinceHintMonotonic": .init("t") { [weak self] in
                                 .uint64(self?.hint.withLock { $0.since } ?? 0)
@@ -82,11 +85,16 @@ final class HintingLogind: Sendable {
         let idle = try await source.idleTime()
         #expect(idle >= .seconds(300) && idle < .seconds(310))
         let touched = Flag()
+        let asked = logind.questions.load(ordering: .relaxed)
         let waiting = Task {
             try await source.untilTouched()
             touched.set()
         }
-        try await Task.sleep(for: .milliseconds(100))
+        // It asks when it begins and at each change; one that had ended would ask no more.
+        for question in 1...3 {
+            await eventually { logind.questions.load(ordering: .relaxed) >= asked + question }
+            try await logind.give(true, since: .seconds(300))
+        }
         #expect(!touched.isSet)
         try await logind.give(false)
         try await waiting.value
@@ -99,11 +107,14 @@ final class HintingLogind: Sendable {
         try await logind.give(false)
         let source = try await LogindIdle(try system.connect(), session: "5")
         let changed = Flag()
+        let asked = logind.questions.load(ordering: .relaxed)
         let waiting = Task {
             try await source.untilIdle(for: .seconds(60))
             changed.set()
         }
-        try await Task.sleep(for: .milliseconds(100))
+        // Asked twice it listens for changes; one that did not wait would be done before this answer.
+        await eventually { logind.questions.load(ordering: .relaxed) >= asked + 2 }
+        #expect(try await source.idleTime() == .zero)
         #expect(!changed.isSet)
         try await logind.give(true)
         try await waiting.value

@@ -1,5 +1,6 @@
 import Foundation
 import MessageBus
+import Synchronization
 import TestSupport
 import Testing
 
@@ -167,13 +168,29 @@ struct MessageBusTests {
             try await client.call("test.Silent", "/", "a.b", "C", timeout: .milliseconds(50))
         }
         #expect(late?.code == .timedOut)
-        async let waiting = client.call("test.Silent", "/", "a.b", "C")
-        try await Task.sleep(for: .milliseconds(20))
+        // One that is called and holds its answer back until the test is over.
+        let isCalled = Mutex(false)
+        let isOver = DispatchSemaphore(value: 0)
+        let server = try MessageBus(.address(bus.address))
+        let holding = BusInterface(
+            "test.Holding",
+            methods: [
+                "Hold": .init { _, _ in
+                    isCalled.withLock { $0 = true }
+                    isOver.wait()
+                    return []
+                }
+            ])
+        try await server.export("/holding", [holding])
+        try await server.own("test.Holding")
+        async let waiting = client.call("test.Holding", "/holding", "test.Holding", "Hold")
+        await eventually { isCalled.withLock { $0 } }
         client.close()
         do {
             _ = try await waiting
             Issue.record("answered by nobody")
         } catch { #expect((error as? BusError)?.code == .closed) }
+        isOver.signal()
     }
 
     private static let silentOwner = """
@@ -214,9 +231,13 @@ struct MessageBusTests {
                 return sum + (line.flatMap { Int($0.split(separator: "\t").last ?? "") } ?? 0)
             }
         }
-        try await Task.sleep(for: .milliseconds(100))
-        let before = try switches()
-        #expect(before > 0)
+        var before = 0
+        await eventually(every: .milliseconds(100), "it has come to rest") {
+            let now = try switches()
+            defer { before = now }
+            return now > 0 && now == before
+        }
+        // The real time is what is tested: a thread that looks now and then would wake up in it.
         try await Task.sleep(for: .milliseconds(500))
         #expect(try switches() == before)
     }
