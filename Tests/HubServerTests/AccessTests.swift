@@ -1,5 +1,6 @@
 import Foundation
 import HubStore
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -146,8 +147,12 @@ struct AccessTests {
             }
             let stream = try await EventStream(hub, stranger, after: 0)
             try await stream.wait(for: "live")
-            try await hub.put(things.computer.record(), by: things.computer)
-            try await Task.sleep(for: .milliseconds(100))
+            let (written, own) = (things.computer.record(), stranger.record())
+            try await hub.put(written, by: things.computer)
+            // What is written later comes later.
+            try await hub.put(own, by: stranger)
+            await eventually("its own record comes") { stream.text.contains(own.id.description) }
+            #expect(!stream.text.contains(written.id.description))
             #expect(!stream.text.contains(things.record.id.description))
             // The write above was the household's own; nothing of the stranger's doing is there.
             var after = try await everything(hub, things)

@@ -260,13 +260,18 @@ extension Data {
 /// The computer's clocks, which a test can set forward.
 final class TestTime: HubTime {
     private let ahead = Mutex(Duration.zero)
+    private let asked = Mutex<[Duration]>([])
     private let real = SystemHubTime()
 
     func milliseconds() -> Int64 { real.milliseconds() + Int64(ahead.withLock { $0 } / .milliseconds(1)) }
     func elapsed() -> Duration { real.elapsed() + ahead.withLock { $0 } }
     func advance(by duration: Duration) { ahead.withLock { $0 += duration } }
 
+    /// How long each sleep was to last, in the order in which they began.
+    var sleeps: [Duration] { asked.withLock { $0 } }
+
     func sleep(for duration: Duration) async throws {
+        asked.withLock { $0.append(duration) }
         let end = elapsed() + duration
         while elapsed() < end { try await Task.sleep(for: min(.milliseconds(20), end - elapsed())) }
     }

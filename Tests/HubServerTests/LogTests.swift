@@ -79,8 +79,10 @@ struct LogTests {
                 try await hub.ask(.blobState, [begun.id.description], token: computer.token).status == 200
             }
             #expect(try await left() == ["commands", "events", "notes", "notes deleted", "requests"])
+            func rounds() -> Int { hub.time.sleeps.count { $0 == Housekeeping.pause } }
+            await eventually("it is tidied at the start") { rounds() == 1 }
             hub.time.advance(by: .seconds(86_400 - 60))
-            try await Task.sleep(for: .milliseconds(300))
+            await eventually("it is tidied again") { rounds() == 2 }
             #expect(try await left().count == 5)
             #expect(try await blobIsThere())
             hub.time.advance(by: .seconds(3_700))

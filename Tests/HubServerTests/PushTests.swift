@@ -37,6 +37,13 @@ struct PushTests {
             body: PushMessageRequest(payload: payload, urgency: .high, ttl: ttl, topic: topic, devices: devices))
     }
 
+    /// Waits until the hub waits as long as a push service asked for, and up to a quarter longer.
+    private func isWaiting(_ hub: HubUnderTest, seconds: Double) async {
+        await eventually("the hub waits for \(seconds) seconds") {
+            hub.time.sleeps.contains { $0 >= .seconds(seconds) && $0 <= .seconds(seconds * 1.25) }
+        }
+    }
+
     private func count(_ outcome: String, _ hub: HubUnderTest) async throws -> Bool {
         try await hub.ask(.metrics).body.contains("applocker_hub_pushes_total{outcome=\"\(outcome)\"}")
     }
@@ -67,14 +74,12 @@ struct PushTests {
     }
 
     @Test func whatTheServiceCannotTakeNowComesAgain() async throws {
-        try await run(replies: [.init(status: 503), .init(status: 429, headers: ["Retry-After": "1"])]) {
+        try await run(replies: [.init(status: 503), .init(status: 429, headers: ["Retry-After": "20"])]) {
             hub, service, computer, _ in
             _ = try await push(hub, computer)
-            await eventually("the second attempt") { service.messages.count == 2 }
-            // The service says when.
-            try await Task.sleep(for: .milliseconds(300))
+            await isWaiting(hub, seconds: 20)
             #expect(service.messages.count == 2)
-            hub.time.advance(by: .seconds(2))
+            hub.time.advance(by: .seconds(25))
             await eventually("the third attempt") { service.messages.count == 3 }
             await eventually("it is counted") { try await count("sent", hub) }
         }
@@ -100,20 +105,24 @@ struct PushTests {
             #expect(service.messages.count == 1)
             _ = try await push(hub, computer)
             await eventually("it is refused") { try await count("refused", hub) }
-            try await Task.sleep(for: .milliseconds(200))
-            #expect(service.messages.count == 2)
+            // One after the other: whatever is sent again comes before the next.
+            _ = try await push(hub, computer, topic: "next")
+            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "next" }
+            #expect(service.messages.count == 3)
         }
     }
 
     @Test func aNewerMessageOfATopicReplacesTheOneThatWaits() async throws {
-        try await run(replies: [.init(status: 503, headers: ["Retry-After": "1"])]) { hub, service, computer, _ in
+        try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])]) { hub, service, computer, _ in
             _ = try await push(hub, computer, topic: "a")
-            await eventually("the first attempt") { service.messages.count == 1 }
+            await isWaiting(hub, seconds: 20)
             for _ in 0..<5 { _ = try await push(hub, computer, topic: "b") }
-            hub.time.advance(by: .seconds(2))
-            await eventually("both topics") { service.messages.count == 3 }
-            try await Task.sleep(for: .milliseconds(200))
-            #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b"])
+            hub.time.advance(by: .seconds(25))
+            await eventually("both topics") { service.messages.count >= 3 }
+            // One after the other: whatever else waits comes before the next.
+            _ = try await push(hub, computer, topic: "c")
+            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "c" }
+            #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b", "c"])
         }
     }
 

@@ -60,6 +60,13 @@ final class RawClient {
         return all
     }
 
+    /// Whether the other end has answered or closed.
+    var isAnswered: Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count >= 0 || errno != EAGAIN
+    }
+
     /// Whether the other end closes within so many seconds.
     func isClosed(within seconds: Double) -> Bool {
         var wait = timeval(tv_sec: Int(seconds), tv_usec: Int((seconds - seconds.rounded(.down)) * 1e6))
