@@ -81,6 +81,9 @@ final class GroupCommit: Sendable {
         try await pool.writeWithoutTransaction { _ in }
     }
 
+    /// Writes that the next transactions will have.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     private func drain(_ database: Database) {
         while let writes = next() { commit(writes, to: database) }
     }

@@ -269,9 +269,12 @@ private final class Writers: Sendable {
         try await patiently {
             try await stores[0].setPINShare(.sample, device: companion, household: household.id)
         }
+        let begun = try await patiently { try await stores[0].household(household.id).sequence }
         let writers = Writers()
         let writing = Task { await writers.run(stores, household) }
-        try await Task.sleep(for: .milliseconds(200))
+        await eventually(timeout: .seconds(20), "they write") {
+            try await stores[0].household(household.id).sequence > begun
+        }
         var counted = 0
         for number in 1...3 {
             counted = try await patiently {

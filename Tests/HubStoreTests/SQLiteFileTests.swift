@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Glibc
 import HubStore
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -99,10 +100,14 @@ import WireProtocol
     @Test func aWriteThatFailsTakesNothingOfItsNeighboursWithIt() async throws {
         let store = try SQLiteHubStore(path: path)
         struct Broken: Error {}
+        let isHeld = Mutex(false)
         let release = DispatchSemaphore(value: 0)
         // Holds the writer, so that all that follow are gathered.
-        async let held: Void = store.write { _, _ in release.wait() }
-        try await Task.sleep(for: .milliseconds(50))
+        async let held: Void = store.write { _, _ in
+            isHeld.withLock { $0 = true }
+            release.wait()
+        }
+        await eventually("the writer is held") { isHeld.withLock { $0 } }
         let outcomes = await withTaskGroup(of: (Int, HubError?).self) { group in
             for number in 0..<30 {
                 group.addTask {
@@ -119,7 +124,7 @@ import WireProtocol
                     } catch { return (number, error as? HubError) }
                 }
             }
-            try? await Task.sleep(for: .milliseconds(50))
+            await eventually("all are gathered") { store.commits.waitingCount == 30 }
             release.signal()
             return await group.reduce(into: [Int: HubError?]()) { $0[$1.0] = $1.1 }
         }
