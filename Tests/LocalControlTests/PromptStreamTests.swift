@@ -45,22 +45,23 @@ struct PromptStreamTests {
                 _ = try await blocking { [connection] in connection?.read(until: "ready") }
                 let hungUp = ContinuousClock.now
                 connection = nil
-                await eventually(timeout: .seconds(1)) { await service.left.count == round }
+                await eventually { await service.left.count == round }
                 let left = try #require(await service.left.values.max())
-                #expect(left - hungUp < .seconds(1))
+                #expect(left - hungUp < .seconds(5), "long before the next heartbeat")
             }
         }
     }
 
-    @Test(.requires(.program("curl"))) func aPrompterProcessThatIsKilledIsMissedWithinASecond() async throws {
+    @Test(.requires(.program("curl"))) func aPrompterProcessThatIsKilledIsMissedAtOnce() async throws {
         try await withServer { path, service in
             let curl = try ChildProcess("curl", ["-sSN", "--unix-socket", path, "http://applocker/v1/prompts"])
             await eventually { curl.output.contains("ready") }
             curl.kill(SIGKILL)
             _ = try await curl.wait()
             let died = try #require(curl.exitInstant)
-            await eventually(timeout: .seconds(1)) { await service.left.count == 1 }
-            #expect(try #require(await service.left.values.first) - died < .seconds(1))
+            await eventually { await service.left.count == 1 }
+            let left = try #require(await service.left.values.first)
+            #expect(left - died < .seconds(5), "long before the next heartbeat")
         }
     }
 
@@ -75,7 +76,7 @@ struct PromptStreamTests {
             }
             curl.kill(SIGKILL)
             _ = try await curl.wait()
-            await eventually(timeout: .seconds(1)) { await service.left.count == 1 }
+            await eventually { await service.left.count == 1 }
         }
     }
 

@@ -40,11 +40,12 @@ struct LogindSignalsTests {
                 Issue.record("no word of sleep")
                 return
             }
-            // Not a moment before.
-            try await Task.sleep(for: .milliseconds(50))
-            #expect(try await mock.inhibitors().count == 1)
             signals.acknowledge(number + 1)
             signals.acknowledge(number - 1)
+            // Not before it: what happens later is reported meanwhile.
+            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(true)])
+            #expect(await reader.next() == .lidClosed)
+            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(false)])
             #expect(try await mock.inhibitors().count == 1)
             signals.acknowledge(number)
             await eventually { try await mock.inhibitors().isEmpty }
