@@ -51,20 +51,15 @@ struct CaptureNoticeTests {
             BuiltProducts.path("applocker-prompt"), ["--photo-fd", "5", "--hide-on-capture"],
             environment: desktop.environment, descriptors: [5: picture.fileDescriptor])
         await eventually("the window") { try await height(desktop, "applocker-photo") > 0 }
-        try await Task.sleep(for: .milliseconds(500))
+        await eventually("it says why") { try await desktop.warningPoints() > 50 }
         #expect(try await bluePoints(desktop) == 0, "nothing of it is shown: \(viewer.errorOutput)")
         ffmpeg.kill()
         await eventually("it comes back") { try await bluePoints(desktop) > 10_000 }
     }
 
     private func bluePoints(_ desktop: Desktop) async throws -> Int {
-        let shot = try ChildProcess(
-            "import", ["-window", "root", "-depth", "8", "rgb:-"], environment: desktop.environment)
-        try await shot.wait()
-        let bytes = [UInt8](shot.outputData)
-        return stride(from: 0, to: bytes.count - 2, by: 3).count { start in
-            abs(Int(bytes[start]) - 0x20) <= 4 && abs(Int(bytes[start + 1]) - 0x40) <= 4
-                && abs(Int(bytes[start + 2]) - 0xE0) <= 4
+        try await desktop.points { red, green, blue in
+            abs(red - 0x20) <= 4 && abs(green - 0x40) <= 4 && abs(blue - 0xE0) <= 4
         }
     }
 }

@@ -85,6 +85,7 @@ final class Desktop: Sendable {
     /// Waits for the window of this launch; keys pressed at once after it came up are not taken as an answer.
     func awaitWindow(_ title: String) async throws {
         await eventually("the window \(title)") { try await self.title() == title }
+        // The real time has to pass: the window takes no Enter for its first 400 ms, and nothing shows their end.
         try await Task.sleep(for: .milliseconds(500))
     }
 
@@ -92,10 +93,43 @@ final class Desktop: Sendable {
         await eventually("no window") { try await self.windows().isEmpty }
     }
 
+    /// A child that reports each window that comes or goes from now on, by the names of X's events: "MapNotify".
+    func watchWindows() async throws -> ChildProcess {
+        let watcher = try ChildProcess("xev", ["-root", "-event", "substructure"], environment: environment)
+        // It sees windows of the test's own as soon as it watches.
+        var probes: [ChildProcess] = []
+        await eventually(every: .milliseconds(300), "xev watches the screen") {
+            if watcher.output.contains("MapNotify") { return true }
+            probes.append(try ChildProcess("xev", ["-name", "probe"], environment: environment))
+            return false
+        }
+        for probe in probes {
+            probe.kill()
+            _ = try await probe.wait()
+        }
+        await eventually("its windows are gone") { try await self.x("xdotool", "search", "--name", "^probe$").isEmpty }
+        return watcher
+    }
+
     func type(_ text: String) async throws { try await x("xdotool", "type", "--delay", "5", text) }
 
     func press(_ keys: String...) async throws {
         for key in keys { try await x("xdotool", "key", "--delay", "20", key) }
+    }
+
+    /// How many points of the screen have the colour in which the windows warn: of a refusal, of a recording.
+    func warningPoints() async throws -> Int {
+        try await points { red, green, blue in red > green + 80 && red > blue + 80 }
+    }
+
+    /// How many points of the screen have a colour that fits.
+    func points(_ fits: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) async throws -> Int {
+        let shot = try ChildProcess("import", ["-window", "root", "-depth", "8", "rgb:-"], environment: environment)
+        try await shot.wait()
+        let bytes = [UInt8](shot.outputData)
+        return stride(from: 0, to: bytes.count - 2, by: 3).count { start in
+            fits(Int(bytes[start]), Int(bytes[start + 1]), Int(bytes[start + 2]))
+        }
     }
 
     /// The pixels of a part of the prompter's window, 8 bits of grey each, from the screen.

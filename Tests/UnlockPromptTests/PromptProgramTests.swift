@@ -43,9 +43,9 @@ struct PromptProgramTests {
         try await desktop.awaitWindow("Calculator is locked")
         desktop.daemon.stop()
         await desktop.awaitNoWindow()
-        try await Task.sleep(for: .seconds(2))
+        await eventually("it has tried in vain") { prompt.errorOutput.contains("AppLocker is not running") }
         try desktop.daemon.start()
-        await eventually(timeout: .seconds(5), "it connects again") { desktop.daemon.prompterCount == 1 }
+        await eventually("it connects again") { desktop.daemon.prompterCount == 1 }
         try desktop.daemon.send(.ask(.sample("8", name: "Firefox")))
         try await desktop.awaitWindow("Firefox is locked")
         #expect(prompt.isRunning)

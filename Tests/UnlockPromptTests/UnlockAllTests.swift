@@ -4,7 +4,9 @@ import Testing
 import WireProtocol
 
 /// `applocker-prompt --unlock-all`: the real window on a real X server.
-@Suite(.serialized, .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop")))
+@Suite(
+    .serialized,
+    .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop"), .program("import")))
 struct UnlockAllTests {
     private func start(_ desktop: Desktop) throws -> ChildProcess {
         try ChildProcess(
@@ -25,10 +27,11 @@ struct UnlockAllTests {
         }
         let window = try start(desktop)
         try await desktop.awaitWindow("Unlock all apps")
+        let before = try await desktop.warningPoints()
         try await desktop.type("wrong")
         try await desktop.press("Return")
         await eventually("it was refused") { desktop.daemon.calls("POST /v1/unlock").count == 1 }
-        try await Task.sleep(for: .milliseconds(300))
+        await eventually("it says so") { try await desktop.warningPoints() > before + 200 }
         #expect(window.isRunning, "another try")
         try await desktop.type("correct horse")
         try await desktop.press("Return")
