@@ -44,7 +44,7 @@ final class GnomeShellSession: Sendable {
                 "Main.overview.hide(); Main.layoutManager._startingUp || Main.overview.visible ? 0 : 1", environment)
                 == "1"
         }
-        prompter = try await DesktopSession.startPrompter(applocker, environment)
+        prompter = try await DesktopSession.startPrompter(applocker, environment, drawnBy: shell.pid)
     }
 
     deinit { ProcessRecord.killAll(mentioning: home.path) }
@@ -127,7 +127,7 @@ final class GnomeShellSession: Sendable {
             try await evaluate("String(global.display.focus_window && global.display.focus_window.get_title())")
                 == "\"\(name) is locked\""
         }
-        // Keys that come right after the window are not taken as an answer.
+        // The real time has to pass: keys that come right after the window are not taken as an answer.
         try await Task.sleep(for: .milliseconds(1_200))
     }
 

@@ -37,10 +37,14 @@ final class DesktopSession: Sendable {
         bus = try await Self.startBus(home.path("bus"), environment)
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + home.path("bus")
         self.environment = environment
-        windowManager = try ChildProcess(
+        let windowManager = try ChildProcess(
             "openbox", ["--sm-disable"], environment: environment, workingDirectory: home.path, user: Self.user)
+        self.windowManager = windowManager
+        await eventually("openbox runs") {
+            try String(contentsOfFile: "/proc/\(windowManager.pid)/comm", encoding: .utf8) == "openbox\n"
+        }
         try await before(environment)
-        prompter = try await Self.startPrompter(applocker, environment)
+        prompter = try await Self.startPrompter(applocker, environment, drawnBy: windowManager.pid)
     }
 
     /// What desktops start leads process groups of its own.
@@ -72,8 +76,10 @@ final class DesktopSession: Sendable {
     }
 
     /// Starts applocker-prompt and waits until it is asked to show something: the daemon can't tell that before.
+    ///
+    /// - Parameter desktop: a process that draws the desktop, which the prompter names to the gate.
     static func startPrompter(
-        _ applocker: RunningAppLocker, _ environment: [String: String]
+        _ applocker: RunningAppLocker, _ environment: [String: String], drawnBy desktop: pid_t
     ) async throws -> ChildProcess {
         let prompter = try ChildProcess(
             try BuiltProducts.path("applocker-prompt"), environment: environment, user: user)
@@ -81,8 +87,7 @@ final class DesktopSession: Sendable {
             if let exit = prompter.exit { Issue.record("it ended: \(exit) \(prompter.errorOutput)") }
             return prompter.errorOutput.contains("Connected.")
         }
-        // It names the desktop's processes right after that.
-        try await Task.sleep(for: .milliseconds(300))
+        await eventually("the desktop's processes are known") { try await applocker.isKnownDesktop(desktop) }
         return prompter
     }
 
@@ -121,7 +126,7 @@ final class DesktopSession: Sendable {
         await eventually(timeout: .seconds(15), "the prompt for \(name)") {
             try await !windows("--name", "^\(name) is locked$").isEmpty
         }
-        // Keys that come right after the window are not taken as an answer.
+        // The real time has to pass: keys that come right after the window are not taken as an answer.
         try await Task.sleep(for: .milliseconds(600))
     }
 

@@ -29,7 +29,7 @@ extension GateTests {
         #expect(try await compositor.wait() == .code(EPERM))
         let printed = compositor.output.split(separator: "\n").last.map { $0.split(separator: " ") } ?? []
         let microseconds = try #require(printed.last.flatMap { Int($0) })
-        #expect(microseconds < 100_000)
+        #expect(microseconds < 2_000_000)
 
         let question = try await app.daemon.nextLaunch()
         #expect(question.deniedAtOnce)
@@ -88,7 +88,7 @@ extension GateTests {
         compositor.write("go\n")
         try await compositor.wait()
         let milliseconds = try #require(Int(compositor.output.split(separator: "\n").last ?? ""))
-        #expect(milliseconds < 100)
+        #expect(milliseconds < 2_000)
         let question = try await app.daemon.nextLaunch()
         let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
         #expect(recipe.prefix(5) == [app.program.path, "/usr", "2", app.program.path, "from a fork"])
@@ -149,14 +149,17 @@ extension GateTests {
             app.daemon.send(.protect(pid: child.pid))
         }
         try await app.daemon.roundTrip()
+        let before = stuck.map { bytesRead(by: $0.pid) }
         for child in stuck { child.write("go\n") }
-        try await Task.sleep(for: .milliseconds(500))
+        await eventually("each goes on to its execve") {
+            zip(stuck, before).allSatisfy { child, before in !child.isRunning || bytesRead(by: child.pid) > before }
+        }
         let start = ContinuousClock.now
         let child = try ChildProcess(app.program.path, ["seven"])
         let question = try await app.daemon.next("ordinary launch") {
             if case .launch(let question) = $0, !question.deniedAtOnce { question } else { nil }
         }
-        #expect(ContinuousClock.now - start < .milliseconds(500))
+        #expect(ContinuousClock.now - start < .seconds(5))
         app.daemon.send(.answer(question.launch, allow: true))
         #expect(try await child.wait() == .code(7))
         let refused = stuck.filter { !$0.isRunning }
@@ -166,6 +169,13 @@ extension GateTests {
             #expect(isLast && String(decoding: part, as: UTF8.self) == "\(app.program.path)\0/\0" + "0\0")
         }
         #expect(try children(of: app.gate.pid).count <= 4)
+    }
+
+    /// How much a process has read (proc_pid_io(5), rchar); 0 where there is no such process.
+    private func bytesRead(by process: pid_t) -> Int {
+        let counts = (try? String(contentsOfFile: "/proc/\(process)/io", encoding: .utf8)) ?? ""
+        let line = counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") }
+        return line.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0
     }
 
     private func children(of process: pid_t) throws -> [Substring] {

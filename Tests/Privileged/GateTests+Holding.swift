@@ -46,7 +46,7 @@ extension GateTests {
         #expect(question.user == 0)
         #expect(!question.deniedAtOnce)
         #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
-        try await Task.sleep(for: .milliseconds(50))
+        await eventually("the kernel holds it") { child.isHeldInExecve }
         #expect(!app.program.hasRun)
         app.daemon.send(.answer(question.launch, allow: true))
         #expect(try await child.wait() == .code(7))

@@ -12,8 +12,8 @@ extension GateTests {
         _ = try await app.daemon.nextLaunch()
         try await app.gate.kill()
         let late = try ChildProcess(app.program.path)
-        try await Task.sleep(for: .milliseconds(200))
-        #expect(child.isRunning && late.isRunning && !app.program.hasRun)
+        await eventually("the kernel holds both") { child.isHeldInExecve && late.isHeldInExecve }
+        #expect(!app.program.hasRun)
 
         try await app.gate.start()
         #expect(try await child.wait() == .notStarted(errno: EPERM))

@@ -187,6 +187,7 @@ private struct Browser: Sendable {
         let before = contentProcesses
         for page in ["second", "third"] {
             try await session.press("ctrl+t", "ctrl+l")
+            // The real time has to pass: nothing shows from outside that a browser's address bar has the keyboard.
             try await Task.sleep(for: .milliseconds(500))
             try await session.type("file://" + session.home.path(page + ".html"))
             try await session.press("Return")

@@ -79,17 +79,6 @@ public final class ChildProcess: Sendable {
 
     public var isRunning: Bool { exit == nil }
 
-    /// Whether the kernel holds its execve, as fanotify does: it waits without taking signals, and is still a copy of this
-    /// process.
-    public var isHeldInExecve: Bool {
-        let files = FileManager.default
-        guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
-            let executable = try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe"),
-            let own = try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        else { return false }
-        return isRunning && status.contains("State:\tD") && executable == own
-    }
-
     public var outputData: Data { state.record.withLock { $0.output } }
     public var errorData: Data { state.record.withLock { $0.errors } }
 
