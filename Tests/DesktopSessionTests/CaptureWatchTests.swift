@@ -73,6 +73,6 @@ struct CaptureWatchTests {
         let screen = #"[{"type": "PipeWire:Interface:Node", "info": {"props": {"media.class": "Video/Source"}}}]"#
         try directory.write(screen, to: "listing")
         let second = await changes.next()
-        #expect(second?.map(\.recorder) == ["a program that shares the screen"])
+        #expect((second ?? []).map(\.recorder) == ["a program that shares the screen"])
     }
 }

@@ -52,8 +52,9 @@ let appSource = #"""
         if (pipe(report) != 0) _exit(91);
         pid_t child = fork();
         if (child == 0) {
+            pid_t between = getpid();
             if (twice && fork() != 0) _exit(0);
-            if (twice) usleep(100000); // reparented by now
+            while (getpid() != between && getppid() == between) usleep(1000); // until it is reparented
             char *argv[] = {(char *)self, "one", NULL};
             char *envp[] = {NULL};
             fcntl(report[1], F_SETFD, FD_CLOEXEC);

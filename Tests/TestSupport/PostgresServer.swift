@@ -35,7 +35,8 @@ public final class PostgresServer: Sendable {
     private static func removeShared() {
         guard let (pid, path) = sharedPath.withLock({ $0 }) else { return }
         kill(pid, SIGQUIT)
-        usleep(50_000)
+        // Its files can go when it has gone, or does not go.
+        for _ in 0..<100 where kill(pid, 0) == 0 { usleep(20_000) }
         try? FileManager.default.removeItem(atPath: path)
     }
 
