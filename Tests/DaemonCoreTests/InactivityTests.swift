@@ -24,8 +24,8 @@ import WireProtocol
             .session(name, SessionIdleness(user: alice.user, isKnown: isKnown, idle: duration)))
     }
 
-    /// Returns when the daemon has acted on every signal that was sent, the alarms for inactivity included: it sets them
-    /// before it sends agents what has changed. Two changes, because the first may fall into a round that had begun.
+    /// Returns when the daemon has acted on every signal that was sent, the alarms for inactivity included: it sets
+    /// them before it sends agents what has changed. Two changes: the first may fall into a round that had begun.
     private func isCaughtUp(_ world: World) async throws {
         let mark = "caught up"
         let nobody = ControlPeer(user: 2_000, process: 2_000_500)

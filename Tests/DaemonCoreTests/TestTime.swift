@@ -55,8 +55,8 @@ final class TestTime: TimeSource {
     /// Time passes, and those who slept for it wake up.
     func advance(by duration: Duration) { set(elapsed: now().elapsed + duration) }
 
-    /// Passes the time that the next sleeper still waits for, if that is at most `longest`. In a loop it moves the clock as
-    /// often as the tested code sleeps, so a slow machine does not make it run ahead.
+    /// Passes the time that the next sleeper still waits for, if that is at most `longest`. In a loop it moves the
+    /// clock as often as the tested code sleeps, so a slow machine does not make it run ahead.
     ///
     /// - Returns: whether a sleeper was woken.
     @discardableResult

@@ -108,8 +108,8 @@ final class ScriptedSession: SessionConnection {
         daemon.send(.state(.sample(.unlocked, limitSeconds: 1, isArmed: true)))
         await eventually { mutter.calls["AddIdleWatch"].count == 1 }
         #expect(mutter.calls["AddIdleWatch"][0][0].integer == 500)
-        // Nobody touches anything: the compositor says so, and goes on counting. The real time is what is tested: it also
-        // counts from when something was opened.
+        // Nobody touches anything: the compositor says so, and goes on counting.
+        // The real time is what is tested: inactivity also counts from when something was opened.
         try await Task.sleep(for: .milliseconds(600))
         mutter.idleMilliseconds.withLock { $0 = 600 }
         await eventually { mutter.calls["GetIdletime"].count > 2 }

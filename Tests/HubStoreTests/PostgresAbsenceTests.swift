@@ -116,7 +116,7 @@ extension HubChange {
         // The wire between one hub and the database is cut; the other hub goes on, after half a minute at the latest.
         try await network.cut()
         let atCut = (try await newest(), followers[1].newest)
-        // The real time is what is tested: connections over a dead network, and the limits of the kernel and the database.
+        // The real time is what is tested: connections over a dead network, with the limits of kernel and database.
         try await Task.sleep(for: Self.absence)
         // Cut off in the middle of a write, a hub holds its household's lock until the database ends the session after 30 s.
         if Self.absence > .seconds(30) { #expect(try await newest() > atCut.0) }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The kernel's letter for what the first thread of a process does: "R", "S", "D", "T" or "Z" (proc_pid_status(5), State).
-/// Nil where there is no such process.
+/// The kernel's letter for what the first thread of a process does: "R", "S", "D", "T" or "Z" (proc_pid_status(5),
+/// State). Nil where there is no such process.
 public func processState(_ process: pid_t) -> Character? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("State:\t") }
@@ -9,8 +9,8 @@ public func processState(_ process: pid_t) -> Character? {
 }
 
 extension ChildProcess {
-    /// Whether the kernel holds its execve, as fanotify does: it waits where no signal wakes it, and is still a copy of this
-    /// process.
+    /// Whether the kernel holds its execve, as fanotify does: it waits where no signal wakes it, and is still a copy of
+    /// this process.
     public var isHeldInExecve: Bool {
         let files = FileManager.default
         guard isRunning, let program = try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe"),
