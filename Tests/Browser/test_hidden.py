@@ -4,6 +4,7 @@ import pytest
 
 import pages
 import raw_chromium
+from raw_chromium import PageIsGone
 from waiting import eventually
 
 PREPARE = """(async () => {
@@ -56,7 +57,12 @@ class Hidden:
         self.tab.run(PREPARE)
 
     def until(self, condition):
-        eventually(lambda: self.tab.run(condition), f"{condition}; {self.tab.run('window.seen')}")
+        def holds():
+            try:
+                return self.tab.run(condition)
+            except PageIsGone:
+                return False
+        eventually(holds, condition)
 
     def advance(self, seconds):
         self.tab.run(f"advance({seconds * 1000})")

@@ -1,6 +1,7 @@
 import Foundation
 import HeadlessCompanion
 import Household
+import Policy
 import SealedFormats
 import SealedStore
 import Synchronization

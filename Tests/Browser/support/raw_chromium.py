@@ -43,6 +43,8 @@ class RawChromium:
             line, self.rest = self.rest.split(b"\0", 1)
             answer = json.loads(line)
             if answer.get("id") == self.number:
+                if "navigated" in answer.get("error", {}).get("message", ""):
+                    raise PageIsGone(method)
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
@@ -65,6 +67,10 @@ class RawChromium:
             pass
         self.process.wait(20)
         shutil.rmtree(self.profile, ignore_errors=True)
+
+
+class PageIsGone(RuntimeError):
+    """The page that was asked gave way to another one."""
 
 
 class Tab:
