@@ -63,8 +63,9 @@ def household(programs, browser):
 
 
 @pytest.fixture
-def computer(household):
-    with household.copy() as computer:
+def computer(request, household):
+    """`@pytest.mark.computer_is_off`: its hub is there, and it comes with the first command."""
+    with household.copy(is_on=request.node.get_closest_marker("computer_is_off") is None) as computer:
         yield computer
 
 

@@ -3,8 +3,12 @@
 import datetime
 import re
 
+import pytest
+
 from phone import DESKTOP, PIN, Phone
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 DECOY = "904417"
 TABS = ["home", "alerts", "apps", "notes", "photos", "moments"]

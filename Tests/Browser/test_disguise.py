@@ -14,6 +14,8 @@ from phone import DESKTOP, PIN, Phone
 from settings_steps import page_of
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # What a page is called, from its first moment on.
 REMEMBER = """() => {
     window.worn = [];

@@ -5,6 +5,8 @@ import pytest
 import pages
 from phone import DESKTOP, PIN, Phone
 
+pytestmark = pytest.mark.computer_is_off
+
 
 def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
     page = phone.page

@@ -1,7 +1,11 @@
 """What is left in a browser when the gate has closed, or when the browser has thrown its data away."""
 
+import pytest
+
 from overview_steps import confirm, make
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 MARKER = "the blue envelope under the stair"
 

@@ -1,9 +1,13 @@
 """The log of the vault, as a person meets it on two devices."""
 
+import pytest
+
 from camera import CAMERA
 from phone import DESKTOP
 from settings_steps import page_of
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 # Every toast since the page was loaded, also one that another has taken the place of.
 REMEMBER_TOASTS = """addEventListener("DOMContentLoaded", () => {

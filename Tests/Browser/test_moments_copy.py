@@ -2,10 +2,14 @@
 
 import base64
 
+import pytest
+
 from camera import CAMERA
 from computer import PASSCODE
 from settings_steps import page_of
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 PASSPHRASE = "four words in a row"
 # `given`: whether one of the photos is so large that its moment takes several chunks of a copy.

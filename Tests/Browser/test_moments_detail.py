@@ -1,7 +1,11 @@
 """One moment of Everline: its photos, its words, what is beside it, and how it goes and comes back."""
 
+import pytest
+
 from moment_steps import kept, named, opened, timeline
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 HARBOUR = ["The little harbour", "We stayed until the lamps came on.", 1, "calm", "Honfleur", [[300, 225]], True]
 LETTER = ["", "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the first concert.\nI read it again today.", 3, "love", "", [], False]

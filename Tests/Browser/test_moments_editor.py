@@ -9,6 +9,8 @@ from moment_steps import KEPT_ON_THE_DEVICE, opened
 from phone import DESKTOP, TURN_AWAY, Phone
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # After so much time, in milliseconds, what was typed is kept as a draft.
 PAUSE = 1000
 

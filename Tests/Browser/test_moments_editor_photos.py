@@ -1,7 +1,11 @@
 """The photos of a moment that is written: chosen, refused, put in order, found to be there already."""
 
+import pytest
+
 from editor_steps import LAKE, chosen, editor, kept, made, moment, picture, saved, sealed, written
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 
 def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):

@@ -6,9 +6,13 @@ import json
 import re
 import zipfile
 
+import pytest
+
 import pages
 from settings_steps import page_of
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 # Two moments with photos, of which two keep what their camera wrote, and one in the trash; returns the SHA-256 of the first photo.
 MAKE = """

@@ -1,8 +1,12 @@
 """Everline in figures: what is counted, and the day that days together are counted from."""
 
+import pytest
+
 import pages
 from moment_steps import opened, placed
 from phone import DESKTOP, Phone
+
+pytestmark = pytest.mark.computer_is_off
 
 
 def test_nothing_is_counted_before_there_is_something(phone):

@@ -8,6 +8,8 @@ import pytest
 from moment_devices import MARKER, Device, HubFiles, bottleneck
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # Of what goes to the hub, in bytes: most of the first photo, which has 11.8 million.
 BEGINNING = 8_000_000
 SMALL = (640, 480)

@@ -10,6 +10,8 @@ from phone import DESKTOP, Phone
 from settings_steps import page_of
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # Real JPEGs with Exif. By name: seed, date, zone.
 CHRISTMAS = [13, "2015:12:24 18:00:00", "-05:00"]
 CHOSEN = {

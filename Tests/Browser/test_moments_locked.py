@@ -5,6 +5,8 @@ import pytest
 from moment_steps import KEPT_ON_THE_DEVICE, WATCH_URLS, kept, named, opened, timeline
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 MARKED = ["Xylophone-marker", "Quetzal-marker words", 0, "Mood-marker", "Place-marker", [[1200, 900]], False]
 
 # Whether these words are anywhere in what this browser keeps, how much that is, and how many files are in its caches.

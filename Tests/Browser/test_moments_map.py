@@ -1,8 +1,12 @@
 """Moments are found on a map and in a list of places."""
 
+import pytest
+
 from moment_steps import opened, placed, settled
 from phone import DESKTOP, Phone
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 
 def marks(page):

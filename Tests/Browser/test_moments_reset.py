@@ -1,10 +1,14 @@
 """Everline reset, as a person does it."""
 
+import pytest
+
 from camera import CAMERA
 from moment_devices import HubFiles
 from phone import PIN
 from settings_steps import page_of
 from waiting import eventually
+
+pytestmark = pytest.mark.computer_is_off
 
 PHOTOS = CAMERA + """
     const photos = [await companion.pictures.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true }),

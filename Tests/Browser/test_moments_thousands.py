@@ -8,6 +8,8 @@ import pytest
 from moment_steps import PAINTED, WATCH_URLS, many, opened, settled
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # Scrolls by `step` pixels so many times, once a frame; with `isCalm` only when each picture in view is there. Returns the most of what
 # was held at once, how many pictures came and how long they took, and the longest task, 0 for none above 50; times in milliseconds.
 SCROLLED = """async ({ frames, step, isCalm }) => {

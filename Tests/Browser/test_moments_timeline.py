@@ -7,6 +7,8 @@ import pytest
 from moment_steps import KEPT, fits, inside_second, kept, named, open_second, opened, row, settled, timeline
 from phone import DESKTOP, Phone
 
+pytestmark = pytest.mark.computer_is_off
+
 FIRST = [
     # Title, words, days ago, mood, place, sizes of its photos, favourite.
     ["The little harbour", "We stayed until the lamps came on, and walked home along the water. You said that we should come back every year, and I think we will.", 1, "calm", "Honfleur", [[1200, 900]], True],

@@ -7,6 +7,8 @@ from moment_steps import PAINTER, inside_second, kept, named, open_second, opene
 from phone import DESKTOP, Phone
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 HARBOUR = ["The harbour", "We saw the boats.\nIt rained.", 0.05, "calm", "Honfleur", [[900, 600]], False]
 
 EDITED = PAINTER + """

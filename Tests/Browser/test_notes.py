@@ -8,6 +8,8 @@ from note_steps import made, opened, taken
 from phone import DESKTOP, TURN_AWAY, Phone
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 # A note is saved so many milliseconds after the last key.
 AUTOSAVE = 1_000
 

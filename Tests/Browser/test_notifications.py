@@ -4,7 +4,7 @@ import pytest
 
 from notified import Notified
 
-pytestmark = pytest.mark.xdist_group("notifications")
+pytestmark = [pytest.mark.xdist_group("notifications"), pytest.mark.computer_is_off]
 
 
 def equal(found, wanted):

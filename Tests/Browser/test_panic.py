@@ -12,6 +12,8 @@ from phone import PIN, Phone
 from settings_steps import page_of
 from waiting import eventually
 
+pytestmark = pytest.mark.computer_is_off
+
 
 @pytest.fixture
 def phone_with_sensors(new_whole_context, household, computer):

@@ -46,12 +46,16 @@ class Computer:
         self.expect("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
         return self
 
-    def resume(self):
-        """Starts again on what `set_up` left."""
+    def resume(self, is_on=True):
+        """Starts again on what `set_up` left; where it is off, its hub alone, until the first command turns it on."""
         self.start_hub()
+        if is_on:
+            self.turn_on()
+        return self
+
+    def turn_on(self):
         self.start_applocker()
         self.until(self.is_connected)
-        return self
 
     def open_vault(self):
         """It is closed after each start: a test that asks the computer for its notes or photos opens it."""
@@ -110,6 +114,8 @@ class Computer:
 
     def start(self, *arguments, passcode=None, **options):
         """Passcodes go through a pipe, as descriptor 3 or whichever is free."""
+        if not self.applocker:
+            self.turn_on()
         words = list(arguments)
         descriptors = ()
         if passcode:
@@ -201,13 +207,13 @@ class Household:
         self.count = 0
 
     @contextlib.contextmanager
-    def copy(self):
+    def copy(self, is_on=True):
         self.count += 1
         folder = self.folder / str(self.count)
         shutil.copytree(self.first.folder, folder, ignore=lambda where, names: [name for name in names if pathlib.Path(where, name).is_socket()])
         computer = Computer(self.programs, folder, self.first.port)
         try:
-            yield computer.resume()
+            yield computer.resume(is_on)
         finally:
             computer.end()
             shutil.rmtree(folder, ignore_errors=True)
