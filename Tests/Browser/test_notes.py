@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from note_steps import made, opened, taken
+from note_steps import MANY, SCROLL, SEARCH, made, opened, taken
 from phone import DESKTOP, TURN_AWAY, Phone
 from waiting import eventually
 
@@ -240,42 +240,6 @@ def test_full_storage_is_reported_and_loses_nothing(phone, computer):
 
 
 # Made in the page with its own keys, straight into its store.
-MANY = """
-    const { device } = companion;
-    const vault = await companion.household.mainVault();
-    const words = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor".split(" ");
-    const rows = [];
-    for (let index = 1; index <= given; index += 1) {
-        const id = index.toString(16).padStart(32, "0");
-        const body = Array.from({ length: 40 }, (_, place) => words[(index * 7 + place * 5) % words.length]).join(" ");
-        const name = { vault, collection: "notes", id, revision: 1 };
-        const time = 1_600_000_000 + index * 1000;
-        const { replaces, ...record } = await device.keys.sealContent(
-            name, { title: `Note number ${index}`, body, created: time, modified: time }, 0);
-        rows.push({ key: `notes/${id}`, collection: "notes", sequence: index, record, at: Date.now() });
-    }
-    await device.store.write({ records: rows });
-"""
-SCROLL = """async () => {
-    for (let frame = 0; frame < 240; frame += 1) {
-        window.scrollBy(0, 400);
-        await new Promise((done) => requestAnimationFrame(done));
-    }
-}"""
-# For each search: how many rows it draws, what it reports, and how many milliseconds it takes.
-SEARCH = """async () => {
-    const field = document.querySelector(".search input");
-    const found = [];
-    for (const words of ["n", "note 49", "note 4999", "ipsum amet", ""]) {
-        const start = performance.now();
-        field.value = words;
-        field.dispatchEvent(new Event("input"));
-        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-        found.push([words, document.querySelectorAll(".notes-row").length, document.querySelector(".notes-column > [role=status]").textContent,
-            Math.round(performance.now() - start)]);
-    }
-    return found;
-}"""
 
 
 def test_of_five_thousand_notes_only_the_visible_ones_are_drawn(phone):
@@ -322,6 +286,7 @@ def test_the_desktop_has_the_list_beside_the_note(new_context, household, comput
     page.get_by_role("link", name="Safe").click()
     page.get_by_label("Text", exact=True).wait_for()
     desk.picture("note")
+    computer.turn_on()
     taken(desk, 2)
     desk.go("photos", "Intruder photos")
     page.locator(".photos-tile[data-shown]").first.wait_for()

@@ -2,12 +2,8 @@
 
 import json
 
-import pytest
-
 from note_steps import made, opened, taken
 from waiting import eventually
-
-pytestmark = pytest.mark.computer_is_off
 
 
 def test_notes_ask_the_gate_once_more_in_each_session(phone):

@@ -1,5 +1,44 @@
 """What the tests of notes and intruder photos have in common."""
 
+# So many notes, as if they had come from the hub.
+MANY = """
+    const { device } = companion;
+    const vault = await companion.household.mainVault();
+    const words = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor".split(" ");
+    const rows = [];
+    for (let index = 1; index <= given; index += 1) {
+        const id = index.toString(16).padStart(32, "0");
+        const body = Array.from({ length: 40 }, (_, place) => words[(index * 7 + place * 5) % words.length]).join(" ");
+        const name = { vault, collection: "notes", id, revision: 1 };
+        const time = 1_600_000_000 + index * 1000;
+        const { replaces, ...record } = await device.keys.sealContent(
+            name, { title: `Note number ${index}`, body, created: time, modified: time }, 0);
+        rows.push({ key: `notes/${id}`, collection: "notes", sequence: index, record, at: Date.now() });
+    }
+    await device.store.write({ records: rows });
+"""
+# A screen a frame.
+SCROLL = """async () => {
+    for (let frame = 0; frame < 240; frame += 1) {
+        window.scrollBy(0, 400);
+        await new Promise((done) => requestAnimationFrame(done));
+    }
+}"""
+# For each search: how many rows it draws, what it reports, and how many milliseconds it takes.
+SEARCH = """async () => {
+    const field = document.querySelector(".search input");
+    const found = [];
+    for (const words of ["n", "note 49", "note 4999", "ipsum amet", ""]) {
+        const start = performance.now();
+        field.value = words;
+        field.dispatchEvent(new Event("input"));
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        found.push([words, document.querySelectorAll(".notes-row").length, document.querySelector(".notes-column > [role=status]").textContent,
+            Math.round(performance.now() - start)]);
+    }
+    return found;
+}"""
+
 
 def opened(phone):
     """The list of notes, after the gate was asked once more."""

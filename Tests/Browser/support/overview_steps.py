@@ -93,6 +93,14 @@ def command_succeeds(phone, scope=None):
     return (scope or phone.page).locator(".flight[data-state=done]:not([hidden])").evaluate("(line) => line.innerText")
 
 
+def wheel(phone):
+    """Scrolls down by 72,000 pixels, as fast as a person can."""
+    session = phone.context.new_cdp_session(phone.page)
+    for _ in range(12):
+        session.send("Input.synthesizeScrollGesture", {"x": 200, "y": 400, "yDistance": -6000, "speed": 60_000, "gestureSourceType": "mouse"})
+    session.detach()
+
+
 def touch(phone, points):
     """A finger along these points, which stays at the last. It moves each 30 milliseconds by its own times: nothing waits."""
     session = phone.context.new_cdp_session(phone.page)

@@ -24,20 +24,6 @@ TURN_AWAY = """() => {
 IPHONE, DESKTOP = (393, 659), (1280, 800)
 
 
-def traced(phone, body, least=100):
-    """What `body` gives, and how long the page's own thread worked at most on one task meanwhile, in milliseconds of its processor's
-    time: on a machine that is busy with something else a task waits, and that is not its own. At least `least` tasks were seen."""
-    phone.browser.start_tracing(page=phone.page, categories=["toplevel"])
-    try:
-        result = body()
-    finally:
-        events = json.loads(phone.browser.stop_tracing())["traceEvents"]
-    mains = {(one["pid"], one["tid"]) for one in events if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"}
-    tasks = [one["tdur"] / 1000 for one in events if one["name"] == "ThreadControllerImpl::RunTask" and (one["pid"], one["tid"]) in mains and "tdur" in one]
-    assert len(tasks) > least, f"{len(tasks)} tasks were seen"
-    return result, max(tasks)
-
-
 class Phone:
     """A browser of its own with the companion in it. `new_context` is pytest-playwright's: what failed leaves a trace."""
 
@@ -85,7 +71,7 @@ class Phone:
         """By the link that `applocker pair` prints, through the pages; ends on the first screen."""
         type_pin = type_pin or self.type_pin
         self.page.goto(self.computer.pair().replace(f"http://127.0.0.1:{self.computer.port}", self.address))
-        self.page.get_by_label("Name of this device").fill(self.name)
+        self.page.get_by_label("Name of this device").fill(self.name, timeout=60_000)
         self.page.get_by_role("button", name="Pair this device").click()
         self.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
         type_pin()

@@ -1,0 +1,56 @@
+"""How long the page's own thread is kept by one task while thousands of rows scroll and are searched."""
+
+import json
+
+from note_steps import MANY, SCROLL, SEARCH, opened
+from overview_steps import keep_alerts, make, wheel
+from phone import Phone
+
+ALERTS = 10_000
+NOTES = 5_000
+
+
+def measure(run):
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True).pair()
+    alerts(run, phone)
+    notes(run, phone)
+    phone.close()
+
+
+def alerts(run, phone):
+    count = run.rounds(ALERTS)
+    make(phone, "alerts", count)
+    keep_alerts(phone, count)
+    phone.go("alerts", "Alerts")
+    phone.page.locator(".alert").first.wait_for()
+    _, longest = traced(phone, lambda: wheel(phone))
+    add(run, "alerts_task", f"{count:,} alerts scrolled, the longest task", longest)
+
+
+def notes(run, phone):
+    count = run.rounds(NOTES)
+    phone.inside(MANY, count)
+    page = opened(phone)
+    page.locator(".notes-row").first.wait_for()
+    _, longest = traced(phone, lambda: page.evaluate(SCROLL))
+    add(run, "notes_task", f"{count:,} notes scrolled, the longest task", longest)
+    times = [took for *_, took in page.evaluate(SEARCH)]
+    run.figures.add("notes_search", max(times), "ms", f"{count:,} notes searched while one types, the longest of {len(times)}", "< 100", lambda value: value < 100)
+
+
+def add(run, name, words, longest):
+    run.figures.add(name, longest, "ms", words, "< 50", lambda value: value < 50)
+
+
+def traced(phone, body, least=100):
+    """What `body` gives, and how long the page's own thread worked at most on one task meanwhile, in milliseconds of its processor's
+    time: on a machine that is busy with something else a task waits, and that is not its own. At least `least` tasks were seen."""
+    phone.browser.start_tracing(page=phone.page, categories=["toplevel"])
+    try:
+        result = body()
+    finally:
+        events = json.loads(phone.browser.stop_tracing())["traceEvents"]
+    mains = {(one["pid"], one["tid"]) for one in events if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"}
+    tasks = [one["tdur"] / 1000 for one in events if one["name"] == "ThreadControllerImpl::RunTask" and (one["pid"], one["tid"]) in mains and "tdur" in one]
+    assert len(tasks) > least, f"{len(tasks)} tasks were seen"
+    return result, max(tasks)
