@@ -14,6 +14,8 @@ struct DeniedLaunches {
 
     init(capacity: Int = 512) { self.capacity = capacity }
 
+    func contains(_ attempt: Attempt) -> Bool { known.contains(attempt) }
+
     /// Returns true where this attempt is new. The oldest is forgotten when there are too many.
     mutating func note(_ attempt: Attempt) -> Bool {
         guard known.insert(attempt).inserted else { return false }

@@ -42,6 +42,11 @@ extension Gate {
         guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
             status.state != UInt8(ascii: "Z"), let users = ProcessFacts.users(process), handle.isAlive
         else { return }
+        // Denied and killed, and not dead yet: nobody is asked about it again.
+        if denied.contains(.init(process: process, start: status.start, file: file)) {
+            handle.signal(SIGKILL)
+            return
+        }
         if admitted.covers(process, app: app.key) {
             admitted.admit(process, start: status.start, app: app.key)
             return

@@ -1,8 +1,11 @@
 """The settings, as a person meets them."""
 
+import pathlib
+import tempfile
+
 import pytest
 
-from computer import PASSCODE
+from computer import PASSCODE, Computer
 from note_steps import made
 from phone import DESKTOP, PIN, TURN_AWAY, Phone
 from settings_steps import page_of
@@ -163,11 +166,21 @@ def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
     page.get_by_text("Everything in it is here already").wait_for()
 
 
-def test_a_computers_backup_is_refused_with_what_to_do(phone, computer):
-    computer.open_vault()
+@pytest.fixture
+def installed_computer(programs):
+    """Its passcode costs as much as on every computer that AppLocker is installed on."""
+    with tempfile.TemporaryDirectory(prefix="applocker-browser-") as folder:
+        computer = Computer(programs, pathlib.Path(folder) / "installed", costs_little=False)
+        try:
+            yield computer.set_up()
+        finally:
+            computer.end()
+
+
+def test_a_computers_backup_is_refused_with_what_to_do(phone, computer, installed_computer):
     page = page_of(phone, "backup", "Backup of notes")
     file = computer.folder / "computer.aplockerbackup"
-    computer.expect("backup", "export", str(file), passcode=True)
+    installed_computer.expect("backup", "export", str(file), passcode=True)
     choose(page, file, PASSCODE)
     page.get_by_text("This backup was made on a computer").wait_for()
     (computer.folder / "nothing").write_bytes(b"no backup" * 300)

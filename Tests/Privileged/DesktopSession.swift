@@ -38,10 +38,12 @@ final class DesktopSession: Sendable {
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + home.path("bus")
         self.environment = environment
         let windowManager = try ChildProcess(
-            "openbox", ["--sm-disable"], environment: environment, workingDirectory: home.path, user: Self.user)
+            "openbox", ["--sm-disable", "--startup", "touch openbox-runs"], environment: environment,
+            workingDirectory: home.path, user: Self.user)
         self.windowManager = windowManager
-        await eventually("openbox runs") {
-            try String(contentsOfFile: "/proc/\(windowManager.pid)/comm", encoding: .utf8) == "openbox\n"
+        // It starts this once it has taken its keys.
+        await eventually("openbox runs") { [home] in
+            FileManager.default.fileExists(atPath: home.path("openbox-runs"))
         }
         try await before(environment)
         prompter = try await Self.startPrompter(applocker, environment, drawnBy: windowManager.pid)

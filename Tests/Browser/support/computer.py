@@ -17,12 +17,15 @@ PASSCODE = "correct horse 9"
 class Computer:
     """Programs of the project in a folder of their own, and what tests and pages ask them to do."""
 
-    def __init__(self, programs, folder, port=0):
-        """`port`: where its hub listens, 0 for any that is free; it stays the same for the folder's life."""
+    def __init__(self, programs, folder, port=0, costs_little=True):
+        """`port`: where its hub listens, 0 for any that is free; it stays the same for the folder's life. `costs_little`: a debug build
+        derives its keys from passcodes with less work than every installed program."""
         self.programs, self.folder, self.port = programs, folder, port
         self.state = folder / "state"
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "APPLOCKER_SOCKET": str(self.state / "control.sock"),
-                            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""), "APPLOCKER_SMALLEST_PASSCODE_COST": "1"}
+                            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+        if costs_little:
+            self.environment["APPLOCKER_SMALLEST_PASSCODE_COST"] = "1"
         self.applocker = self.pairing = self.hub = None
         self.errors = ""
 
