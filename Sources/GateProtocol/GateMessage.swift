@@ -41,7 +41,8 @@ public enum GateMessage: Equatable, Sendable {
     case ended(LaunchToken, LaunchEnd)
     /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file.
     case readDenied(AppToken, process: Int32, user: UInt32, path: [UInt8])
-    /// The change with this number is in force: `marks` are in place, `failures` paths could not be marked.
+    /// The change with this number is in force: `marks` are in place, `failures` paths could not be marked. Number 0
+    /// is a second attempt that nobody asked for, after descriptors or memory had been missing.
     case applied(AppToken, sequence: UInt32, marks: UInt32, failures: UInt32)
     /// A file of the app was replaced, added or removed: its executables have to be looked up again.
     case filesChanged(AppToken)

@@ -112,7 +112,10 @@ final class FanotifyGroup: LaunchHook {
     }
 }
 
-/// The errno with which the kernel refused to hold launches.
+/// The errno with which the kernel refused something.
 struct RefusedByKernel: Error {
     var number: Int32
+
+    /// Descriptors, memory or marks were missing: it may succeed later.
+    var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOSPC].contains(number) }
 }

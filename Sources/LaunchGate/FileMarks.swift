@@ -20,6 +20,8 @@ struct FileMarks {
         /// Paths that are missing, are reached through a symbolic link, are of another kind than said, can't be
         /// marked, or must not be.
         var failures: UInt32 = 0
+        /// Descriptors or memory were missing: the files and directories here are not all that there are.
+        var isIncomplete = false
     }
 
     /// Finds the files that the paths lead to, and marks them where `marking`.
@@ -29,7 +31,9 @@ struct FileMarks {
             switch path.kind {
             case .executable: apply(path.bytes, isDirectory: false, marking: marking, &outcome)
             case .privateDirectory:
-                for directory in Self.directoryAndAllBelow(path.bytes) {
+                let found = Self.directoryAndAllBelow(path.bytes)
+                if !found.isComplete { outcome.isIncomplete = true }
+                for directory in found.directories {
                     apply(directory, isDirectory: true, marking: marking, &outcome)
                 }
             }
@@ -38,16 +42,25 @@ struct FileMarks {
     }
 
     private func apply(_ path: PathBytes, isDirectory: Bool, marking: Bool, _ outcome: inout Outcome) {
-        guard let (descriptor, identity) = Self.open(path, isDirectory: isDirectory),
-            !neverMarked.contains(identity)
-        else {
+        let descriptor: Descriptor
+        let identity: FileIdentity
+        switch Self.open(path, isDirectory: isDirectory) {
+        case .success(let opened): (descriptor, identity) = opened
+        case .failure(let refused):
+            outcome.failures += 1
+            if refused.isShortage { outcome.isIncomplete = true }
+            return
+        }
+        guard !neverMarked.contains(identity) else {
             outcome.failures += 1
             return
         }
         if marking {
             // Also where the identity is known: an inode number may have gone to a new file without a mark.
-            guard hook.mark(descriptor, identity, isDirectory: isDirectory) == 0 else {
+            let refused = RefusedByKernel(number: hook.mark(descriptor, identity, isDirectory: isDirectory))
+            guard refused.number == 0 else {
                 outcome.failures += 1
+                if refused.isShortage { outcome.isIncomplete = true }
                 return
             }
             outcome.marks += 1
@@ -58,45 +71,57 @@ struct FileMarks {
     /// Takes the mark off the file at `path`, if that is still the file meant. A file that has moved keeps its mark
     /// until its next event, which removes it.
     func remove(_ identity: FileIdentity, at path: PathBytes, isDirectory: Bool) {
-        guard let (descriptor, found) = Self.open(path, isDirectory: isDirectory), found == identity else { return }
+        guard case .success((let descriptor, let found)) = Self.open(path, isDirectory: isDirectory),
+            found == identity
+        else { return }
         hook.unmark(descriptor, identity, isDirectory: isDirectory)
     }
 
     /// Opens for naming only: reading a locked file would wait for the gate's own answer.
-    static func open(_ path: PathBytes, isDirectory: Bool) -> (Descriptor, FileIdentity)? {
+    private static func open(
+        _ path: PathBytes, isDirectory: Bool
+    ) -> Result<(Descriptor, FileIdentity), RefusedByKernel> {
         let result = path.withTerminator { clinux_open_path($0) }
-        guard result >= 0 else { return nil }
+        guard result >= 0 else { return .failure(RefusedByKernel(number: -result)) }
         let descriptor = Descriptor(result)
         var file = clinux_file()
-        guard clinux_identify_descriptor(descriptor.number, &file) == 0,
-            isDirectory ? file.is_directory : file.is_regular
-        else { return nil }
-        return (descriptor, FileIdentity(file))
+        let failure = clinux_identify_descriptor(descriptor.number, &file)
+        guard failure == 0 else { return .failure(RefusedByKernel(number: abs(failure))) }
+        guard isDirectory ? file.is_directory : file.is_regular else {
+            return .failure(RefusedByKernel(number: isDirectory ? ENOTDIR : EISDIR))
+        }
+        return .success((descriptor, FileIdentity(file)))
     }
 
-    /// The directory itself first, even where it does not exist.
-    static func directoryAndAllBelow(_ directory: PathBytes) -> [PathBytes] {
+    /// The directory itself first, even where it does not exist. Not complete where a directory could not be read for
+    /// lack of descriptors or memory.
+    static func directoryAndAllBelow(_ directory: PathBytes) -> (directories: [PathBytes], isComplete: Bool) {
+        var isComplete = true
         var found = [directory]
         var depths = [0]
         var index = 0
         while index < found.count {
             if depths[index] < maximumDepth {
-                for name in subdirectories(of: found[index]) where found.count < maximumDirectories {
-                    found.append(found[index].appending(name))
-                    depths.append(depths[index] + 1)
+                do throws(RefusedByKernel) {
+                    for name in try subdirectories(of: found[index]) where found.count < maximumDirectories {
+                        found.append(found[index].appending(name))
+                        depths.append(depths[index] + 1)
+                    }
+                } catch {
+                    if error.isShortage { isComplete = false }
                 }
             }
             index += 1
         }
-        return found
+        return (found, isComplete)
     }
 
-    private static func subdirectories(of directory: PathBytes) -> [[UInt8]] {
+    private static func subdirectories(of directory: PathBytes) throws(RefusedByKernel) -> [[UInt8]] {
         let path = directory.withTerminator { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-        guard path >= 0 else { return [] }
+        guard path >= 0 else { throw RefusedByKernel(number: errno) }
         guard let stream = fdopendir(path) else {
             close(path)
-            return []
+            throw RefusedByKernel(number: ENOMEM)
         }
         defer { closedir(stream) }
         var names: [[UInt8]] = []

@@ -83,7 +83,7 @@ extension Gate {
             tell(.applied(token, sequence: sequence, marks: 0, failures: 0))
         case .synchronised: synchronise(connection)
         case .answer(let launch, let allow): answer(launch, allow: allow)
-        case .protect(let process): protect(process)
+        case .protect(let process): desktops.add(process)
         case .instances(let token, let order):
             guard let app = apps[token] else { return "it orders instances of app \(token), which it never sent" }
             tell(.instancesReached(token, order, count: instances(of: app, order)))

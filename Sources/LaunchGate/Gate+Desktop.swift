@@ -1,15 +1,6 @@
 import GateProtocol
 
 extension Gate {
-    func protect(_ process: Int32) {
-        guard let handle = ProcessHandle(opening: process), let number = desktops.add(handle) else { return }
-        do {
-            try poller.add(handle.descriptor.number, .desktop(number))
-        } catch {
-            desktops.remove(number)
-        }
-    }
-
     /// The waiting process belongs to the desktop: what it wanted to start is read from its memory, it is denied at
     /// once, and the daemon gets what is needed to start the same later. Where the memory can't be read the recipe
     /// says that there are no arguments.

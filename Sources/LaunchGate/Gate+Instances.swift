@@ -77,7 +77,7 @@ extension Gate {
 
     /// What runs the app's programs, what was let in, the app's scripts, and copies that those made of themselves
     /// without starting anything.
-    private func running(_ app: GuardedApp) -> [ProcessHandle] {
+    private func running(_ app: GuardedApp) -> [RunningProcess] {
         let waiting = Set(held.launches.values.flatMap(\.processes))
         var facts: [Int32: (status: ProcessFacts.Status, program: FileIdentity)] = [:]
         for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
@@ -103,11 +103,21 @@ extension Gate {
             }
         }
         return found.sorted().compactMap { process in
-            guard let handle = ProcessHandle(opening: process),
-                ProcessFacts.status(process)?.start == facts[process]?.status.start
-            else { return nil }
-            return handle
+            facts[process].map { RunningProcess(process: process, start: $0.status.start) }
         }
+    }
+}
+
+/// A process by its number and when it started. No descriptor stays open for it: a user can start more processes of an
+/// app than the gate may have descriptors.
+struct RunningProcess {
+    var process: Int32
+    /// Clock ticks after boot.
+    var start: UInt64
+
+    func signal(_ number: Int32) {
+        guard let handle = ProcessHandle(opening: process), ProcessFacts.status(process)?.start == start else { return }
+        handle.signal(number)
     }
 }
 

@@ -43,10 +43,33 @@ extension Gate {
         // Whatever came into a directory before it was watched is announced by nobody: it is looked for again.
         repeat {
             outcome = marks.apply(app.paths, marking: app.isGuarded)
+            if outcome.isIncomplete {
+                // What could not be looked at stays the app's, with the marks it has.
+                outcome.files.merge(app.files) { now, _ in now }
+                outcome.directories.merge(app.directories) { now, _ in now }
+            }
             take(outcome, for: app)
             rounds += 1
         } while fileWatch.watch(app) && rounds < Self.maximumRounds
+        if outcome.isIncomplete && app.isGuarded && appsToMarkAgain.insert(app.key).inserted {
+            timetable.add(.markAgain(app: app.key), after: Self.shortageDelay)
+        }
         return outcome
+    }
+
+    /// How long descriptors or memory are waited for before an app is marked once more, in nanoseconds.
+    private static let shortageDelay: UInt64 = 500_000_000
+
+    /// Until all of it is marked. The daemon is told each time, by a change that it did not ask for.
+    func markAgain(_ key: Int) {
+        guard appsToMarkAgain.remove(key) != nil, let app = apps.apps[key], app.isGuarded else { return }
+        let outcome = refreshMarks(of: app)
+        report(
+            outcome.isIncomplete
+                ? "files of app \(app.token) are NOT GUARDED: descriptors or memory are missing"
+                : "all files of app \(app.token) are guarded again")
+        guard apps[app.token] === app else { return }
+        tell(.applied(app.token, sequence: 0, marks: outcome.marks, failures: outcome.failures))
     }
 
     /// Whoever makes directories without end does not keep the gate from its answers.

@@ -34,6 +34,8 @@ public final class Gate {
     var desktops = DesktopProcesses()
     var recipes = RecipeReader()
     var frozen: Set<Int> = []
+    /// Apps that are about to be marked once more, because descriptors or memory were missing.
+    var appsToMarkAgain: Set<Int> = []
     /// Apps whose change is about to be reported.
     var changedApps: Set<Int> = []
     /// The weak mode's latest search for the process that opened a watched file.
@@ -140,7 +142,6 @@ public final class Gate {
         case .alarm: handleAlarm()
         case .signal: isStopping = true
         case .held(let token): processGone(token)
-        case .desktop(let number): desktops.remove(number)
         }
     }
 
@@ -150,6 +151,7 @@ public final class Gate {
         for task in timetable.takeDue() {
             switch task {
             case .reportChanges(let key): reportChanges(of: key)
+            case .markAgain(let key): markAgain(key)
             case .insist(let processes): for process in processes { process.signal(SIGKILL) }
             case .keepFrozen(let key): keepFrozen(key)
             case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)

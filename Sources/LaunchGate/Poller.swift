@@ -13,8 +13,6 @@ enum Wakeup: Equatable {
     case signal
     /// The process of a held launch ended.
     case held(UInt64)
-    /// A process that draws the desktop ended.
-    case desktop(UInt64)
 
     fileprivate var token: UInt64 {
         switch self {
@@ -27,7 +25,6 @@ enum Wakeup: Equatable {
         case .signal: 7 << 56
         case .changedMounts: 8 << 56
         case .held(let number): 9 << 56 | number
-        case .desktop(let number): 10 << 56 | number
         }
     }
 
@@ -43,7 +40,6 @@ enum Wakeup: Equatable {
         case 7: self = .signal
         case 8: self = .changedMounts
         case 9: self = .held(number)
-        case 10: self = .desktop(number)
         default: return nil
         }
     }

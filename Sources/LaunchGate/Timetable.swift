@@ -7,8 +7,10 @@ struct Timetable {
     enum Task {
         /// Tell the daemon that files of the app changed.
         case reportChanges(app: Int)
+        /// Mark the app's files, which could not all be marked before.
+        case markAgain(app: Int)
         /// SIGKILL for those that did not end by themselves.
-        case insist([ProcessHandle])
+        case insist([RunningProcess])
         /// Stop again those that somebody else let go on.
         case keepFrozen(app: Int)
         /// Look again for the process that opened a watched file.

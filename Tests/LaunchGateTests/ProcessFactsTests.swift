@@ -105,7 +105,7 @@ import Testing
         try directory.write("", to: "a/b/file")
         try directory.write("", to: "c/file")
         try FileManager.default.createSymbolicLink(atPath: directory.path("a/link"), withDestinationPath: "/usr")
-        let found = FileMarks.directoryAndAllBelow(Array(directory.path.utf8)).map(\.text)
+        let found = FileMarks.directoryAndAllBelow(Array(directory.path.utf8)).directories.map(\.text)
         #expect(Set(found) == Set([directory.path, directory.path("a"), directory.path("a/b"), directory.path("c")]))
     }
 }

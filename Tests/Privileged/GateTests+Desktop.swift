@@ -137,6 +137,47 @@ extension GateTests {
         #expect(try await second.wait() == .code(EPERM))
     }
 
+    /// Whoever uses up the gate's descriptors keeps it from marking an app, which is open then.
+    @Test func `the processes of a desktop take none of the gate's descriptors`() async throws {
+        let app = try await OneApp()
+        let before = try descriptors(of: app.gate.pid)
+        let children = try (0..<200).map { _ in try ChildProcess("/bin/sleep", ["600"]) }
+        for child in children { app.daemon.send(.protect(pid: child.pid)) }
+        try await app.daemon.roundTrip()
+        #expect(try descriptors(of: app.gate.pid) == before)
+        let compositor = try await startCompositor(app, [], environment: [:], directory: "/")
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        #expect(try await compositor.wait() == .code(EPERM))
+        #expect(try await app.daemon.nextLaunch().deniedAtOnce, "the newest is always the desktop")
+    }
+
+    private func descriptors(of process: pid_t) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+
+    @Test func `what could not be marked for lack of descriptors is marked once there are some`() async throws {
+        let app = try await OneApp(guarded: false)
+        try limitDescriptors(of: app.gate.pid, 0)
+        #expect(try await app.daemon.setGuarded(OneApp.app, true) == .init(marks: 0, failures: 1))
+        try limitDescriptors(of: app.gate.pid, 8192)
+        let marks = try await app.daemon.next("marks that nobody asked for") {
+            if case .applied(OneApp.app, 0, let marks, failures: 0) = $0 { marks } else { nil }
+        }
+        #expect(marks == 1)
+        let child = try ChildProcess(app.program.path, ["seven"])
+        app.daemon.send(.answer(try await app.daemon.nextLaunch().launch, allow: false))
+        #expect(try await child.wait() == .code(EPERM))
+        #expect(!app.program.hasRun)
+    }
+
+    private func limitDescriptors(of process: pid_t, _ count: rlim_t) throws {
+        var limit = rlimit(rlim_cur: count, rlim_max: 8192)
+        let result = prlimit(process, __rlimit_resource(RLIMIT_NOFILE.rawValue), &limit, nil)
+        try #require(result == 0)
+    }
+
     /// Older kernels read the arguments before they ask the gate: there it is the process alone that hangs.
     @Test func `arguments that can never be read keep nobody else waiting`() async throws {
         let app = try await OneApp()
