@@ -136,7 +136,7 @@ public struct ControlPlane: ControlService {
         let only = ids.count == 1 ? ids.first : nil
         try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.peer.user)
         let changed = try await apps.unlock(ids, scope: scope, user: request.peer.user, since: ticket)
-        if scope != .thisLaunch { await launches.letIn(ids, by: request.peer) }
+        if scope != .thisLaunch { await launches.letIn(ids) }
         return changed
     }
 

@@ -10,9 +10,8 @@ extension LaunchService {
         let entry = try entry(prompt)
         guard !judge.isAsleep else { throw ControlError(.busy, "The computer goes to sleep; nothing was let in.") }
         let (launch, user) = (entry.launch, entry.askee)
-        let starter = prompter(of: user)
-        // Denied at once, and nobody there to start it again: its user may do so.
-        let isLeftToUser = launch.deniedAtOnce && starter == nil
+        let starter = prompter(of: launch.user)
+        let isLeftToUser = entry.isLeftToItsUser(with: starter?.peer)
         let sentence =
             isLeftToUser
             ? "\(entry.report.name) may be started now; no prompter is there to start it again by itself."
@@ -25,14 +24,12 @@ extension LaunchService {
         } else {
             gate.order(.thaw, app: launch.app)
         }
-        var peer = ControlPeer(user: user, process: 0)
-        // What was denied at once is started again by a prompter of its user: nobody else can.
-        if launch.deniedAtOnce, let recipe = entry.recipe, let starter {
-            peer = starter.peer
+        if let starter, let recipe = entry.recipe(for: starter.peer) {
+            judge.allowRestart(of: launch.app, by: starter.peer.process, user: launch.user)
             starter.events.yield(.start(entry.report, recipe))
         }
-        await allow(launch, by: peer, .granted)
-        if scope != .thisLaunch { await letIn([launch.app], by: peer) }
+        await allow(launch, .granted)
+        if scope != .thisLaunch { await letIn([launch.app]) }
         return sentence
     }
 

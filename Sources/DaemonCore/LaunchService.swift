@@ -15,6 +15,13 @@ public actor LaunchService {
         /// Passcodes for it that are being compared: the time-out waits for the outcome.
         var answers = 0
         var timeout: Task<Void, Never>?
+
+        /// What this prompter starts again. It comes from the memory of the process that was denied, which its user
+        /// can fill with anything, and runs as whoever starts it: so nobody but that user gets it.
+        func recipe(for peer: ControlPeer?) -> LaunchRecipe? { peer?.user == launch.user ? recipe : nil }
+
+        /// Denied at once, and not to be started again by this prompter: its user may start it once more.
+        func isLeftToItsUser(with peer: ControlPeer?) -> Bool { launch.deniedAtOnce && recipe(for: peer) == nil }
     }
 
     struct Prompter {
@@ -138,12 +145,11 @@ public actor LaunchService {
             defaultGrantSeconds: settings.defaultGrantSeconds, hasOwnPasscode: app.hasOwnPasscode,
             startsAgain: launch.deniedAtOnce, lockout: await passcodes.lockoutState())
         let number = launch.number
-        let recipe = earlyRecipes.removeValue(forKey: number)
         // The prompter may have left meanwhile.
         guard judge.canAsk(askee) else { return await denyUnasked(launch) }
         guard !judge.isAsleep else { return await denyUnasked(launch, .relocked) }
         waiting[number] = Waiting(
-            launch: launch, askee: askee, report: report, deadline: time.now().elapsed + timeout, recipe: recipe,
+            launch: launch, askee: askee, report: report, deadline: time.now().elapsed + timeout,
             timeout: Task { [time] in
                 do { try await time.sleep(for: timeout) } catch { return }
                 await self.timedOut(number)
@@ -159,15 +165,11 @@ public actor LaunchService {
         await record(launch, .launchDenied, reason)
     }
 
-    /// A recipe that came before its launch was known here.
-    private var earlyRecipes: [UInt64: LaunchRecipe] = [:]
-
+    /// The gate sends it after its launch, on the same connection: one whose launch does not wait is nobody's. Without
+    /// arguments it says that the gate could not read what was asked for.
     private func recipeArrived(_ number: UInt64, _ recipe: LaunchRecipe) {
-        if waiting[number] != nil {
-            waiting[number]?.recipe = recipe
-        } else if earlyRecipes.count < 64 {
-            earlyRecipes[number] = recipe
-        }
+        guard waiting[number]?.launch.deniedAtOnce == true, !recipe.arguments.isEmpty else { return }
+        waiting[number]?.recipe = recipe
     }
 
     private func gateEnded(_ number: UInt64, _ reason: Reason) async {
@@ -295,8 +297,8 @@ public actor LaunchService {
         do {
             try await passcodes.verify(passcode, app: launch.app, user: peer.user)
             // Meanwhile the gate may have begun its numbers anew.
-            guard waiting[number]?.launch == launch else { throw Self.notWaiting }
-            if scope != .thisLaunch {
+            guard let entry = waiting[number], entry.launch == launch else { throw Self.notWaiting }
+            if scope != .thisLaunch || entry.isLeftToItsUser(with: peer) {
                 _ = try await apps.unlock([launch.app], scope: scope, user: peer.user, since: ticket)
             }
         } catch {
@@ -306,16 +308,18 @@ public actor LaunchService {
         guard let entry = waiting[number], entry.launch == launch else { throw Self.notWaiting }
         // A frozen instance goes on when its app is unlocked, and a new one must not be frozen with it.
         if scope == .thisLaunch { gate.order(.thaw, app: launch.app) }
-        await allow(launch, by: peer, .passcodeGiven)
-        if scope != .thisLaunch { await letIn([launch.app], by: peer) }
-        return PromptAnswer(recipe: entry.recipe)
+        let recipe = entry.recipe(for: peer)
+        if recipe != nil { judge.allowRestart(of: launch.app, by: peer.process, user: peer.user) }
+        await allow(launch, .passcodeGiven)
+        if scope != .thisLaunch { await letIn([launch.app]) }
+        return PromptAnswer(recipe: recipe)
     }
 
     /// Lets in the launches that wait for apps that have been unlocked. Those that were denied at once go on waiting:
     /// only an answer starts them again.
-    public func letIn(_ apps: Set<AppID>, by peer: ControlPeer) async {
+    public func letIn(_ apps: Set<AppID>) async {
         for entry in waiting.values where apps.contains(entry.launch.app) && !entry.launch.deniedAtOnce {
-            await allow(entry.launch, by: peer, .granted)
+            await allow(entry.launch, .granted)
         }
     }
 
@@ -332,13 +336,9 @@ public actor LaunchService {
         }
     }
 
-    func allow(_ launch: HeldLaunch, by peer: ControlPeer, _ reason: Reason) async {
+    func allow(_ launch: HeldLaunch, _ reason: Reason) async {
         guard waiting[launch.number]?.launch == launch else { return }
-        if launch.deniedAtOnce {
-            judge.allowRestart(of: launch.app, by: peer.process, user: peer.user)
-        } else {
-            gate.answer(launch.number, allow: true)
-        }
+        if !launch.deniedAtOnce { gate.answer(launch.number, allow: true) }
         settle(launch.number, .allowed)
         await record(launch, .launchAllowed, reason)
     }

@@ -197,7 +197,7 @@ struct RemoteActions: Sendable {
         let ticket = relocks.ticket(for: Self.user)
         let scope = try await apps.scope(grant)
         _ = try await apps.unlock(ids, scope: scope, user: Self.user, since: ticket)
-        if scope != .thisLaunch { await launches.letIn(ids, by: Self.peer) }
+        if scope != .thisLaunch { await launches.letIn(ids) }
         return Outcome(sentence: sentence)
     }
 }

@@ -36,7 +36,8 @@ public enum GateMessage: Equatable, Sendable {
     case launch(LaunchQuestion)
     /// A part of what a denied launch needs to be started again. The parts in order are: path as it was given to
     /// execve, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
-    /// and NUL. They come before or after the `launch` that they belong to.
+    /// and NUL. They come after the `launch` that they belong to. No arguments: it could not be read, or its path does
+    /// not lead to the file that was to be started.
     case recipe(LaunchToken, isLast: Bool, part: [UInt8])
     case ended(LaunchToken, LaunchEnd)
     /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file.

@@ -8,7 +8,7 @@ extension Gate {
         _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
         // After the answer the process goes on and its memory changes: the only reading that comes before it.
-        let recipe = recipes.read(from: event.process)
+        let recipe = recipes.read(from: event.process, starting: file)
         let path = event.path
         deny(event, file)
         let launch = held.newToken()

@@ -32,6 +32,14 @@ struct LaunchRecipe: Equatable {
         return messages
     }
 
+    /// The file that the path leads to, as the process sees it. A link to an absolute path counts from the gate's own
+    /// root directory.
+    func file(in process: Int32) -> FileIdentity? {
+        let isAbsolute = path.first == UInt8(ascii: "/")
+        let start = ProcessFacts.path(process, isAbsolute ? "root" : "cwd")
+        return FileIdentity(following: isAbsolute ? start + path : start.appending(path))
+    }
+
     /// Reads it from the waiting process. Nil where that can't be done: another architecture's system calls, a
     /// process that was killed, more than `GateProtocol.maximumRecipeBytes`.
     static func read(from process: Int32) -> LaunchRecipe? {

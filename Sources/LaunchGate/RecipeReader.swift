@@ -14,8 +14,9 @@ struct RecipeReader {
 
     private var children: [ProcessHandle] = []
 
-    /// The bytes of the recipe, see `LaunchRecipe.bytes`. Nil where it could not be read in time or at all.
-    mutating func read(from process: Int32) -> [UInt8]? {
+    /// The bytes of the recipe, see `LaunchRecipe.bytes`. Nil where it could not be read in time or at all, or where its
+    /// path does not lead to `file`: another thread may have changed it since the kernel read it.
+    mutating func read(from process: Int32, starting file: FileIdentity) -> [UInt8]? {
         children.removeAll { !$0.isAlive }
         guard children.count < Self.maximumStuck else { return nil }
         var ends: [Int32] = [-1, -1]
@@ -25,7 +26,7 @@ struct RecipeReader {
         do {
             let writing = Descriptor(ends[1])
             child = clinux_fork_keeping(writing.number)
-            if child == 0 { Self.readAndExit(process) }
+            if child == 0 { Self.readAndExit(process, file) }
         }
         guard child > 0 else { return nil }
         // Nobody waits for the child: with SIGCHLD ignored the kernel collects it.
@@ -37,8 +38,8 @@ struct RecipeReader {
     }
 
     /// In the child: writes the recipe and a final 1 to descriptor 3.
-    private static func readAndExit(_ process: Int32) -> Never {
-        guard let recipe = LaunchRecipe.read(from: process) else { _exit(1) }
+    private static func readAndExit(_ process: Int32, _ file: FileIdentity) -> Never {
+        guard let recipe = LaunchRecipe.read(from: process), recipe.file(in: process) == file else { _exit(1) }
         var rest = (recipe.bytes + [1])[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(3, $0.baseAddress!, $0.count) }

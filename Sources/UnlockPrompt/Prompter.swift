@@ -93,7 +93,7 @@ final class Prompter {
                 if let recipe = answer.recipe {
                     startAgain(recipe, report)
                 } else if report.startsAgain {
-                    tell(report, "It is unlocked now. Start it once more.")
+                    tell(report, "It is unlocked. Start it once more.")
                 }
             } catch let error as ControlError where error.code == .noSuchPrompt {
                 queue.settle(prompt)

@@ -110,7 +110,7 @@ import WireProtocol
         var prompter = try await connected.world.join()
         let launch = connected.world.launch(1, deniedAtOnce: true)
         let report = try await connected.world.ask(launch, &prompter)
-        let recipe = LaunchRecipe(path: "cGF0aA==", directory: "", arguments: [], environment: [])
+        let recipe = LaunchRecipe(path: "cGF0aA==", directory: "", arguments: ["YQ=="], environment: [])
         connected.world.gate.report(.recipe(number: 1, recipe))
         // The gate's events are taken one after the other: with this one's line in the log the recipe is there.
         connected.world.gate.report(.readDenied(app: firefox, process: 1, user: alice.user, path: "/x"))

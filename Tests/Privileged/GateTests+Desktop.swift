@@ -178,6 +178,23 @@ extension GateTests {
         try #require(result == 0)
     }
 
+    @Test func `a recipe whose path leads to another file is not kept`() async throws {
+        let app = try await OneApp()
+        // What the kernel is asked for is the script, what it starts is the app.
+        let script = try app.gate.directory.write("#!\(app.program.path)\n", to: "script")
+        chmod(script, 0o755)
+        let compositor = try ChildProcess(
+            try CompiledPrograms.evader(), ["spawn", script], input: .pipe, workingDirectory: "/")
+        await eventually("it runs") { compositor.output.hasSuffix("\n") }
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        let question = try await app.daemon.nextLaunch()
+        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
+        #expect(recipe == [app.program.path, "/", "0"])
+        #expect(try await compositor.wait() == .code(EPERM))
+    }
+
     /// Older kernels read the arguments before they ask the gate: there it is the process alone that hangs.
     @Test func `arguments that can never be read keep nobody else waiting`() async throws {
         let app = try await OneApp()

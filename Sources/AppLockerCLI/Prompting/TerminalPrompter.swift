@@ -180,7 +180,9 @@ struct TerminalPrompter: Sendable {
     private func allowed(_ launch: WaitingLaunch, _ answer: PromptAnswer) async throws -> PromptOutcome {
         let name = launch.report.name.terminalSafe
         guard let recipe = answer.recipe else {
-            output.line("Right: \(name) goes on.")
+            output.line(
+                launch.report.startsAgain
+                    ? "Right: \(name) is unlocked for one start. Start it once more." : "Right: \(name) goes on.")
             return .allowed
         }
         do {
