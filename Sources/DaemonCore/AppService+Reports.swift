@@ -87,7 +87,7 @@ extension AppService {
 
     public func monitoring() -> MonitoringState {
         let now = time.now()
-        guard stored.policy.isMonitoringOff(at: now), case .off(_, let until, _) = stored.policy.monitoring else {
+        guard stored.policy.isMonitoringOff(at: now), case .off(_, let until, _, _) = stored.policy.monitoring else {
             return MonitoringState(isOn: true)
         }
         return MonitoringState(isOn: false, endsInSeconds: until.map { ($0 - now.elapsed).wholeSecondsRoundedUp })

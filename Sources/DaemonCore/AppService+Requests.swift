@@ -35,10 +35,13 @@ extension AppService {
         return AppsChanged(apps: [], notes: ["\(last.name) is no longer locked."])
     }
 
-    /// Ends grants.
+    /// Ends grants. Without the owner's session a user reaches only what was unlocked as that user: ending a grant
+    /// may close the app with what somebody works on.
     ///
-    /// - Throws: `ControlError` with `sessionNeeded` where an app is not on the list and adding is not authorised.
+    /// - Throws: `ControlError` with `sessionNeeded` where an app is not on the list or unlocked for another user, and
+    ///   there is no session.
     public func lock(_ request: LockRequest, user: UInt32, mayAdd: Bool) async throws -> AppsChanged {
+        let owner = mayAdd || user == 0 ? nil : user
         var ids = request.all ? Set(stored.policy.apps.keys) : []
         var missing: [String] = []
         for reference in request.apps {
@@ -49,6 +52,11 @@ extension AppService {
             }
         }
         var notes: [String] = []
+        if let foreign = ids.sorted().first(where: { isUnlocked($0, forOthersThan: owner) }), !request.all {
+            throw ControlError(
+                .sessionNeeded,
+                "\(name(of: foreign)) was unlocked for another user; locking it needs the owner's passcode.")
+        }
         if let first = missing.first {
             // Looked up first, so that a misspelt name is said to be one rather than asking for a passcode.
             let app = try await resolver.resolve(first, user: user)
@@ -62,14 +70,33 @@ extension AppService {
             notes += added.notes
             ids.formUnion(added.apps.compactMap { AppID(rawValue: $0.id) })
         }
-        let all = request.all
+        let (all, now, before) = (request.all, time.now(), stored.policy)
         try await tighten { policy in
-            policy.turnMonitoringOnIfAll(all)
-            return try policy.lock(ids)
+            // "Lock all" means it: a pause of monitoring ends with it.
+            if all { policy.turnMonitoringOn(for: owner) }
+            return try policy.lock(ids, of: owner)
         }
-        let names = ids.sorted().map { name(of: $0) }
-        await log.record(.locked, app: ids.count == 1 ? ids.first : nil, user: user, Self.sentence(names, "locked"))
+        let foreign = ids.sorted().filter { isUnlocked($0, forOthersThan: owner) }
+        if !foreign.isEmpty {
+            notes.append(
+                "Unlocked for another user and still open: \(foreign.map { name(of: $0) }.joined(separator: ", ")). "
+                    + "Lock them by name, with the owner's passcode.")
+        }
+        if all, stored.policy.isMonitoringOff(at: now) {
+            notes.append("Another user switched monitoring off, so nothing is locked; `applocker monitoring on` ends that.")
+        }
+        // Repeating what holds already writes nothing: anybody may.
+        if owner == nil || stored.policy != before {
+            let names = ids.subtracting(foreign).sorted().map { name(of: $0) }
+            await log.record(.locked, app: ids.count == 1 ? ids.first : nil, user: user, Self.sentence(names, "locked"))
+        }
         return AppsChanged(apps: ids.sorted().map { report($0) }, notes: notes)
+    }
+
+    /// - Parameter user: nil where everybody's grants are reached.
+    private func isUnlocked(_ id: AppID, forOthersThan user: UInt32?) -> Bool {
+        guard let user, let grant = stored.policy.validGrant(for: id, at: time.now()) else { return false }
+        return grant.user != user
     }
 
     /// Opens apps. The caller has checked the passcode.
@@ -187,7 +214,9 @@ extension AppService {
             throw ControlError(.badRequest, "Monitoring can be off for 60 to 86400 seconds, not \(seconds).")
         }
         let now = time.now()
-        try await change { try $0.policy.turnMonitoringOff(for: request.forSeconds.map { .seconds($0) }, at: now) }
+        try await change {
+            try $0.policy.turnMonitoringOff(for: request.forSeconds.map { .seconds($0) }, at: now, by: user)
+        }
         let until = request.forSeconds.map { " for \($0) seconds" } ?? " until it is switched on"
         await log.record(.monitoringOff, user: user, "Monitoring was switched off\(until): nothing is locked.")
     }
@@ -209,12 +238,5 @@ extension AppService {
     private static func sentence(_ names: [String], _ what: String) -> String {
         names.isEmpty
             ? "Nothing is on the list." : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
-    }
-}
-
-extension LockPolicy {
-    /// "Lock all" means it: a pause of monitoring ends with it.
-    fileprivate mutating func turnMonitoringOnIfAll(_ all: Bool) {
-        if all { turnMonitoringOn() }
     }
 }

@@ -89,12 +89,14 @@ public actor AppService {
     @discardableResult
     func tighten(_ body: (inout LockPolicy) throws -> [EndedGrant]) async throws -> [EndedGrant] {
         try await turns.perform {
+            let before = stored.policy
             let ended: [EndedGrant]
             do {
                 ended = try body(&stored.policy)
             } catch let error as PolicyError {
                 throw ControlError(error)
             }
+            guard stored.policy != before || !isWritten else { return [] }
             publish()
             await bringGateInStep()
             for grant in ended { await applyEnd(of: grant) }
@@ -149,12 +151,17 @@ public actor AppService {
         return stored.policy.grants.values.filter { $0.concerns(user) && $0.isValid(at: now) }.map(\.startedAt).max()
     }
 
+    /// Whether the store has what holds; what makes things more locked holds even where it can't be written.
+    private var isWritten = true
+
     private func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
         do {
             var change = other
             change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
             try await documents.write(change)
+            isWritten = true
         } catch {
+            isWritten = false
             throw ControlError(
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
         }

@@ -54,7 +54,14 @@ extension ControlPlane {
             }
             return status
         case .closeVault:
-            await sealed.vault.lock(user: request.peer.user, "somebody locked it")
+            if request.token != nil { try await sessions.require(request.token, of: request.peer) }
+            guard
+                await sealed.vault.lock(
+                    by: request.peer.user, mayReachOthers: request.token != nil, "somebody locked it")
+            else {
+                throw ControlError(
+                    .sessionNeeded, "The vault is open for another user; locking it needs the owner's passcode.")
+            }
             return try await sealed.vault.status()
         case .seal, .open: return try await envelopeReply(to: request)
         case .listNotes, .addNote, .readNote, .changeNote, .removeNote: return try await noteReply(to: request)

@@ -115,7 +115,7 @@ public struct ControlPlane: ControlService {
         }
         let mayAdd = request.token != nil
         if mayAdd { try await sessions.require(request.token, of: request.peer) }
-        if body.all { await sealed.vault.lock(user: request.peer.user, "everything was locked") }
+        if body.all { await sealed.vault.lock(by: request.peer.user, mayReachOthers: mayAdd, "everything was locked") }
         return try await apps.lock(body, user: request.peer.user, mayAdd: mayAdd)
     }
 

@@ -101,6 +101,16 @@ public actor VaultService {
         await log.record(.vaultLocked, user: user, "The vault is locked (\(why)).")
     }
 
+    /// Locks what a user may lock: what is open for that user, and anybody's as root or with the owner's session.
+    /// - Returns: false where it stays open for somebody else.
+    @discardableResult
+    func lock(by user: UInt32, mayReachOthers: Bool, _ why: String) async -> Bool {
+        guard let opened else { return true }
+        guard mayReachOthers || user == 0 || opened.user == user else { return false }
+        await lock(user: user, why)
+        return true
+    }
+
     /// As `lock`, without waiting for the disk, where it is open for this user.
     /// - Parameter user: nil for anybody.
     func relock(_ user: UInt32?, _ why: String) async {

@@ -90,12 +90,15 @@ extension LockPolicy {
     }
 
     /// Ends the grants of the named apps, so that their next start is held.
+    /// - Parameter user: whose grants end; nil for anybody's.
     /// - Throws: `PolicyError` with code `noSuchApp`.
     @discardableResult
-    public mutating func lock(_ ids: some Sequence<AppID>) throws(PolicyError) -> [EndedGrant] {
+    public mutating func lock(
+        _ ids: some Sequence<AppID>, of user: UInt32? = nil
+    ) throws(PolicyError) -> [EndedGrant] {
         let ids = Set(ids).sorted()
         for id in ids { _ = try listed(id) }
-        return ids.compactMap { endGrant(of: $0, .locked) }
+        return ids.filter { user == nil || grants[$0]?.user == user }.compactMap { endGrant(of: $0, .locked) }
     }
 
     @discardableResult
@@ -137,15 +140,25 @@ extension LockPolicy {
 extension LockPolicy {
     /// Stops guarding anything, for a time or until it is turned on. A new boot turns it on again.
     /// - Throws: `PolicyError` with code `invalidDuration` unless the time is more than zero.
-    public mutating func turnMonitoringOff(for duration: Duration?, at moment: Moment) throws(PolicyError) {
+    public mutating func turnMonitoringOff(
+        for duration: Duration?, at moment: Moment, by user: UInt32? = nil
+    ) throws(PolicyError) {
         if let duration, duration <= .zero {
             throw PolicyError(
                 .invalidDuration, "Monitoring can be off for more than 0 seconds, not for \(duration.text).")
         }
-        monitoring = .off(since: moment.elapsed, until: duration.map { moment.elapsed + $0 }, boot: moment.boot)
+        monitoring = .off(
+            since: moment.elapsed, until: duration.map { moment.elapsed + $0 }, boot: moment.boot, user: user)
     }
 
-    public mutating func turnMonitoringOn() { monitoring = .on }
+    /// - Parameter user: whose pause ends; nil for anybody's.
+    /// - Returns: false where it is somebody else's pause, which goes on.
+    @discardableResult
+    public mutating func turnMonitoringOn(for user: UInt32? = nil) -> Bool {
+        if let user, case .off(_, _, _, let other) = monitoring, other != user { return false }
+        monitoring = .on
+        return true
+    }
 
     /// Sets `monitoring` to `.on` when its time off is over or was in another boot.
     /// - Returns: whether it did.

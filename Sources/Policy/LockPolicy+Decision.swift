@@ -34,7 +34,7 @@ extension LockPolicy {
     ///   nearer), so where a schedule counts the wait is never longer than this.
     public func nextTransition(after moment: Moment, longestCivilWait: Duration = .seconds(60)) -> Duration? {
         var waits: [Duration] = []
-        if case .off(_, let until?, _) = monitoring, isMonitoringOff(at: moment) {
+        if case .off(_, let until?, _, _) = monitoring, isMonitoringOff(at: moment) {
             waits.append(until - moment.elapsed)
         }
         for app in apps.keys {
@@ -53,7 +53,7 @@ extension LockPolicy {
     }
 
     public func isMonitoringOff(at moment: Moment) -> Bool {
-        guard case .off(let since, let until, let boot) = monitoring else { return false }
+        guard case .off(let since, let until, let boot, _) = monitoring else { return false }
         return moment.boot == boot && moment.elapsed >= since && (until.map { moment.elapsed < $0 } ?? true)
     }
 

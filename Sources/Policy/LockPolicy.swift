@@ -4,7 +4,8 @@ public struct LockPolicy: Hashable, Sendable, Codable {
     public enum Monitoring: Hashable, Sendable, Codable {
         case on
         /// Off from `since` to `until` (nil: until it is switched on), both in time since boot, of that boot only.
-        case off(since: Duration, until: Duration?, boot: BootID)
+        /// `user` switched it off; nil where an earlier version did not write who.
+        case off(since: Duration, until: Duration?, boot: BootID, user: UInt32?)
     }
 
     public struct Settings: Hashable, Sendable, Codable {

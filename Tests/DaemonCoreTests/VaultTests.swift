@@ -47,6 +47,19 @@ private let wrong = SecretBytes(utf8: "wrong")
     }
 
     /// Debug builds only: a release build forbids reading its memory.
+    @Test func theVaultIsLockedByWhomItIsOpenForOrWithASession() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        #expect(await refusal { try await world.call(.closeVault, by: bob) } == .sessionNeeded)
+        _ = try await world.call(.lock, by: bob, body: LockRequest(all: true))
+        #expect(try await world.sealed.vault.status().isOpen)
+        _ = try await world.call(.closeVault, by: bob, token: try await world.session(bob))
+        #expect(try await world.sealed.vault.status().isOpen == false)
+        try await opened(world)
+        _ = try await world.call(.closeVault)
+        #expect(try await world.sealed.vault.status().isOpen == false)
+    }
+
     @Test func noKeyIsLeftInMemoryOnceTheVaultIsLocked() async throws {
         // A vault of its own: the others' one may still be open in a world that is about to go.
         let world = try await World(hasVault: true, vault: World.newVault())

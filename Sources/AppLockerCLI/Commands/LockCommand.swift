@@ -8,8 +8,8 @@ struct LockCommand: AsyncParsableCommand {
         commandName: "lock",
         abstract: "Lock apps now; put them on the list where they are not.",
         discussion: """
-            Locking what is on the list already needs no passcode. An app that is not on the list yet is added, which \
-            does.
+            Locking what was unlocked for you needs no passcode. An app that is not on the list yet is added, and one \
+            that was unlocked for another user is locked, with it.
 
               applocker lock firefox-esr
               applocker lock "LibreOffice Calc" /opt/game/run

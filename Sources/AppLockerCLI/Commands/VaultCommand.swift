@@ -47,16 +47,23 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Lock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lock the vault now. Anybody may.",
+            abstract: "Lock the vault now.",
             discussion: """
+                Needs no passcode where the vault is open for you. Where it is open for another user it does.
+
                   applocker vault lock
                 """)
 
         @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try (try await connection.client.call(.closeVault, reply: VaultStatus.self)).print(output)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let status: VaultStatus = try await owner.whereNeeded { token in
+                try await owner.client.call(.closeVault, token: token)
+            }
+            try status.print(output)
         }
     }
 }
