@@ -45,7 +45,7 @@ extension ControlPlane {
             version: version, isSetUp: await passcodes.isSetUp, protection: protection, degraded: degraded,
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
             waitingLaunches: await launches.waitingCount, prompterConnected: judge.hasPrompter(peer.user),
-            lockout: await passcodes.lockoutState(), inactivity: inactivity,
+            lockout: await passcodes.lockoutState(of: peer.user), inactivity: inactivity,
             processes: processes, phoneIsAsked: judge.canAskPhone)
     }
 

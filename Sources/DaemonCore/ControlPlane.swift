@@ -105,7 +105,9 @@ public struct ControlPlane: ControlService {
             throw ControlError(
                 .notYours, "Only the computer's owner can set AppLocker up. Run `sudo applocker setup`.")
         }
-        return DoneReport(notes: try await passcodes.setUp(SecretBytes(utf8: body.passcode)))
+        // Who runs `sudo applocker setup` is the owner: no stranger's wrong passcodes may keep them out.
+        let owners = [request.peer.user, launches.directory.loginUser(of: request.peer.process)].compactMap { $0 }
+        return DoneReport(notes: try await passcodes.setUp(SecretBytes(utf8: body.passcode), owners: owners))
     }
 
     private func lock(_ request: ControlRequest) async throws -> AppsChanged {

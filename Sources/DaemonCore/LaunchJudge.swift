@@ -8,7 +8,7 @@ import Synchronization
 public final class LaunchJudge: Sendable {
     struct View: Sendable {
         var policy = LockPolicy()
-        var lockout = LockoutLadder()
+        var lockouts = LockoutLadders()
         /// Open prompters by user.
         var prompters: [UInt32: Int] = [:]
         /// Launches that wait for an answer, by user.
@@ -21,8 +21,11 @@ public final class LaunchJudge: Sendable {
         /// Paired ones.
         var companions = 0
 
+        /// A paired phone is told of launches that wait, and may answer.
+        var isPhoneTold: Bool { isHubConnected && companions > 0 }
+
         /// A phone may answer where no prompter is there.
-        var canAskPhone: Bool { isHubConnected && companions > 0 && policy.settings.asksPhoneAlone }
+        var canAskPhone: Bool { isPhoneTold && policy.settings.asksPhoneAlone }
     }
 
     /// A launch that was denied at once and that its prompter may start again.
@@ -52,10 +55,11 @@ public final class LaunchJudge: Sendable {
                 view.restarts.remove(at: index)
                 return Decision(verdict: .allow, reason: .passcodeGiven)
             }
+            let askee = Self.askee(of: launch, in: view)
             let facts = LaunchFacts(
-                app: launch.app, uid: launch.user, isRoot: launch.user == 0,
-                hasPrompter: Self.askee(of: launch, in: view) != nil,
-                waitingForUser: view.waiting[launch.user, default: 0], lockout: view.lockout)
+                app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: askee != nil,
+                waitingForUser: view.waiting[launch.user, default: 0],
+                lockout: view.lockouts.ladder(of: askee ?? launch.user), isPhoneTold: view.isPhoneTold)
             var decision = view.policy.decide(facts, at: now)
             if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
                 var policy = view.policy

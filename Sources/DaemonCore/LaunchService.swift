@@ -34,7 +34,7 @@ public actor LaunchService {
     let gate: any LaunchGatePort
     let judge: LaunchJudge
     private let time: any TimeSource
-    private let directory: any ProcessDirectory
+    let directory: any ProcessDirectory
     private let log: ActivityLog
     let relocks: Relocks
     private let changes: StateChanges
@@ -143,7 +143,7 @@ public actor LaunchService {
             process: launch.process, parentName: directory.processName(launch.parent), user: launch.user,
             userName: directory.userName(launch.user), expiresInSeconds: settings.promptTimeoutSeconds,
             defaultGrantSeconds: settings.defaultGrantSeconds, hasOwnPasscode: app.hasOwnPasscode,
-            startsAgain: launch.deniedAtOnce, lockout: await passcodes.lockoutState())
+            startsAgain: launch.deniedAtOnce, lockout: await passcodes.lockoutState(of: askee))
         let number = launch.number
         // The prompter may have left meanwhile.
         guard judge.canAsk(askee) else { return await denyUnasked(launch) }

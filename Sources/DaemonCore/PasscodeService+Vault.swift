@@ -46,7 +46,7 @@ extension PasscodeService {
 
     /// Compares the passcode and opens its slot. In turn only.
     func verifiedRootKey(_ passcode: SecretBytes, user: UInt32) async throws -> (key: SecretBytes, slots: KeySlots) {
-        try refuseDuringLockout()
+        try refuseDuringLockout(of: user)
         // Both take about a second and a core each. Where the passcode is wrong the second result is nobody's.
         async let opened = try? rootKey(behind: passcode)
         try await compareCounted(passcode, app: nil, user: user)
@@ -100,9 +100,9 @@ extension PasscodeService {
     private func rootKey(
         behindRecovery code: RecoveryCode, user: UInt32
     ) async throws -> (key: SecretBytes, slots: KeySlots) {
-        try refuseDuringLockout()
+        try refuseDuringLockout(of: user)
         var counted = stored
-        counted.lockout.recordFailure(at: time.now())
+        counted.lockouts.recordFailure(by: user, at: time.now())
         try await save(counted)
         guard let slots = try await slots() else {
             throw ControlError(.notSetUp, "There is no vault yet, so nothing to recover. Run `applocker setup`.")
@@ -112,7 +112,7 @@ extension PasscodeService {
             throw await wrongPasscode(app: nil, user: user)
         }
         var changed = stored
-        changed.lockout.recordSuccess()
+        changed.lockouts.recordSuccess(by: user)
         try await save(changed)
         return (opened.rootKey, slots)
     }

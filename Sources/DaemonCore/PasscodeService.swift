@@ -3,7 +3,7 @@ public import Policy
 public import SealedFormats
 public import WireProtocol
 
-/// The owner's passcode, the apps' own ones, and the count of wrong ones.
+/// The owner's passcode, the apps' own ones, and the counts of wrong ones.
 ///
 /// An attempt is counted, and the count is on disk, before it is compared: pulling the plug in the middle wins
 /// nothing. Attempts are compared one at a time, each costs 128 MiB and about a second.
@@ -16,7 +16,7 @@ public actor PasscodeService {
         /// Verifiers in the text form that `PasscodeVerifier` defines.
         var owner: String?
         var apps: [AppID: String] = [:]
-        var lockout = LockoutLadder()
+        var lockouts = LockoutLadders()
     }
 
     /// Whose passcode was given.
@@ -56,11 +56,11 @@ public actor PasscodeService {
         if let bytes = try await documents.document(Self.documentName) {
             stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
         }
-        let read = stored.lockout
-        stored.lockout = read.rebased(at: time.now())
-        // Where it can't be written, the next start finds the older lockout and begins it in full once more.
-        if stored.lockout != read { try? await save(stored) }
-        judge.update { [lockout = stored.lockout] in $0.lockout = lockout }
+        let read = stored.lockouts
+        stored.lockouts = read.rebased(at: time.now())
+        // Where it can't be written, the next start finds the older lockouts and begins them in full once more.
+        if stored.lockouts != read { try? await save(stored) }
+        judge.update { [lockouts = stored.lockouts] in $0.lockouts = lockouts }
     }
 
     /// Has every wrong passcode told to `body`, which must return at once.
@@ -68,12 +68,13 @@ public actor PasscodeService {
 
     public var isSetUp: Bool { stored.owner != nil }
 
-    public func lockoutState() -> LockoutState {
-        LockoutState(stored.lockout, at: time.now())
+    public func lockoutState(of user: UInt32) -> LockoutState {
+        LockoutState(stored.lockouts.ladder(of: user), at: time.now())
     }
 
+    /// - Parameter owners: users who count alone from the start.
     /// - Throws: `ControlError` with `alreadySetUp`, `passcodeTooShort` or `failed`.
-    public func setUp(_ passcode: SecretBytes) async throws -> [String] {
+    public func setUp(_ passcode: SecretBytes, owners: [UInt32] = []) async throws -> [String] {
         let notes = try Self.check(passcode)
         try await inTurn {
             guard stored.owner == nil else {
@@ -83,7 +84,8 @@ public actor PasscodeService {
             var changed = stored
             async let vault = newVault(passcode)
             changed.owner = try await make(passcode)
-            changed.lockout = LockoutLadder()
+            changed.lockouts = LockoutLadders()
+            for user in owners { changed.lockouts.separate(user) }
             try await save(changed, with: try await vault.documents)
         }
         await log.record(.setUp, "AppLocker was set up with a passcode.")
@@ -104,16 +106,16 @@ public actor PasscodeService {
         guard let owner = stored.owner else {
             throw ControlError(.notSetUp, "No passcode is set yet. Set one with `applocker setup`.")
         }
-        try refuseDuringLockout()
+        try refuseDuringLockout(of: user)
 
         var counted = stored
-        counted.lockout.recordFailure(at: time.now())
+        counted.lockouts.recordFailure(by: user, at: time.now())
         try await save(counted)
 
         let verification = try await compare(passcode, with: owner)
         if verification.matches {
             var changed = stored
-            changed.lockout.recordSuccess()
+            changed.lockouts.recordSuccess(by: user)
             try await save(changed)
             if verification.needsUpgrade, let upgraded = try? await make(passcode) {
                 // The login counts whether or not the better form can be made now; the next one tries again.
@@ -127,7 +129,7 @@ public actor PasscodeService {
             let verification = try await compare(passcode, with: own)
             if verification.matches {
                 var changed = stored
-                changed.lockout.withdrawFailure()
+                changed.lockouts.withdrawFailure(by: user)
                 try await save(changed)
                 if verification.needsUpgrade, let upgraded = try? await make(passcode) {
                     changed.apps[app] = upgraded
@@ -141,10 +143,10 @@ public actor PasscodeService {
 
     /// The attempt that was counted stays so: it is told and recorded.
     func wrongPasscode(app: AppID?, user: UInt32) async -> ControlError {
-        let state = lockoutState()
+        let state = lockoutState(of: user)
         await onWrong?(state.failures, app, user)
         await log.record(.passcodeWrong, app: app, user: user, Self.sentence(state))
-        return Self.wrong(state, untilNext: stored.lockout.failuresToNextLockout)
+        return Self.wrong(state, untilNext: stored.lockouts.ladder(of: user).failuresToNextLockout)
     }
 
     /// - Throws: as `verify`, or `ControlError` with `passcodeTooShort`.
@@ -187,8 +189,8 @@ public actor PasscodeService {
 
     // MARK: Pieces
 
-    func refuseDuringLockout() throws {
-        let state = lockoutState()
+    func refuseDuringLockout(of user: UInt32) throws {
+        let state = lockoutState(of: user)
         guard state.remainingSeconds > 0 else { return }
         throw Self.lockedOut(state)
     }
@@ -204,7 +206,7 @@ public actor PasscodeService {
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
         }
         stored = changed
-        judge.update { [lockout = changed.lockout] in $0.lockout = lockout }
+        judge.update { [lockouts = changed.lockouts] in $0.lockouts = lockouts }
     }
 
     func make(_ passcode: SecretBytes) async throws -> String {
@@ -263,7 +265,7 @@ public actor PasscodeService {
     private static func sentence(_ state: LockoutState) -> String {
         let times = state.failures == 1 ? "1 wrong passcode" : "\(state.failures) wrong passcodes in a row"
         return state.remainingSeconds > 0
-            ? "\(times): nothing can be unlocked for \(state.remainingSeconds) seconds." : "\(times)."
+            ? "\(times): this user can unlock nothing for \(state.remainingSeconds) seconds." : "\(times)."
     }
 
     private static func lockedOut(_ state: LockoutState) -> ControlError {
@@ -276,7 +278,7 @@ public actor PasscodeService {
     private static func wrong(_ state: LockoutState, untilNext: Int) -> ControlError {
         if state.remainingSeconds > 0 {
             return ControlError(
-                .lockedOut, "Wrong passcode. Nothing can be unlocked for \(state.remainingSeconds) seconds.",
+                .lockedOut, "Wrong passcode. You can unlock nothing for \(state.remainingSeconds) seconds.",
                 retryAfterSeconds: state.remainingSeconds)
         }
         return ControlError(.wrongPasscode, "Wrong passcode. \(untilNext) more before a pause.")

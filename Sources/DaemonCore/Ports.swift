@@ -99,4 +99,6 @@ public protocol ProcessDirectory: Sendable {
     func processName(_ process: Int32) -> String?
     /// The real user of a running process.
     func owner(of process: Int32) -> UInt32?
+    /// Who logged in and then started the process, as anybody; nil where the kernel does not know.
+    func loginUser(of process: Int32) -> UInt32?
 }

@@ -66,7 +66,7 @@ extension PresenceService {
         case .passcodeWrong:
             // Where a photo is being taken, its outcome is the news.
             let first = await vault.settings.photographsFromFailure
-            let failures = await passcodes.lockoutState().failures
+            let failures = await passcodes.lockoutState(of: event.user ?? 0).failures
             guard first == 0 || failures < first else { return nil }
             what = .wrongPasscode
         case .intruderPhotographed, .intruderMissed:

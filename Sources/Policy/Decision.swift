@@ -7,11 +7,16 @@ public struct LaunchFacts: Hashable, Sendable {
     public let hasPrompter: Bool
     /// Launches of that user that are already held, this one left out.
     public let waitingForUser: Int
+    /// Of the user whose prompter is asked.
     public let lockout: LockoutLadder
+    /// A paired phone is told of the launch and may let it in, which takes no passcode.
+    public let isPhoneTold: Bool
 
     public init(
-        app: AppID, uid: UInt32, isRoot: Bool, hasPrompter: Bool, waitingForUser: Int, lockout: LockoutLadder
+        app: AppID, uid: UInt32, isRoot: Bool, hasPrompter: Bool, waitingForUser: Int, lockout: LockoutLadder,
+        isPhoneTold: Bool = false
     ) {
+        self.isPhoneTold = isPhoneTold
         self.app = app
         self.uid = uid
         self.isRoot = isRoot
@@ -58,7 +63,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
         case .grantedOnce: "The app was unlocked for this launch."
         case .rootExempt: "The superuser is exempt by a setting."
         case .locked: "The app is locked and needs the passcode."
-        case .lockedOut: "Too many wrong passcodes were given, so nothing can be unlocked for a while."
+        case .lockedOut: "Too many wrong passcodes were given, so this user can unlock nothing for a while."
         case .tooManyWaiting: "Too many launches of this user are waiting for an answer already."
         case .nobodyToAsk: "The app is locked and nobody is there to ask for the passcode."
         case .relocked: "Everything was locked before an answer came."

@@ -10,7 +10,9 @@ extension LockPolicy {
             return Decision(verdict: .allow, reason: grant.scope == .thisLaunch ? .grantedOnce : .granted)
         }
         if facts.isRoot && !settings.holdsRoot { return Decision(verdict: .allow, reason: .rootExempt) }
-        if case .lockedOut = facts.lockout.status(at: moment) { return Decision(verdict: .deny, reason: .lockedOut) }
+        if !facts.isPhoneTold, case .lockedOut = facts.lockout.status(at: moment) {
+            return Decision(verdict: .deny, reason: .lockedOut)
+        }
         if facts.waitingForUser >= settings.maximumWaitingPerUser {
             return Decision(verdict: .deny, reason: .tooManyWaiting)
         }

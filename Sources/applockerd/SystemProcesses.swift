@@ -29,6 +29,11 @@ struct SystemProcesses: ProcessDirectory {
         }
         return nil
     }
+
+    func loginUser(of process: Int32) -> UInt32? {
+        let text = try? String(contentsOfSmallFile: "/proc/\(process)/loginuid")
+        return text.flatMap { UInt32($0) }.flatMap { $0 == .max ? nil : $0 }
+    }
 }
 
 extension String {

@@ -98,8 +98,12 @@ import WireProtocol
 
     @Test func duringALockoutWhatIsLockedIsDeniedWithoutAQuestion() {
         let judge = judge()
-        judge.update { [now = time.now()] view in for _ in 0..<5 { view.lockout.recordFailure(at: now) } }
+        judge.update { [now = time.now()] view in for _ in 0..<5 { view.lockouts.recordFailure(by: alice.user, at: now) } }
         #expect(judge.judge(launch()) == Decision(verdict: .deny, reason: .lockedOut))
+        // A phone answers without a passcode.
+        judge.update { ($0.isHubConnected, $0.companions) = (true, 1) }
+        #expect(judge.judge(launch()).verdict == .ask)
+        judge.update { $0.isHubConnected = false }
         time.advance(by: .seconds(60))
         #expect(judge.judge(launch()).verdict == .ask)
     }

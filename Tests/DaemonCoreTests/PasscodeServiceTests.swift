@@ -14,7 +14,8 @@ import WireProtocol
 
     private func lockout(_ world: World) async throws -> LockoutLadder {
         let bytes = try #require(try await world.database.document(PasscodeService.documentName))
-        return try JSONDecoder().decode(PasscodeService.Stored.self, from: Data(bytes)).lockout
+        return try JSONDecoder().decode(PasscodeService.Stored.self, from: Data(bytes)).lockouts
+            .ladder(of: alice.user)
     }
 
     /// One wrong passcode; returns the refusal.
@@ -109,7 +110,8 @@ import WireProtocol
         }
         #expect(await world.passcodes.lockoutState() == LockoutState(failures: 4, remainingSeconds: 0))
         let saved = try await world.documents.saved.filter { $0.name == PasscodeService.documentName }.map {
-            try JSONDecoder().decode(PasscodeService.Stored.self, from: Data($0.bytes)).lockout.failures
+            try JSONDecoder().decode(PasscodeService.Stored.self, from: Data($0.bytes)).lockouts
+                .ladder(of: alice.user).failures
         }
         #expect(saved == [1, 2, 3, 4])
     }
@@ -213,6 +215,48 @@ import WireProtocol
         let next = try await World(isGatePresent: false, after: world)
         #expect(await refusal { try await next.passcodes.verify(right, user: 1) } == .lockedOut)
         #expect(await next.passcodes.lockoutState().remainingSeconds == 60)
+    }
+
+    // MARK: Who is kept out
+
+    /// A stranger who guesses without end locks out strangers.
+    @Test func wrongPasscodesOfOtherUsersKeepNobodyOutWhoHasGivenTheRightOne() async throws {
+        let world = try await World()
+        var prompter = try await world.join()
+        #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
+        for user in UInt32(65_534)..<65_539 {
+            await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: user) }
+        }
+        #expect(await refusal { try await world.passcodes.verify(right, user: bob.user) } == .lockedOut)
+        #expect(world.gate.launch(world.launch(1, user: bob.user)).reason == .lockedOut)
+        #expect(await world.passcodes.lockoutState(of: alice.user).failures == 0)
+        let prompt = try await world.ask(world.launch(2), &prompter)
+        _ = try await world.launches.answer(prompt.prompt, with: right, scope: .thisLaunch, by: alice)
+        #expect(world.gate.answer(to: 2) == true)
+        #expect(try await world.passcodes.verify(right, user: 0) == .owner, "nor root")
+        // Restarts change nothing, and the owner's passcode forgives no stranger.
+        let next = try await World(isGatePresent: false, after: world)
+        #expect(try await next.passcodes.verify(right, user: alice.user) == .owner)
+        #expect(await refusal { try await next.passcodes.verify(right, user: bob.user) } == .lockedOut)
+    }
+
+    @Test func whoHasGivenTheRightPasscodeIsLockedOutByTheirOwnWrongOnes() async throws {
+        let world = try await World()
+        #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
+        for _ in 0..<5 { try await fail(world) }
+        #expect(await refusal { try await world.passcodes.verify(right, user: alice.user) } == .lockedOut)
+        #expect(try await world.passcodes.verify(right, user: bob.user) == .owner)
+    }
+
+    @Test func whoSetsUpThroughSudoIsNotKeptOutByStrangers() async throws {
+        let world = try await World(passcodes: nil, cost: { .minimum })
+        _ = try await world.call(
+            .setUp, by: ControlPeer(user: 0, process: 7), body: PasscodeRequest(passcode: "right"))
+        for _ in 0..<5 {
+            await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: bob.user) }
+        }
+        #expect(await refusal { try await world.passcodes.verify(right, user: bob.user) } == .lockedOut)
+        #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
     }
 
     // MARK: Whose passcode

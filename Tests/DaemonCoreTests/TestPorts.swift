@@ -275,4 +275,6 @@ struct TestDirectory: ProcessDirectory {
     func processName(_ process: Int32) -> String? { "process\(process)" }
     /// A process' number is its owner's times 1,000 and something.
     func owner(of process: Int32) -> UInt32? { UInt32(process / 1_000) }
+    /// Alice logged in and became whoever runs processes 7 and up to 9.
+    func loginUser(of process: Int32) -> UInt32? { 7...9 ~= process ? alice.user : nil }
 }

@@ -228,3 +228,8 @@ func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async thr
         return ControlError(lower: error)?.code
     }
 }
+
+extension PasscodeService {
+    /// Of alice, who counts with all others until she gives the owner's passcode.
+    func lockoutState() -> LockoutState { lockoutState(of: alice.user) }
+}
