@@ -172,6 +172,9 @@ extension ControlPlane {
     }
 
     private func verifyLogReply(to request: ControlRequest) async throws -> LogVerification {
+        guard try await reachesEverybody(request) else {
+            throw ControlError(.sessionNeeded, "Verifying the log needs the owner's passcode.")
+        }
         let known = try request.query["head"].map { text in
             guard let head = AuditChain.Head(text) else {
                 throw ControlError(.badRequest, "A head is NUMBER:HASH, as `applocker log verify` printed it.")

@@ -5,8 +5,9 @@ public import WireProtocol
 
 /// The control socket's requests, mapped to the services, and who may make them.
 ///
-/// Anyone who is logged in may look, make things more locked, and answer for their own launches with a passcode. What
-/// changes the protection needs a management session.
+/// Anyone who is logged in may look at what concerns everybody or themselves, lock what was unlocked for them, and answer
+/// for their own launches with a passcode. What changes the protection, or concerns other users, needs a management
+/// session.
 public struct ControlPlane: ControlService {
     let apps: AppService
     let passcodes: PasscodeService
@@ -159,10 +160,26 @@ public struct ControlPlane: ControlService {
         return DoneReport()
     }
 
+    /// Whether the request may reach what concerns other users: with the owner's session, as root, and as the user
+    /// that the daemon runs as, whose files those are.
+    func reachesEverybody(_ request: ControlRequest) async throws -> Bool {
+        if request.token != nil {
+            try await sessions.require(request.token, of: request.peer)
+            return true
+        }
+        return request.peer.user == 0 || request.peer.user == ownUser
+    }
+
     private func history(_ request: ControlRequest) async throws -> any Encodable & Sendable {
+        let reachesEverybody = try await reachesEverybody(request)
+        if request.query["all"] == "true", !reachesEverybody {
+            throw ControlError(.sessionNeeded, "What other users did is shown with the owner's passcode.")
+        }
+        let user = reachesEverybody ? nil : request.peer.user
         if request.route == .statistics {
             let days = try number("days", in: request, default: 30, range: 1...3_650)
-            var statistics = try await activity.statistics(since: time.wallClock() - Double(days) * 86_400)
+            var statistics = try await activity.statistics(
+                since: time.wallClock() - Double(days) * 86_400, user: user)
             for index in statistics.indices {
                 guard let id = AppID(rawValue: statistics[index].app) else { continue }
                 statistics[index].name = await apps.name(of: id)
@@ -172,7 +189,8 @@ public struct ControlPlane: ControlService {
         return EventList(
             events: try await activity.events(
                 after: Int64(try number("after", in: request, default: 0, range: 0...Int.max)),
-                limit: try number("limit", in: request, default: 50, range: 1...1_000), app: request.query["app"]))
+                limit: try number("limit", in: request, default: 50, range: 1...1_000), app: request.query["app"],
+                user: user))
     }
 
     // MARK: The owner

@@ -113,7 +113,7 @@ public struct Daemon: Sendable {
                 try await ports.records.eraseAll()
                 try await ports.blobs.sweep(keeping: [])
             },
-            verifyLog: { try await ports.activity.verifyLog(known: $0) },
+            verifyLog: { [verifier = LogVerifier(store: ports.activity)] in try await verifier.verify(known: $0) },
             stop: { user in
                 await log.record(.stopped, user: user, "AppLocker was stopped with the passcode.")
                 await log.flush()

@@ -45,11 +45,26 @@ public protocol ActivityStore: Sendable {
     /// Durable when it returns. The events' numbers are given by the store, in order.
     func append(_ events: [ActivityEvent]) async throws
     /// The newest `limit` events with a number above `after`, oldest first.
-    func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport]
-    func statistics(since time: Double) async throws -> [AppStatistics]
-    /// Follows the whole hash chain.
+    /// - Parameter user: whose events; nil for all.
+    func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport]
+    /// - Parameter user: of whose events; nil for all.
+    func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics]
+    /// Follows the whole hash chain, without keeping other readers waiting.
     /// - Parameter known: a head that somebody kept; the log has to hold it.
+    /// - Throws: `CancellationError` where the task is cancelled.
     func verifyLog(known: AuditChain.Head?) async throws -> LogVerification
+}
+
+extension ActivityStore {
+    /// Everybody's.
+    public func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] {
+        try await events(after: number, limit: limit, app: app, user: nil)
+    }
+
+    /// Of everybody's events.
+    public func statistics(since time: Double) async throws -> [AppStatistics] {
+        try await statistics(since: time, user: nil)
+    }
 }
 
 /// An app with everything that makes it.

@@ -106,6 +106,7 @@ public struct ControlServer: Sendable {
         router.on(RouterPath(route.template), method: .init(rawValue: route.method)!) { request, context in
             let limit = route.maximumBodyBytes
             let peer = try await context.peer()
+            if route.endsWithItsClient { return try await answerWhileThere(route, request, context, peer) }
             if limit > Self.smallBodyBytes { try await service.admit(route, from: peer) }
             var body: ByteBuffer
             do {
@@ -122,15 +123,39 @@ public struct ControlServer: Sendable {
             let reply = try await service.respond(
                 to: ControlRequest(
                     route: route, peer: peer, parameter: try context.parameter(of: route),
-                    query: Dictionary(
-                        request.uri.queryParameters.map { (String($0.key), String($0.value)) },
-                        uniquingKeysWith: { _, last in last }),
-                    token: request.bearerToken, body: bytes))
+                    query: Self.query(of: request), token: request.bearerToken, body: bytes))
             return Response(
                 status: .ok,
                 headers: [.contentType: route.answersBytes ? "application/octet-stream" : "application/json"],
                 body: .init(byteBuffer: ByteBuffer(bytes: reply)))
         }
+    }
+
+    /// Answers a request without a body that may take long, for as long as the client is there.
+    private func answerWhileThere(
+        _ route: ControlRoute, _ request: Request, _ context: ControlContext, _ peer: ControlPeer
+    ) async throws -> Response {
+        let asked = ControlRequest(
+            route: route, peer: peer, parameter: try context.parameter(of: route), query: Self.query(of: request),
+            token: request.bearerToken, body: [])
+        let work = Task { [service] in try await service.respond(to: asked) }
+        let reply = try await withTaskCancellationHandler {
+            try await request.body.consumeWithInboundCloseHandler { _ in
+                try await work.value
+            } onInboundClosed: {
+                work.cancel()
+            }
+        } onCancel: {
+            work.cancel()
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: reply)))
+    }
+
+    private static func query(of request: Request) -> [String: String] {
+        Dictionary(
+            request.uri.queryParameters.map { (String($0.key), String($0.value)) }, uniquingKeysWith: { _, last in last })
     }
 
     /// Server-sent events to one client, from `joined` to `left`.

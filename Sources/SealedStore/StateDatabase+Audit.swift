@@ -59,56 +59,26 @@ extension StateDatabase {
         try save(chain.head, to: database)
     }
 
-    /// Follows the whole chain.
+    /// Follows the whole chain, a piece at a time: other readers go on meanwhile, and whoever asked may leave.
     /// - Parameter known: a head that somebody kept; the log has to hold it.
+    /// - Throws: `CancellationError`, or what the database throws.
     public func verifyLog(known: AuditChain.Head?) async throws -> LogVerification {
-        try await pool.read { [signingKey] database in
-            var chain = AuditChain(of: signingKey.publicKey)
-            var known = known
-            func broken(_ number: UInt64, _ sentence: String) -> LogVerification {
-                LogVerification(
-                    isWhole: false, links: chain.head.number, head: chain.head.description, firstBroken: number,
-                    sentence: sentence)
+        var check = LogCheck(chain: AuditChain(of: signingKey.publicKey), known: known)
+        while true {
+            try Task.checkCancellation()
+            let (next, verification) = try await pool.read { [check] database in
+                var check = check
+                let verification = try check.followNextPiece(in: database)
+                return (check, verification)
             }
-            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM activity ORDER BY number")
-            while let row = try rows.next() {
-                let number = UInt64(exactly: row["number"] as Int64) ?? 0
-                let link = AuditChain.Link(hash: Self.bytes(row, "hash"), signature: Self.bytes(row, "signature"))
-                guard let event = try? Self.event(row), chain.follow(event, number: number, link: link) else {
-                    return broken(
-                        chain.head.number + 1,
-                        number == chain.head.number + 1
-                            ? "Event \(number) was changed, or everything before it belongs to another device."
-                            : "Event \(chain.head.number + 1) is missing: the next one is \(number).")
-                }
-                if known?.number == number {
-                    guard known?.hash == link.hash else {
-                        return broken(
-                            number, "Event \(number) is not the one whose head was kept: the log was rewritten.")
-                    }
-                    known = nil
-                }
-            }
-            if let known, known.number > 0 {
-                return broken(chain.head.number + 1, "The log ends before event \(known.number), whose head was kept.")
-            }
-            let stored = try Self.storedHead(database)
-            guard stored == chain.head || (stored == nil && chain.head.number == 0) else {
-                return broken(
-                    chain.head.number + 1,
-                    stored.map { "The log was cut: it had \($0.number) events, \(chain.head.number) are left." }
-                        ?? "The head that is kept beside the log is gone: events after \(chain.head.number) may be, too."
-                )
-            }
-            return LogVerification(
-                isWhole: true, links: chain.head.number, head: chain.head.description,
-                sentence: "All \(chain.head.number) events are as they were written.")
+            if let verification { return verification }
+            check = next
         }
     }
 
     /// - Throws: `RowDecodingError` where a column holds what was never written to it; the subscript would end the
     ///   process.
-    private static func event(_ row: Row) throws -> AuditChain.Event {
+    static func event(_ row: Row) throws -> AuditChain.Event {
         try AuditChain.Event(
             time: row.decode(forColumn: "time"), kind: row.decode(forColumn: "kind"),
             app: row.decode(forColumn: "app"), user: row.decode(forColumn: "user"),
@@ -116,7 +86,7 @@ extension StateDatabase {
             reason: row.decode(forColumn: "reason"), sentence: row.decode(forColumn: "sentence"))
     }
 
-    private static func bytes(_ row: Row, _ column: String) -> [UInt8] {
+    static func bytes(_ row: Row, _ column: String) -> [UInt8] {
         [UInt8]((try? row.decode(Data?.self, forColumn: column)) ?? Data())
     }
 
@@ -128,7 +98,7 @@ extension StateDatabase {
         return AuditChain.Head(number: UInt64(exactly: row["number"] as Int64) ?? 0, hash: bytes(row, "hash"))
     }
 
-    private static func storedHead(_ database: Database) throws -> AuditChain.Head? {
+    static func storedHead(_ database: Database) throws -> AuditChain.Head? {
         try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [headDocument])
             .flatMap { AuditChain.Head(String(decoding: $0, as: UTF8.self)) }
     }

@@ -144,13 +144,16 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         }
     }
 
-    public func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] {
+    public func events(
+        after number: Int64, limit: Int, app: String?, user: UInt32?
+    ) async throws -> [EventReport] {
         let rows: [EventReport] = try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM activity WHERE number > ? AND (? IS NULL OR app = ?) ORDER BY number DESC LIMIT ?
-                    """, arguments: [number, app, app, limit]
+                    SELECT * FROM activity WHERE number > ? AND (? IS NULL OR app = ?) AND (? IS NULL OR user = ?)
+                    ORDER BY number DESC LIMIT ?
+                    """, arguments: [number, app, app, user, user, limit]
             ).map { row in
                 // What somebody wrote into the file is shown as far as it can be; verifying the log names it.
                 EventReport(
@@ -162,15 +165,16 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         return rows.reversed()
     }
 
-    public func statistics(since time: Double) async throws -> [AppStatistics] {
+    public func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
                     SELECT app, SUM(kind = 'launch_asked') AS asked, SUM(kind = 'launch_allowed') AS allowed,
                         SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
-                    FROM activity WHERE app IS NOT NULL AND time >= ? GROUP BY app ORDER BY app
-                    """, arguments: [time]
+                    FROM activity WHERE app IS NOT NULL AND time >= ? AND (? IS NULL OR user = ?)
+                    GROUP BY app ORDER BY app
+                    """, arguments: [time, user, user]
             ).compactMap { row in
                 guard let app: String = row.any("app") else { return nil }
                 return AppStatistics(

@@ -113,6 +113,9 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     /// Whether the answer is a stream of server-sent events that lasts as long as both ends.
     public var answersEvents: Bool { self == .prompts || self == .session }
 
+    /// Whether the work may take long, and stops when the client hangs up.
+    public var endsWithItsClient: Bool { self == .verifyLog }
+
     /// Whether the answer is bytes instead of JSON.
     public var answersBytes: Bool { self == .readBlob }
 

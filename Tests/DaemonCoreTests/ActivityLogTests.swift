@@ -31,8 +31,8 @@ private actor SlowLog: ActivityStore {
 
     var isWriting: Bool { !waiting.isEmpty }
 
-    func events(after number: Int64, limit: Int, app: String?) async throws -> [EventReport] { [] }
-    func statistics(since time: Double) async throws -> [AppStatistics] { [] }
+    func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport] { [] }
+    func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] { [] }
     func verifyLog(known: AuditChain.Head?) async throws -> LogVerification { throw Full() }
 }
 

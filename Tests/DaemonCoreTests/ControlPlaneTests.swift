@@ -65,11 +65,16 @@ extension World {
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
         .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
-        .hubStatus, .joining, .listDevices, .verifyLog, .reset, .stop,
+        .hubStatus, .joining, .listDevices, .reset, .stop,
     ]
 
+    /// What concerns other users: with a session, as root or as the daemon's own user; see `HistoryTests`.
+    static let ofEverybody: [ControlRoute] = [.verifyLog]
+
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
-        let all = Self.managing + Self.ofDevices + Self.open + ControlPlane.vaultRoutes + [.prompts, .session]
+        let all =
+            Self.managing + Self.ofDevices + Self.open + Self.ofEverybody + ControlPlane.vaultRoutes
+            + [.prompts, .session]
         #expect(Set(all) == Set(ControlRoute.allCases))
         #expect(all.count == Set(all).count)
         #expect(Set(Self.bodies.keys) == Set(Self.managing))

@@ -52,6 +52,17 @@ struct PromptStreamTests {
         }
     }
 
+    @Test func theWorkOfALongRequestStopsWhenItsClientHangsUp() async throws {
+        try await withServer { path, service in
+            await service.hang()
+            var connection: RawConnection? = try RawConnection(path)
+            connection?.send("GET /v1/log/verify HTTP/1.1\r\nHost: a\r\n\r\n")
+            await eventually { await service.requests.count == 1 }
+            connection = nil
+            await eventually { await service.cancelled == 1 }
+        }
+    }
+
     @Test(.requires(.program("curl"))) func aPrompterProcessThatIsKilledIsMissedAtOnce() async throws {
         try await withServer { path, service in
             let curl = try ChildProcess("curl", ["-sSN", "--unix-socket", path, "http://applocker/v1/prompts"])

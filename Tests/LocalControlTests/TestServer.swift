@@ -20,11 +20,22 @@ actor RecordingService: ControlService {
 
     func refuse(with error: any Error) { refusal = error }
 
+    /// Requests that are worked on until they are cancelled, and how many were.
+    private var hangs = false
+    private(set) var cancelled = 0
+
+    func hang() { hangs = true }
+
     func admit(_ route: ControlRoute, from peer: ControlPeer) async throws {}
 
     func respond(to request: ControlRequest) async throws -> [UInt8] {
         requests.append(request)
         if let refusal { throw refusal }
+        if hangs {
+            for await _ in AsyncStream(Void.self, { _ in }) {}
+            cancelled += 1
+            throw CancellationError()
+        }
         return Array(#"{"notes":["\#(request.route)"]}"#.utf8)
     }
 

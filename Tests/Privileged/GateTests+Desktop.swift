@@ -157,11 +157,12 @@ extension GateTests {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
     }
 
-    @Test func `what could not be marked for lack of descriptors is marked once there are some`() async throws {
+    @Test(.requires(.program("prlimit")))
+    func `what could not be marked for lack of descriptors is marked once there are some`() async throws {
         let app = try await OneApp(guarded: false)
-        try limitDescriptors(of: app.gate.pid, 0)
+        try await limitDescriptors(of: app.gate.pid, 0)
         #expect(try await app.daemon.setGuarded(OneApp.app, true) == .init(marks: 0, failures: 1))
-        try limitDescriptors(of: app.gate.pid, 8192)
+        try await limitDescriptors(of: app.gate.pid, 8192)
         let marks = try await app.daemon.next("marks that nobody asked for") {
             if case .applied(OneApp.app, 0, let marks, failures: 0) = $0 { marks } else { nil }
         }
@@ -172,10 +173,9 @@ extension GateTests {
         #expect(!app.program.hasRun)
     }
 
-    private func limitDescriptors(of process: pid_t, _ count: rlim_t) throws {
-        var limit = rlimit(rlim_cur: count, rlim_max: 8192)
-        let result = prlimit(process, __rlimit_resource(RLIMIT_NOFILE.rawValue), &limit, nil)
-        try #require(result == 0)
+    private func limitDescriptors(of process: pid_t, _ count: Int) async throws {
+        let limited = try await ChildProcess.run("prlimit", ["--pid", "\(process)", "--nofile=\(count):8192"])
+        try #require(limited.exit == .code(0), "\(limited.errorOutput)")
     }
 
     @Test func `a recipe whose path leads to another file is not kept`() async throws {

@@ -31,6 +31,26 @@ import WireProtocol
         head = try #require(AuditChain.Head(verified.head))
     }
 
+    @Test func aLogOfManyPiecesIsFollowedToItsEnd() async throws {
+        let database = try StateDatabase(path: path)
+        try await database.append(
+            (13...1_500).map {
+                ActivityEvent(
+                    time: Double($0), kind: .launchDenied, app: nil, user: 1_000, process: 40, path: nil, reason: nil,
+                    sentence: "Event \($0).")
+            })
+        #expect(LogCheck.pieceLength < 1_000)
+        let whole = try await database.verifyLog(known: head)
+        #expect(whole.isWhole && whole.links == 1_500)
+        let broken = try await verified(after: "UPDATE activity SET sentence = 'x' WHERE number = 1400")
+        #expect(!broken.isWhole && broken.firstBroken == 1_400)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await database.verifyLog(known: nil)
+        }
+        await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+    }
+
     /// Runs SQL on the file, then verifies as after a restart.
     private func verified(
         after sql: String, _ arguments: StatementArguments = [], known: AuditChain.Head? = nil

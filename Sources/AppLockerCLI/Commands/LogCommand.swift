@@ -12,7 +12,10 @@ struct LogCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what happened: launches, passcodes, changes; newest last (the default).",
             discussion: """
+                Your own events; root sees everybody's.
+
                   applocker log
+                  applocker log --all                everybody's, with the owner's passcode
                   applocker log show --json
                   applocker log --limit 200 --app firefox-esr
                   applocker log --follow
@@ -21,6 +24,7 @@ struct LogCommand: AsyncParsableCommand {
 
         @Option(help: "How many events at most, 1 to 1000.") var limit = 50
         @Option(help: AppNames.help) var app: String?
+        @Flag(help: "Other users' events too.") var all = false
         @Flag(help: "Go on with what happens from now on, until Ctrl-C.") var follow = false
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
@@ -68,6 +72,7 @@ struct LogCommand: AsyncParsableCommand {
             var query = [("limit", String(limit))]
             if let after { query.append(("after", String(after))) }
             if let app { query.append(("app", app)) }
+            if all { query.append(("all", "true")) }
             return try await client.call(.log, query: query, token: token)
         }
 
@@ -87,7 +92,7 @@ struct LogCommand: AsyncParsableCommand {
             abstract: "Check that no event was changed, left out or cut off.",
             discussion: """
                 Each event names the one before it and is signed. Who keeps the head that this prints can find out \
-                later whether even the whole log was rewritten.
+                later whether even the whole log was rewritten. Asks for the owner's passcode, but for root.
 
                   applocker log verify
                   applocker log verify --head 1204:5f1c...
@@ -95,11 +100,14 @@ struct LogCommand: AsyncParsableCommand {
 
         @Option(help: ArgumentHelp("A head that was printed earlier.", valueName: "number:hash")) var head: String?
         @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let result: LogVerification = try await connection.client.call(
-                .verifyLog, query: head.map { [("head", $0)] } ?? [])
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let result: LogVerification = try await owner.whereNeeded { token in
+                try await owner.client.call(.verifyLog, query: head.map { [("head", $0)] } ?? [], token: token)
+            }
             if output.json {
                 try Output.standard.json(result)
             } else if result.isWhole {
