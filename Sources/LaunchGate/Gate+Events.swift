@@ -32,8 +32,9 @@ extension Gate {
 
     private func handleExecution(_ event: PermissionEvent, _ file: FileIdentity, of app: GuardedApp) {
         if admitted.covers(event.process, app: app.key) {
+            // Looked up while it waits: afterwards it may be the app already.
+            admit(event.handle, to: app, isLaunching: true)
             event.answer(allow: true)
-            admit(event.handle, to: app)
             return
         }
         guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
@@ -98,9 +99,13 @@ extension Gate {
 
     /// Remembers a process that was let in. Its number is checked after its start time was read: had it ended
     /// meanwhile, the time could be another's.
-    func admit(_ handle: ProcessHandle, to app: GuardedApp) {
-        guard let status = ProcessFacts.status(handle.process), handle.isAlive else { return }
-        admitted.admit(handle.process, start: status.start, app: app.key)
+    ///
+    /// - Parameter isLaunching: it waits in execve, which may fail yet: the process would stay what it is.
+    func admit(_ handle: ProcessHandle, to app: GuardedApp, isLaunching: Bool = false) {
+        guard let status = ProcessFacts.status(handle.process) else { return }
+        let before = isLaunching ? AdmittedProcesses.State(of: handle.process, status) : nil
+        guard handle.isAlive else { return }
+        admitted.admit(handle.process, start: status.start, app: app.key, before: before)
     }
 
     private enum Owner {

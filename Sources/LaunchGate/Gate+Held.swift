@@ -14,12 +14,10 @@ extension Gate {
     /// The daemon's answer. One for a launch that has ended meanwhile means nothing.
     func answer(_ token: LaunchToken, allow: Bool) {
         guard let launch = held.remove(token) else { return }
+        // Looked up while it waits: afterwards it may be the app already.
+        if allow, let handle = launch.handle { admit(handle, to: launch.app, isLaunching: launch.isInExecve) }
         launch.finish(allow: allow)
-        if !allow {
-            noteDenied(launch)
-        } else if let handle = launch.handle {
-            admit(handle, to: launch.app)
-        }
+        if !allow { noteDenied(launch) }
         leaveStopped(launch)
     }
 

@@ -9,7 +9,8 @@ extension Gate {
     private static let freezeInterval: UInt64 = 500_000_000
 
     /// Lets in what already runs: it was let in before, or has run since before the lock. Only the program counts
-    /// that the kernel says is running; a command line could say anything.
+    /// that the kernel says is running; a command line could say anything, and in a user namespace of its own a process
+    /// can have the kernel say so too: one that is there is asked about when it starts something.
     func admitRunning(_ apps: [GuardedApp]) {
         guard !apps.isEmpty else { return }
         let waiting = Set(held.launches.values.flatMap(\.processes))
@@ -17,7 +18,7 @@ extension Gate {
             guard let program = ProcessFacts.executable(process) else { continue }
             for app in apps where runs(process, program, app) || isScriptInWeakMode(process, app) {
                 guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
-                    handle.isAlive
+                    group == nil || ProcessFacts.isInOwnUserNamespace(process), handle.isAlive
                 else { continue }
                 // Left stopped by a gate that died while it was asking.
                 if group == nil && status.state == UInt8(ascii: "T") { continue }
@@ -61,9 +62,19 @@ extension Gate {
                 process.signal(SIGTERM)
                 process.signal(SIGCONT)
             }
-            if !processes.isEmpty { timetable.add(.insist(processes), after: Self.closeGrace) }
+            // None of them may start another that nobody ends.
+            admitted.forget(app: app.key)
+            if !processes.isEmpty { timetable.add(.insist(app: app.key, processes), after: Self.closeGrace) }
         }
         return UInt32(processes.count)
+    }
+
+    /// Ends those that were asked to end, and what came of them since. What was let in since, or runs because the app was
+    /// unlocked again, stays.
+    func insist(_ key: Int, _ processes: [RunningProcess]) {
+        for process in processes { process.signal(SIGKILL) }
+        guard let app = apps.apps[key], app.isGuarded else { return }
+        for process in running(app) where !admitted.covers(process.process, app: key) { process.signal(SIGKILL) }
     }
 
     /// A user may let his own processes go on; while the app is frozen they are stopped again.
@@ -88,7 +99,7 @@ extension Gate {
         }
         var found = Set(
             facts.filter { process, fact in
-                admitted.contains(process, start: fact.status.start, app: app.key) || runs(process, fact.program, app)
+                admitted.contains(process, fact.status, app: app.key) || runs(process, fact.program, app)
                     || AppScript.runs(process, name: fact.status.name, app)
             }.keys)
         var grew = true

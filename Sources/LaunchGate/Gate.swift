@@ -152,7 +152,7 @@ public final class Gate {
             switch task {
             case .reportChanges(let key): reportChanges(of: key)
             case .markAgain(let key): markAgain(key)
-            case .insist(let processes): for process in processes { process.signal(SIGKILL) }
+            case .insist(let key, let processes): insist(key, processes)
             case .keepFrozen(let key): keepFrozen(key)
             case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)
             case .watchdog:

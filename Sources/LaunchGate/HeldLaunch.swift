@@ -29,6 +29,14 @@ struct HeldLaunch {
         }
     }
 
+    /// The kernel waits; in the weak mode the process runs the app already.
+    var isInExecve: Bool {
+        switch hold {
+        case .event: true
+        case .stopped: false
+        }
+    }
+
     /// The numbers of the processes that wait.
     var processes: [Int32] {
         switch hold {

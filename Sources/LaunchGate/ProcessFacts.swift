@@ -14,6 +14,8 @@ enum ProcessFacts {
         var state: UInt8
         /// The kernel's name of the program, at most 15 bytes.
         var name: [UInt8]
+        /// It was forked and has not executed a program since (PF_FORKNOEXEC).
+        var hasOnlyForked: Bool
     }
 
     struct Users {
@@ -29,9 +31,13 @@ enum ProcessFacts {
             else { return nil }
             var fields = Fields(bytes[(end + 1)...])
             guard let state = fields.next()?.first, let parent = fields.next().flatMap(number) else { return nil }
-            for _ in 5...21 { _ = fields.next() }
+            for _ in 5...8 { _ = fields.next() }
+            guard let flags = fields.next().flatMap(number) else { return nil }
+            for _ in 10...21 { _ = fields.next() }
             guard let start = fields.next().flatMap(number) else { return nil }
-            return Status(parent: Int32(parent), start: start, state: state, name: Array(bytes[(open + 1)..<end]))
+            return Status(
+                parent: Int32(parent), start: start, state: state, name: Array(bytes[(open + 1)..<end]),
+                hasOnlyForked: flags & 0x40 != 0)
         }
     }
 
@@ -68,6 +74,13 @@ enum ProcessFacts {
     /// The program the process runs. Looking at it opens nothing.
     static func executable(_ process: Int32) -> FileIdentity? {
         FileIdentity(following: path(process, "exe"))
+    }
+
+    /// Whether the process is in the gate's own user namespace. Elsewhere a process may have the right to change what
+    /// `executable` says of it (prctl(2), PR_SET_MM_MAP).
+    static func isInOwnUserNamespace(_ process: Int32) -> Bool {
+        guard let own = FileIdentity(following: Array("/proc/self/ns/user".utf8)) else { return false }
+        return FileIdentity(following: path(process, "ns/user")) == own
     }
 
     static func link(_ process: Int32, _ name: String) -> PathBytes? { readLink(path(process, name)) }

@@ -10,7 +10,7 @@ struct Timetable {
         /// Mark the app's files, which could not all be marked before.
         case markAgain(app: Int)
         /// SIGKILL for those that did not end by themselves.
-        case insist([RunningProcess])
+        case insist(app: Int, [RunningProcess])
         /// Stop again those that somebody else let go on.
         case keepFrozen(app: Int)
         /// Look again for the process that opened a watched file.
