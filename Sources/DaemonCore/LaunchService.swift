@@ -175,7 +175,8 @@ public actor LaunchService {
     private func gateEnded(_ number: UInt64, _ reason: Reason) async {
         guard let launch = waiting[number]?.launch else {
             // The gate does not even ask about these, so there is nothing else to tell.
-            if reason == .tooManyWaiting { await log.record(.launchDenied, reason: reason, reason.description) }
+            // Other users' launches come behind it and don't wait for the disk.
+            if reason == .tooManyWaiting { await log.note(.launchDenied, reason: reason, reason.description) }
             return
         }
         settle(number, reason == .launcherGone ? .gone : .timedOut)

@@ -39,8 +39,10 @@ public enum GateMessage: Equatable, Sendable {
     /// and NUL. They come after the `launch` that they belong to. No arguments: it could not be read, or its path does
     /// not lead to the file that was to be started.
     case recipe(LaunchToken, isLast: Bool, part: [UInt8])
+    /// `tooManyWaiting` comes for the first of many refusals of a user, not for each.
     case ended(LaunchToken, LaunchEnd)
-    /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file.
+    /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file, and of one
+    /// user 16 times at once and then once a second at most.
     case readDenied(AppToken, process: Int32, user: UInt32, path: [UInt8])
     /// The change with this number is in force: `marks` are in place, `failures` paths could not be marked. Number 0
     /// is a second attempt that nobody asked for, after descriptors or memory had been missing.

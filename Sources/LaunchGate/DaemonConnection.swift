@@ -14,7 +14,7 @@ final class DaemonConnection {
 
     static let maximumPathsPerApp = 16_384
     /// Room for what a daemon that is busy has not read yet: several recipes of the largest size.
-    private static let bufferBytes: Int32 = 16_777_216
+    static let bufferBytes: Int32 = 16_777_216
 
     init(_ descriptor: Descriptor, process: Int32) {
         self.descriptor = descriptor

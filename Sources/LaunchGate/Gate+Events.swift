@@ -39,14 +39,26 @@ extension Gate {
         }
         guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
         if desktops.include(event.process, user: users.real) {
+            guard recipeBudget.take(users.real), hasRoomForRecipe else {
+                deny(event, file)
+                return reportTooMany(by: users.real)
+            }
             return denyAndKeepRecipe(event, file, app, users)
         }
         guard held.hasRoom(for: users.real, limit: maximumWaitingPerUser) else {
             deny(event, file)
-            tell(.ended(held.newToken(), .tooManyWaiting))
-            return
+            return reportTooMany(by: users.real)
         }
         ask(event, file, app, users)
+    }
+
+    /// A daemon that is behind is not sent more than it can take: it would be cut off.
+    private var hasRoomForRecipe: Bool { (daemon?.unread ?? .max) < DaemonConnection.bufferBytes / 2 }
+
+    /// The first of them in a while stand for the rest.
+    func reportTooMany(by user: UInt32) {
+        guard refusalBudget.take(user) else { return }
+        tell(.ended(held.newToken(), .tooManyWaiting))
     }
 
     private func ask(
@@ -84,7 +96,7 @@ extension Gate {
         guard let start, denied.note(.init(process: event.process, start: start, file: file)),
             case .guarded(let app) = owner,
             let users, let daemon, isSynchronised,
-            daemon.unread < 1_000_000
+            daemon.unread < 1_000_000, refusalBudget.take(users.real)
         else { return }
         // Left out where the daemon is behind: launches need the room.
         _ = daemon.send(.readDenied(app.token, process: event.process, user: users.real, path: event.path))

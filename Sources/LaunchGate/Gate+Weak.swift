@@ -60,7 +60,7 @@ extension Gate {
         }
         guard held.hasRoom(for: users.real, limit: maximumWaitingPerUser) else {
             handle.signal(SIGKILL)
-            tell(.ended(held.newToken(), .tooManyWaiting))
+            reportTooMany(by: users.real)
             return
         }
         let launch = held.newToken()

@@ -33,6 +33,10 @@ public final class Gate {
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
     var recipes = RecipeReader()
+    /// Launches of the desktop that are read: each may keep the loop for `RecipeReader.patience`.
+    var recipeBudget = UserBudget(burst: 16, interval: 1_000_000_000)
+    /// Refusals that the daemon is told of, and records.
+    var refusalBudget = UserBudget(burst: 16, interval: 1_000_000_000)
     var frozen: Set<Int> = []
     /// Apps that are about to be marked once more, because descriptors or memory were missing.
     var appsToMarkAgain: Set<Int> = []

@@ -153,6 +153,34 @@ extension GateTests {
         #expect(try await app.daemon.nextLaunch().deniedAtOnce, "the newest is always the desktop")
     }
 
+    /// Each reading keeps the gate from other launches, and a full buffer ends the daemon's connection.
+    @Test func `a desktop that starts an app in a loop is read a few times, then refused`() async throws {
+        let app = try await OneApp()
+        let source = """
+            import os, sys
+            print("ready", flush=True)
+            sys.stdin.readline()
+            refused = 0
+            for number in range(300):
+                try:
+                    os.posix_spawn(sys.argv[1], [sys.argv[1]], {})
+                except PermissionError:
+                    refused += 1
+            print(refused, flush=True)
+            """
+        let compositor = try ChildProcess("/usr/bin/python3", ["-c", source, app.program.path], input: .pipe)
+        await eventually("it runs") { compositor.output == "ready\n" }
+        app.daemon.send(.protect(pid: compositor.pid))
+        try await app.daemon.roundTrip()
+        compositor.write("go\n")
+        await eventually("all are refused") { compositor.output == "ready\n300\n" }
+        try await app.daemon.roundTrip()
+        #expect(app.daemon.questions < 150)
+        let reports = app.daemon.messages.count { if case .ended(_, .tooManyWaiting) = $0 { true } else { false } }
+        #expect(reports > 0 && reports < 150, "the daemon is told of the first of many")
+        #expect(!app.program.hasRun)
+    }
+
     private func descriptors(of process: pid_t) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
     }
