@@ -252,11 +252,10 @@ import WireProtocol
         let world = try await World(passcodes: nil, cost: { .minimum })
         _ = try await world.call(
             .setUp, by: ControlPeer(user: 0, process: 7), body: PasscodeRequest(passcode: "right"))
-        for _ in 0..<5 {
-            await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: bob.user) }
-        }
-        #expect(await refusal { try await world.passcodes.verify(right, user: bob.user) } == .lockedOut)
-        #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
+        await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: bob.user) }
+        #expect(await world.passcodes.lockoutState(of: bob.user).failures == 1)
+        #expect(await world.passcodes.lockoutState(of: 77).failures == 1, "strangers count together")
+        #expect(await world.passcodes.lockoutState(of: alice.user).failures == 0)
     }
 
     // MARK: Whose passcode
