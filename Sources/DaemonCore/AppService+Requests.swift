@@ -30,6 +30,7 @@ extension AppService {
         try await change {
             try $0.policy.remove(id)
             $0.resolved[id] = nil
+            $0.former[id] = nil
         }
         await log.record(.appRemoved, app: id, user: user, "\(last.name) was taken off the list.")
         return AppsChanged(apps: [], notes: ["\(last.name) is no longer locked."])

@@ -11,6 +11,30 @@ public actor AppService {
     struct Stored: Codable {
         var policy = LockPolicy()
         var resolved: [AppID: ResolvedApp] = [:]
+        var former: [AppID: FormerPaths] = [:]
+    }
+
+    /// What an app was made of when it was looked up before, and no longer is. It stays locked: a user can edit a desktop
+    /// entry of theirs, or move a program, and so have the app look as if it were something else.
+    struct FormerPaths: Codable, Hashable {
+        var executables: [String] = []
+        var privateDirectories: [String] = []
+        static let maximum = 256
+
+        /// Takes in what `found` no longer has of `known`; the newest are kept.
+        mutating func add(_ known: ResolvedApp, replacedBy found: ResolvedApp) {
+            executables = Self.union(executables, known.executables, without: found.executables)
+            privateDirectories = Self.union(
+                privateDirectories, known.privateDirectories, without: found.privateDirectories)
+        }
+
+        private static func union(_ former: [String], _ known: [String], without found: [String]) -> [String] {
+            let (found, known) = (Set(found), known)
+            let all = former.filter { !known.contains($0) } + known
+            return Array(all.filter { !found.contains($0) }.suffix(maximum))
+        }
+
+        var count: Int { executables.count + privateDirectories.count }
     }
 
     let resolver: any AppResolver
@@ -193,7 +217,9 @@ public actor AppService {
             guarded[id] = wanted
             if isKnown {
                 await gate.setGuarded(id, wanted)
-            } else if let app = stored.resolved[id] {
+            } else if var app = stored.resolved[id] {
+                app.executables += stored.former[id]?.executables ?? []
+                app.privateDirectories += stored.former[id]?.privateDirectories ?? []
                 await gate.set(app, guarded: wanted)
             }
         }
@@ -247,6 +273,8 @@ public actor AppService {
     }
 
     func marksAreMissing(_ id: AppID, count: Int) async {
+        // What it was made of before may well be gone.
+        let count = max(0, count - (stored.former[id]?.count ?? 0))
         missingMarks[id] = count == 0 ? nil : count
         changes.mark()
         guard count > 0 else { return }
@@ -256,8 +284,8 @@ public actor AppService {
 
     var appsWithMissingMarks: [AppID] { missingMarks.keys.sorted() }
 
-    /// A package was upgraded or removed: the app is looked up again. Where it is gone, what was known of it stays
-    /// locked, so that putting it back does not open it.
+    /// A package was upgraded or removed: the app is looked up again. What was known of it stays locked in any case, so
+    /// that putting it back does not open it; only taking the app off the list ends that.
     ///
     /// New files are guarded even where that can't be written: the next start looks at the old ones, and the gate's
     /// first report of a change brings the new ones back.
@@ -271,6 +299,7 @@ public actor AppService {
                 guard let known = stored.resolved[id], stored.policy.apps[id] != nil,
                     found.executables != known.executables || found.privateDirectories != known.privateDirectories
                 else { return }
+                stored.former[id, default: FormerPaths()].add(known, replacedBy: found)
                 stored.resolved[id] = found
                 guarded[id] = nil
                 await bringGateInStep()

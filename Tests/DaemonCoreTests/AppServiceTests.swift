@@ -246,7 +246,31 @@ import WireProtocol
         await world.documents.fail()
         await world.resolver.put(resolved(firefox, executables: ["/opt/new"]))
         world.gate.report(.filesChanged(app: firefox))
-        await eventually { world.gate.paths(firefox) == ["/opt/new"] }
+        await eventually { world.gate.paths(firefox) == ["/opt/new", "/usr/bin/firefox"] }
+    }
+
+    /// A user edits the desktop entry in their home directory, so that the app looks as if it were another program.
+    @Test func whatAnAppWasMadeOfStaysLockedUntilItIsTakenOffTheList() async throws {
+        let world = try await World()
+        await world.resolver.put(resolved(firefox, executables: ["/usr/bin/true"]))
+        world.gate.report(.filesChanged(app: firefox))
+        await eventually { world.gate.paths(firefox) == ["/usr/bin/true", "/usr/bin/firefox"] }
+        await world.resolver.put(resolved(firefox, executables: ["/usr/bin/false"]))
+        world.gate.report(.filesChanged(app: firefox))
+        let all = ["/usr/bin/false", "/usr/bin/firefox", "/usr/bin/true"]
+        await eventually { world.gate.paths(firefox) == all }
+        #expect(await world.apps.report(firefox).executables == ["/usr/bin/false"])
+        let next = try await World(after: world)
+        await eventually("after a restart too") { next.gate.paths(firefox) == all }
+        // One of them is gone for good, which is nothing to be alarmed about; three are.
+        next.gate.report(.marksMissing(app: firefox, count: 2))
+        next.gate.report(.marksMissing(app: calculator, count: 1))
+        await eventually { await next.apps.appsWithMissingMarks == [calculator] }
+        next.gate.report(.marksMissing(app: firefox, count: 3))
+        await eventually { await next.apps.appsWithMissingMarks == [calculator, firefox] }
+        _ = try await next.apps.remove("firefox", user: 1)
+        _ = try await next.apps.add("firefox", user: 1)
+        #expect(next.gate.paths(firefox) == ["/usr/bin/false"])
     }
 
     @Test func anAppThatIsGoneStaysLockedAsItWas() async throws {
