@@ -49,6 +49,8 @@ struct Failure: Equatable, Sendable {
             switch error {
             case .notRunning:
                 self.init(status: .notRunning, code: "not_running", message: error.description)
+            case .noAnswer:
+                self.init(status: .refused, code: "no_answer", message: error.description)
             case .notUnderstood:
                 self.init(status: .refused, code: "not_understood", message: error.description)
             }

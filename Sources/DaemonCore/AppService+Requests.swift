@@ -84,7 +84,8 @@ extension AppService {
                     + "Lock them by name, with the owner's passcode.")
         }
         if all, stored.policy.isMonitoringOff(at: now) {
-            notes.append("Another user switched monitoring off, so nothing is locked; `applocker monitoring on` ends that.")
+            notes.append(
+                "Another user switched monitoring off, so nothing is locked; `applocker monitoring on` ends that.")
         }
         // Repeating what holds already writes nothing: anybody may.
         if owner == nil || stored.policy != before {

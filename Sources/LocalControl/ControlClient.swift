@@ -8,6 +8,8 @@ public import WireProtocol
 public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing listens on the socket.
     case notRunning(socketPath: String, cause: String)
+    /// The connection was accepted, and no answer came in time.
+    case noAnswer(seconds: Int)
     /// Something answered that is not this version of AppLocker.
     case notUnderstood(cause: String)
 
@@ -15,6 +17,9 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .notRunning(let socketPath, let cause):
             "AppLocker is not running (no answer on \(socketPath): \(cause)). Start it with `applocker up`."
+        case .noAnswer(let seconds):
+            "AppLocker runs but has not answered within \(seconds) seconds, and may still be doing what was asked. Look "
+                + "with `applocker status` before trying again."
         case .notUnderstood(let cause):
             "AppLocker's answer was not understood (\(cause)). Restart AppLocker, so that all parts are of one version."
         }
@@ -27,7 +32,7 @@ public struct ControlClient: Sendable {
     /// The longest answer that is read, in bytes.
     static let maximumAnswerBytes = 32 << 20
     /// How long an answer may take. A passcode costs about a second, and several may wait their turn.
-    static let answerTimeout: TimeAmount = .seconds(120)
+    static let answerTimeout: Duration = .seconds(120)
 
     /// For all clients of the process, and as long as it lives.
     private static let http: HTTPClient = {
@@ -37,7 +42,13 @@ public struct ControlClient: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    public init(socketPath: String) { self.socketPath = socketPath }
+    private let answerTimeout: Duration
+
+    /// - Parameter answerTimeout: nil for `ControlClient.answerTimeout`; what a test may want to wait less for.
+    public init(socketPath: String, answerTimeout: Duration? = nil) {
+        self.socketPath = socketPath
+        self.answerTimeout = answerTimeout ?? Self.answerTimeout
+    }
 
     /// Sends one request and decodes its answer.
     ///
@@ -86,7 +97,7 @@ public struct ControlClient: Sendable {
 
     private func send(_ request: HTTPClientRequest) async throws -> ByteBuffer {
         do {
-            let response = try await Self.http.execute(request, timeout: Self.answerTimeout)
+            let response = try await Self.http.execute(request, timeout: TimeAmount(answerTimeout))
             let answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
             try Self.check(response, answer)
             return answer
@@ -128,6 +139,9 @@ public struct ControlClient: Sendable {
     }
 
     private func notRunning(_ error: any Error) -> ControlClientError {
+        if let error = error as? HTTPClientError, [.deadlineExceeded, .readTimeout].contains(error) {
+            return .noAnswer(seconds: Int(answerTimeout.components.seconds))
+        }
         let words = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
         return .notRunning(socketPath: socketPath, cause: words ?? "\(error)")
     }

@@ -155,7 +155,8 @@ public struct ControlServer: Sendable {
 
     private static func query(of request: Request) -> [String: String] {
         Dictionary(
-            request.uri.queryParameters.map { (String($0.key), String($0.value)) }, uniquingKeysWith: { _, last in last })
+            request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+            uniquingKeysWith: { _, last in last })
     }
 
     /// Server-sent events to one client, from `joined` to `left`.

@@ -15,7 +15,8 @@ import WireProtocol
         _ world: World, by peer: ControlPeer, token: String? = nil, all: Bool = false
     ) async throws -> Set<UInt32?> {
         let query = all ? ["all": "true"] : [:]
-        return Set(try await world.call(.log, as: EventList.self, query: query, by: peer, token: token).events.map(\.user))
+        let list = try await world.call(.log, as: EventList.self, query: query, by: peer, token: token)
+        return Set(list.events.map(\.user))
     }
 
     @Test func aUserSeesTheirOwnEventsAlone() async throws {

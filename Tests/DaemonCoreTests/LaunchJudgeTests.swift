@@ -98,7 +98,9 @@ import WireProtocol
 
     @Test func duringALockoutWhatIsLockedIsDeniedWithoutAQuestion() {
         let judge = judge()
-        judge.update { [now = time.now()] view in for _ in 0..<5 { view.lockouts.recordFailure(by: alice.user, at: now) } }
+        judge.update { [now = time.now()] view in
+            for _ in 0..<5 { view.lockouts.recordFailure(by: alice.user, at: now) }
+        }
         #expect(judge.judge(launch()) == Decision(verdict: .deny, reason: .lockedOut))
         // A phone answers without a passcode.
         judge.update { ($0.isHubConnected, $0.companions) = (true, 1) }

@@ -43,6 +43,18 @@ import WireProtocol
         #expect(error?.description.contains("applocker up") == true)
     }
 
+    @Test func aDaemonThatIsBusyForTooLongIsNotSaidToBeAway() async throws {
+        try await withServer { path, service in
+            await service.hang()
+            let client = ControlClient(socketPath: path, answerTimeout: .milliseconds(500))
+            let error = await #expect(throws: ControlClientError.self) {
+                let _: DoneReport = try await client.call(.status)
+            }
+            #expect(error == .noAnswer(seconds: 0))
+            #expect(error?.description.contains("not running") == false)
+        }
+    }
+
     @Test func anAnswerOfAnotherShapeIsNotUnderstood() async throws {
         try await withServer { path, _ in
             let error = await #expect(throws: ControlClientError.self) {
