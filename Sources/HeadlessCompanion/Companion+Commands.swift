@@ -82,9 +82,15 @@ extension Companion {
     public func setPIN(_ pin: SecretBytes) async throws -> SecretBytes {
         let share = SecretBytes.random(count: 32)
         func data(_ secret: SecretBytes) -> Data { secret.withUnsafeBytes { Data($0) } }
-        var entries = [PINShareRequest.Entry(verifier: data(try verifier(pin)), share: data(share))]
+        var entries = [
+            PINShareRequest.Entry(
+                verifier: data(try verifier(pin)), share: data(share), changeHash: data(.random(count: 32)))
+        ]
         while entries.count < PINShareRequest.count {
-            entries.append(.init(verifier: data(.random(count: 32)), share: data(.random(count: 32))))
+            entries.append(
+                .init(
+                    verifier: data(.random(count: 32)), share: data(.random(count: 32)),
+                    changeHash: data(.random(count: 32))))
         }
         try await hub.setPINShare(PINShareRequest(entries: entries.shuffled()))
         return share

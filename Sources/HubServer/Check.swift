@@ -70,11 +70,3 @@ enum Check {
         }
     }
 }
-
-/// Compares without telling by its time where the first difference is.
-func isSame(_ left: Data, _ right: Data) -> Bool {
-    guard left.count == right.count else { return false }
-    var difference: UInt8 = 0
-    for (a, b) in zip(left, right) { difference |= a ^ b }
-    return difference == 0
-}

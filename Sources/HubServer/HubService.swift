@@ -140,7 +140,6 @@ final class HubService: Sendable {
         case .readBlob: try await readBlob(request)
         case .setPINShare: try await setPINShare(request)
         case .pinShare: try await pinShare(request)
-        case .removePINShare: try await removePINShare(request)
         case .attemptPIN: try await attemptPIN(request)
         case .replacePIN: try await replacePIN(request)
         case .setPush: try await setPush(request)

@@ -58,13 +58,16 @@ extension HubError {
     package static var badPINShare: HubError {
         HubError(
             .badRequest,
-            "A PIN share has \(PINShareRequest.count) entries with a verifier and a share of 32 bytes each.")
+            "A PIN share has \(PINShareRequest.count) entries: a verifier, a share and a change hash of 32 bytes each.")
     }
     package static var pinShareIsDestroyed: HubError {
         HubError(.gone, "The PIN was wrong too often and its share is destroyed; set up this device again.")
     }
-    package static var pinWasReplaced: HubError {
-        HubError(.conflict, "This PIN was changed at the same time; try again.")
+    package static var pinShareExists: HubError {
+        HubError(.conflict, "This device has a PIN share already; open it and change the PIN there.")
+    }
+    package static var noPINEntry: HubError {
+        HubError(.notFound, "No entry of the PIN share has this change secret; pair the device again.")
     }
     package static func pinHasToWait(_ seconds: Int64) -> HubError {
         HubError(

@@ -93,24 +93,18 @@ public protocol HubStore: Sendable {
 
     // MARK: PIN shares
 
+    /// - Throws: `conflict` where there is one and one of its PINs was right before.
     func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws
     /// Failures so far and when the next attempt is looked at; nil where there is no share.
     /// - Throws: `gone` where it was destroyed.
     func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter?
-    /// Counts the attempt durably, and only then hands out what to compare it with. A destroyed share is `gone`, one that
-    /// has to wait is `tooMany`. The 10th attempt destroys the share unless `succeedPIN` follows: so it is compared first
-    /// and destroyed by `failPIN`.
-    func attemptPIN(device: HubID, household: HubID, at time: Int64) async throws -> StoredPINAttempt
-    /// The attempt was right: the counter begins anew.
-    func succeedPIN(device: HubID, household: HubID) async throws
-    /// The attempt was right, and the entry with this verifier gives way to another one, in one step; the others stay. It becomes
-    /// the last one: of two that fit the last counts, so nobody learns by a change which verifiers the others have.
-    /// - Throws: `conflict` where it was replaced meanwhile; nothing is changed then.
-    func succeedPIN(
-        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry) async throws
-    /// The attempt was wrong: at `PINShareState.failuresToDestroy` the entries are overwritten.
-    func failPIN(device: HubID, household: HubID) async throws
-    func removePINShare(device: HubID, household: HubID) async throws
+    /// Compares and counts in one step, which is durable before it is answered.
+    /// - Throws: `gone` for a destroyed share, `tooMany` for one that has to wait; neither counts.
+    func attemptPIN(_ verifier: Data, device: HubID, household: HubID, at time: Int64) async throws -> PINAttempt
+    /// The entry whose change secret has this SHA-256 gives way to another one, as after a right PIN; the others stay.
+    /// - Throws: `notFound` where no entry has it, `gone`.
+    func replacePIN(
+        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID) async throws
 
     // MARK: Push
 
@@ -234,18 +228,6 @@ public struct StoredPINCounter: Equatable, Sendable {
     public init(failures: Int, opensAt: Int64) {
         self.failures = failures
         self.opensAt = opensAt
-    }
-}
-
-/// A counted attempt, and what it is compared with.
-public struct StoredPINAttempt: Sendable {
-    /// This attempt included.
-    public var failures: Int
-    public var entries: [PINShareRequest.Entry]
-
-    public init(failures: Int, entries: [PINShareRequest.Entry]) {
-        self.failures = failures
-        self.entries = entries
     }
 }
 

@@ -4,100 +4,68 @@ public import WireProtocol
 
 extension PostgresHubStore {
     public func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws {
-        let entries = try request.stored()
+        let share = try StoredPINShare(request)
         try await pool.transaction { connection in
-            try Self.lockDevice(device, of: household, connection)
+            if try Self.share(of: device, household, connection)?.isSettled == true { throw HubError.pinShareExists }
             try connection.query(
                 """
                 INSERT INTO pin_share (device, entries) VALUES ($1, $2) ON CONFLICT (device) DO UPDATE
-                SET entries = excluded.entries, failures = 0, opens_at = 0, destroyed = false
-                """, [.id(device), .bytes(entries)])
+                SET entries = excluded.entries, failures = 0, opens_at = 0
+                """, [.id(device), .bytes(share.storedEntries)])
         }
     }
 
     /// Locks the household.
-    private static func ladder(
-        _ device: HubID, _ household: HubID, _ connection: PostgresConnection
-    ) throws -> PINLadder? {
+    private static func share(
+        of device: HubID, _ household: HubID, _ connection: PostgresConnection
+    ) throws -> StoredPINShare? {
         try lockDevice(device, of: household, connection)
-        return try connection.query(
-            "SELECT failures, opens_at, destroyed FROM pin_share WHERE device = $1", [.id(device)]
-        ).first.map {
-            PINLadder(failures: Int($0.integer(0)), opensAt: $0.integer(1), isDestroyed: $0.flag(2))
-        }
+        let row = try connection.query(
+            "SELECT entries, failures, opens_at, settled FROM pin_share WHERE device = $1", [.id(device)]
+        ).first
+        guard let row else { return nil }
+        let share = StoredPINShare(
+            storedEntries: row.bytes(0) ?? Data(), failures: Int(row.integer(1)), opensAt: row.integer(2),
+            isSettled: row.flag(3))
+        guard let share else { throw PostgresRow.unexpected }
+        return share
     }
 
-    private static func save(_ ladder: PINLadder, of device: HubID, _ connection: PostgresConnection) throws {
-        try connection.query(
-            """
-            UPDATE pin_share SET failures = $1, opens_at = $2, destroyed = $3,
-                entries = CASE WHEN $3 THEN decode(repeat('00', octet_length(entries)), 'hex') ELSE entries END
-            WHERE device = $4
-            """,
-            [
-                .integer(Int64(ladder.failures)), .integer(ladder.opensAt), .flag(ladder.isDestroyed), .id(device),
-            ])
+    private func changePINShare<Result: Sendable>(
+        of device: HubID, _ household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    ) async throws -> Result {
+        try await pool.transaction { connection in
+            guard var share = try Self.share(of: device, household, connection) else { throw HubError.noPINShare }
+            let result = try change(&share)
+            try connection.query(
+                "UPDATE pin_share SET entries = $1, failures = $2, opens_at = $3, settled = $4 WHERE device = $5",
+                [
+                    .bytes(share.storedEntries), .integer(Int64(share.failures)), .integer(share.opensAt),
+                    .flag(share.isSettled), .id(device),
+                ])
+            return result
+        }
     }
 
     public func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter? {
         try await pool.transaction { connection in
-            guard let ladder = try Self.ladder(device, household, connection) else { return nil }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            return StoredPINCounter(failures: ladder.failures, opensAt: ladder.opensAt)
+            guard let share = try Self.share(of: device, household, connection) else { return nil }
+            if share.isDestroyed { throw HubError.pinShareIsDestroyed }
+            return StoredPINCounter(failures: share.failures, opensAt: share.opensAt)
         }
     }
 
-    public func attemptPIN(device: HubID, household: HubID, at time: Int64) async throws -> StoredPINAttempt {
-        let attempt: StoredPINAttempt? = try await pool.transaction { connection in
-            guard var ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
-            let attempt = ladder.attempt(at: time)
-            if case .refused(let error) = attempt { throw error }
-            try Self.save(ladder, of: device, connection)
-            if attempt == .destroys { return nil }
-            let stored = try connection.query("SELECT entries FROM pin_share WHERE device = $1", [.id(device)])
-            guard let entries = PINShareRequest.entries(stored: stored.first?.bytes(0) ?? Data()) else {
-                throw PostgresRow.unexpected
-            }
-            return StoredPINAttempt(failures: ladder.failures, entries: entries)
-        }
-        guard let attempt else { throw HubError.pinShareIsDestroyed }
-        return attempt
+    public func attemptPIN(
+        _ verifier: Data, device: HubID, household: HubID, at time: Int64
+    ) async throws -> PINAttempt {
+        try await changePINShare(of: device, household) { try $0.attempt(verifier, at: time) }
     }
 
-    public func succeedPIN(device: HubID, household: HubID) async throws {
-        try await pool.transaction { connection in
-            guard let ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            try Self.save(.fresh, of: device, connection)
-        }
-    }
-
-    public func succeedPIN(
-        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry
+    public func replacePIN(
+        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
     ) async throws {
-        try await pool.transaction { connection in
-            guard let ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            let stored = try connection.query("SELECT entries FROM pin_share WHERE device = $1", [.id(device)])
-            let entries = try PINShareRequest.stored(
-                stored.first?.bytes(0) ?? Data(), replacing: verifier, by: entry)
-            try connection.query(
-                "UPDATE pin_share SET entries = $1 WHERE device = $2", [.bytes(entries), .id(device)])
-            try Self.save(.fresh, of: device, connection)
-        }
-    }
-
-    public func failPIN(device: HubID, household: HubID) async throws {
-        try await pool.transaction { connection in
-            guard var ladder = try Self.ladder(device, household, connection) else { throw HubError.noPINShare }
-            if ladder.fail() { try Self.save(ladder, of: device, connection) }
-        }
-    }
-
-    public func removePINShare(device: HubID, household: HubID) async throws {
-        try await pool.transaction { connection in
-            try Self.lockDevice(device, of: household, connection)
-            try connection.query("DELETE FROM pin_share WHERE device = $1", [.id(device)])
+        try await changePINShare(of: device, household) {
+            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
         }
     }
 

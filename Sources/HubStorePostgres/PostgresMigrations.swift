@@ -138,7 +138,7 @@ enum PostgresMigrations {
             device uuid PRIMARY KEY REFERENCES device ON DELETE CASCADE,
             failures bigint NOT NULL DEFAULT 0,
             opens_at bigint NOT NULL DEFAULT 0,
-            destroyed boolean NOT NULL DEFAULT false,
+            settled boolean NOT NULL DEFAULT false,
             entries bytea NOT NULL
         );
         CREATE TABLE push (

@@ -110,7 +110,7 @@ extension SQLiteHubStore {
             device BLOB NOT NULL PRIMARY KEY REFERENCES device ON DELETE CASCADE,
             failures INTEGER NOT NULL DEFAULT 0,
             opens_at INTEGER NOT NULL DEFAULT 0,
-            destroyed INTEGER NOT NULL DEFAULT 0,
+            settled INTEGER NOT NULL DEFAULT 0,
             entries BLOB NOT NULL
         ) STRICT;
         CREATE TABLE push (

@@ -5,104 +5,69 @@ public import WireProtocol
 
 extension SQLiteHubStore {
     public func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws {
-        let entries = try request.stored()
+        let share = try StoredPINShare(request)
         try await write { database, _ in
-            try Self.requireDevice(device, of: household, in: database)
+            if try Self.share(of: device, household, in: database)?.isSettled == true { throw HubError.pinShareExists }
+            try database.execute(sql: "DELETE FROM pin_share WHERE device = ?", arguments: [device])
             try database.execute(
-                sql: """
-                    INSERT INTO pin_share (device, entries) VALUES (?, ?) ON CONFLICT (device) DO UPDATE
-                    SET entries = excluded.entries, failures = 0, opens_at = 0, destroyed = 0
-                    """, arguments: [device, entries])
+                sql: "INSERT INTO pin_share (device, entries) VALUES (?, ?)", arguments: [device, share.storedEntries])
         }
         await overwriteLog()
     }
 
     /// - Throws: `noSuchDevice`.
-    private static func ladder(_ device: HubID, _ household: HubID, in database: Database) throws -> PINLadder? {
+    private static func share(
+        of device: HubID, _ household: HubID, in database: Database
+    ) throws -> StoredPINShare? {
         try requireDevice(device, of: household, in: database)
-        return try Row.fetchOne(
-            database, sql: "SELECT failures, opens_at, destroyed FROM pin_share WHERE device = ?", arguments: [device]
-        ).map { PINLadder(failures: $0["failures"], opensAt: $0["opens_at"], isDestroyed: $0["destroyed"]) }
+        let row = try Row.fetchOne(
+            database, sql: "SELECT entries, failures, opens_at, settled FROM pin_share WHERE device = ?",
+            arguments: [device])
+        guard let row else { return nil }
+        let share = StoredPINShare(
+            storedEntries: row["entries"], failures: row["failures"], opensAt: row["opens_at"],
+            isSettled: row["settled"])
+        guard let share else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return share
     }
 
-    private static func save(_ ladder: PINLadder, of device: HubID, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE pin_share SET failures = ?, opens_at = ?, destroyed = ? WHERE device = ?",
-            arguments: [ladder.failures, ladder.opensAt, ladder.isDestroyed, device])
-        guard ladder.isDestroyed else { return }
-        // Of the same length, so that SQLite writes the zeros over the entries.
-        try database.execute(
-            sql: "UPDATE pin_share SET entries = zeroblob(\(PINShareRequest.storedBytes)) WHERE device = ?",
-            arguments: [device])
+    private func changePINShare<Result: Sendable>(
+        of device: HubID, _ household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    ) async throws -> Result {
+        let (result, isOverwritten) = try await write { database, _ in
+            guard var share = try Self.share(of: device, household, in: database) else { throw HubError.noPINShare }
+            let before = share.entries.map(\.verifier)
+            let result = try change(&share)
+            try database.execute(
+                sql: "UPDATE pin_share SET entries = ?, failures = ?, opens_at = ?, settled = ? WHERE device = ?",
+                arguments: [share.storedEntries, share.failures, share.opensAt, share.isSettled, device])
+            return (result, share.entries.map(\.verifier) != before)
+        }
+        // Not waited for: the time of the answer would say that an entry was destroyed.
+        if isOverwritten { Task { await overwriteLog() } }
+        return result
     }
 
     public func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter? {
         try await read { database in
-            guard let ladder = try Self.ladder(device, household, in: database) else { return nil }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            return StoredPINCounter(failures: ladder.failures, opensAt: ladder.opensAt)
+            guard let share = try Self.share(of: device, household, in: database) else { return nil }
+            if share.isDestroyed { throw HubError.pinShareIsDestroyed }
+            return StoredPINCounter(failures: share.failures, opensAt: share.opensAt)
         }
     }
 
-    public func attemptPIN(device: HubID, household: HubID, at time: Int64) async throws -> StoredPINAttempt {
-        let attempt: StoredPINAttempt? = try await write { database, _ in
-            guard var ladder = try Self.ladder(device, household, in: database) else { throw HubError.noPINShare }
-            let attempt = ladder.attempt(at: time)
-            if case .refused(let error) = attempt { throw error }
-            try Self.save(ladder, of: device, in: database)
-            if attempt == .destroys { return nil }
-            let stored = try Data.fetchOne(
-                database, sql: "SELECT entries FROM pin_share WHERE device = ?", arguments: [device])
-            guard let entries = PINShareRequest.entries(stored: stored ?? Data()) else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
-            }
-            return StoredPINAttempt(failures: ladder.failures, entries: entries)
-        }
-        if let attempt { return attempt }
-        await overwriteLog()
-        throw HubError.pinShareIsDestroyed
+    public func attemptPIN(
+        _ verifier: Data, device: HubID, household: HubID, at time: Int64
+    ) async throws -> PINAttempt {
+        try await changePINShare(of: device, household) { try $0.attempt(verifier, at: time) }
     }
 
-    public func succeedPIN(device: HubID, household: HubID) async throws {
-        try await write { database, _ in
-            guard let ladder = try Self.ladder(device, household, in: database) else { throw HubError.noPINShare }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            try Self.save(.fresh, of: device, in: database)
-        }
-    }
-
-    public func succeedPIN(
-        device: HubID, household: HubID, replacing verifier: Data, by entry: PINShareRequest.Entry
+    public func replacePIN(
+        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
     ) async throws {
-        try await write { database, _ in
-            guard let ladder = try Self.ladder(device, household, in: database) else { throw HubError.noPINShare }
-            if ladder.isDestroyed { throw HubError.pinShareIsDestroyed }
-            let stored = try Data.fetchOne(
-                database, sql: "SELECT entries FROM pin_share WHERE device = ?", arguments: [device])
-            let entries = try PINShareRequest.stored(stored ?? Data(), replacing: verifier, by: entry)
-            try database.execute(
-                sql: "UPDATE pin_share SET entries = ? WHERE device = ?", arguments: [entries, device])
-            try Self.save(.fresh, of: device, in: database)
+        try await changePINShare(of: device, household) {
+            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
         }
-        await overwriteLog()
-    }
-
-    public func failPIN(device: HubID, household: HubID) async throws {
-        let isDestroyed = try await write { database, _ in
-            guard var ladder = try Self.ladder(device, household, in: database) else { throw HubError.noPINShare }
-            guard ladder.fail() else { return false }
-            try Self.save(ladder, of: device, in: database)
-            return true
-        }
-        if isDestroyed { await overwriteLog() }
-    }
-
-    public func removePINShare(device: HubID, household: HubID) async throws {
-        try await write { database, _ in
-            try Self.requireDevice(device, of: household, in: database)
-            try database.execute(sql: "DELETE FROM pin_share WHERE device = ?", arguments: [device])
-        }
-        await overwriteLog()
     }
 
     /// Moves the zeros from the write-ahead log into the database, and empties the log, which has older pages in it. While

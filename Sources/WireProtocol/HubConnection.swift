@@ -167,7 +167,6 @@ extension HubConnection {
 
     public func setPINShare(_ request: PINShareRequest) async throws { try await tell(.setPINShare, body: request) }
     public func pinShare() async throws -> PINShareState { try await call(.pinShare) }
-    public func removePINShare() async throws { try await tell(.removePINShare) }
 
     public func attemptPIN(verifier: Data) async throws -> Data {
         try await (call(.attemptPIN, body: PINAttemptRequest(verifier: verifier)) as PINShareAnswer).share

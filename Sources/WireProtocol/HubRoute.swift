@@ -34,7 +34,6 @@ public enum HubRoute: String, CaseIterable, Sendable {
     case readBlob = "GET /v1/blobs/{id}"
     case setPINShare = "PUT /v1/pin-share"
     case pinShare = "GET /v1/pin-share"
-    case removePINShare = "DELETE /v1/pin-share"
     case attemptPIN = "POST /v1/pin-share/attempt"
     case replacePIN = "POST /v1/pin-share/replace"
     case setPush = "PUT /v1/push"
@@ -58,7 +57,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
         case .health, .metrics, .hub, .foundHousehold, .join: .anybody
         case .ownDevice: .knownDevice
         case .changeHousehold, .removeHousehold, .appendToRoster, .invite, .invitation, .withdrawInvitation: .computer
-        case .leave, .setPINShare, .pinShare, .removePINShare, .attemptPIN, .replacePIN: .companion
+        case .leave, .setPINShare, .pinShare, .attemptPIN, .replacePIN: .companion
         case .household, .devices, .roster, .records, .record, .writeRecord, .writeRecords, .stream, .beginBlob,
             .writeBlob, .blobState, .readBlob, .setPush, .removePush, .push:
             .device

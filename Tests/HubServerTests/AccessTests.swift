@@ -30,7 +30,7 @@ struct AccessTests {
         func body(_ message: some Encodable) throws { target.body = try JSONEncoder().encode(message) }
         switch route {
         case .health, .metrics, .hub, .household, .removeHousehold, .ownDevice, .leave, .devices, .pinShare,
-            .removePINShare, .removePush:
+            .removePush:
             break
         case .foundHousehold:
             try body(
@@ -69,12 +69,12 @@ struct AccessTests {
             target.body = Data([7, 7, 7])
         case .blobState, .readBlob: target.parameters = [things.blob.description]
         case .setPINShare:
-            let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            let entry = PINShareRequest.Entry(
+                verifier: .random(32), share: .random(32), changeHash: .random(32))
             try body(PINShareRequest(entries: Array(repeating: entry, count: 4)))
         case .attemptPIN: try body(PINAttemptRequest(verifier: .random(32)))
         case .replacePIN:
-            let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
-            try body(PINReplaceRequest(verifier: .random(32), entry: entry))
+            try body(PINReplaceRequest(changeSecret: .random(32), verifier: .random(32), share: .random(32)))
         case .setPush: try body(TestPush.subscription(endpoint: "https://push.example.com/1"))
         case .push: try body(PushMessageRequest(payload: Data([1]), urgency: .normal, ttl: 1))
         }

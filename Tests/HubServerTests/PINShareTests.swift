@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HubStore
 import Testing
@@ -8,10 +9,13 @@ import WireProtocol
 /// The PIN's ladder over HTTP: 5 wrong wait, 10 wrong destroy, right begins anew, a restart changes nothing.
 struct PINShareTests {
     private let verifiers = (0..<4).map { _ in Data.random(32) }
+    private let secrets = (0..<4).map { _ in Data.random(32) }
 
     private func prepare(_ hub: HubUnderTest) async throws -> TestDevice {
         let phone = try await hub.pair(with: try await hub.found())
-        let entries = verifiers.map { PINShareRequest.Entry(verifier: $0, share: Data($0.reversed())) }
+        let entries = zip(verifiers, secrets).map {
+            PINShareRequest.Entry(verifier: $0, share: Data($0.reversed()), changeHash: Data(SHA256.hash(data: $1)))
+        }
         #expect(
             try await hub.ask(.setPINShare, token: phone.token, body: PINShareRequest(entries: entries)).status == 204)
         return phone
@@ -63,22 +67,22 @@ struct PINShareTests {
     }
 
     private func replace(
-        _ hub: HubUnderTest, _ phone: TestDevice, _ verifier: Data, by entry: PINShareRequest.Entry
+        _ hub: HubUnderTest, _ phone: TestDevice, _ secret: Data, by verifier: Data, _ share: Data
     ) async throws -> HubUnderTest.Answer {
         try await hub.ask(
-            .replacePIN, token: phone.token, body: PINReplaceRequest(verifier: verifier, entry: entry))
+            .replacePIN, token: phone.token,
+            body: PINReplaceRequest(changeSecret: secret, verifier: verifier, share: share))
     }
 
-    @Test func oneEntryIsReplacedByWhoHasItsVerifierAndTheOthersGoOn() async throws {
+    @Test func oneEntryIsReplacedByWhoHasItsSecretAndTheOthersGoOn() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
-            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            let (verifier, share) = (Data.random(32), Data.random(32))
             #expect(try await attempt(hub, phone, .random(32)).error?.code == .wrongPIN)
-            #expect(try await replace(hub, phone, verifiers[2], by: new).status == 204)
+            #expect(try await replace(hub, phone, secrets[2], by: verifier, share).status == 204)
             // As a right PIN.
             #expect(try await state(hub, phone).failures == 0)
-            #expect(
-                try await attempt(hub, phone, new.verifier).decoded(PINShareAnswer.self).share == new.share)
+            #expect(try await attempt(hub, phone, verifier).decoded(PINShareAnswer.self).share == share)
             for verifier in [verifiers[0], verifiers[1], verifiers[3]] {
                 let answer = try await attempt(hub, phone, verifier)
                 #expect(try answer.decoded(PINShareAnswer.self).share == Data(verifier.reversed()))
@@ -87,57 +91,53 @@ struct PINShareTests {
         }
     }
 
-    @Test func aWrongReplacementIsCountedAndWaitsAsAnAttempt() async throws {
+    /// A copy of a locked phone's storage has its token, and no PIN.
+    @Test func theTokenAloneNeitherResetsNorDestroys() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
-            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
-            for count in 1...4 {
-                #expect(try await replace(hub, phone, .random(32), by: new).error?.code == .wrongPIN)
-                #expect(try await state(hub, phone).failures == count)
+            #expect(try await attempt(hub, phone, verifiers[0]).status == 200)
+            #expect(try await attempt(hub, phone, .random(32)).error?.code == .wrongPIN)
+            let entries = (0..<4).map { _ in
+                PINShareRequest.Entry(verifier: .random(32), share: .random(32), changeHash: .random(32))
             }
-            #expect(try await replace(hub, phone, .random(32), by: new).status == 429)
-            #expect(try await replace(hub, phone, verifiers[0], by: new).status == 429)
-            hub.time.advance(by: .seconds(61))
-            #expect(try await attempt(hub, phone, new.verifier).status == 429)
-            hub.time.advance(by: .seconds(61))
-            for _ in 7...9 {
-                #expect(try await replace(hub, phone, .random(32), by: new).status == 429)
-                hub.time.advance(by: .seconds(61))
+            let body = PINShareRequest(entries: entries)
+            #expect(try await hub.ask(.setPINShare, token: phone.token, body: body).error?.code == .conflict)
+            // What the hub was shown at some time changes nothing either: a PIN's verifier, the hash of a secret.
+            for secret in [Data.random(32), verifiers[0], Data(SHA256.hash(data: secrets[0]))] {
+                let answer = try await replace(hub, phone, secret, by: .random(32), .random(32))
+                #expect(answer.error?.code == .notFound)
             }
-            #expect(try await replace(hub, phone, .random(32), by: new).error?.code == .gone)
-            #expect(try await replace(hub, phone, verifiers[0], by: new).error?.code == .gone)
+            let removal = try await hub.send("DELETE", "/v1/pin-share", token: phone.token)
+            #expect(removal.status == 405)
+            #expect(try await state(hub, phone).failures == 1)
+            for verifier in verifiers { #expect(try await attempt(hub, phone, verifier).status == 200) }
         }
     }
 
-    /// Who has one PIN must not learn another one by changing theirs to a guess: nothing is answered differently, and what
-    /// they get is their own.
-    @Test func aGuessAsANewPINTellsNothing() async throws {
+    /// The answers to a wrong PIN, byte for byte, of a hub at which the entry is destroyed and of one at which it never was.
+    @Test func aDestroyedEntryAnswersAsAWrongPIN() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
-            let guess = PINShareRequest.Entry(verifier: verifiers[3], share: .random(32))
-            #expect(try await replace(hub, phone, verifiers[0], by: guess).status == 204)
-            #expect(
-                try await attempt(hub, phone, verifiers[3]).decoded(PINShareAnswer.self).share == guess.share)
-            // Changed away again, the other one's is as it was.
-            let new = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
-            #expect(try await replace(hub, phone, verifiers[3], by: new).status == 204)
-            #expect(
-                try await attempt(hub, phone, verifiers[3]).decoded(PINShareAnswer.self).share
-                    == Data(verifiers[3].reversed()))
+            for _ in 1...10 {
+                #expect(try await attempt(hub, phone, .random(32)).error?.code == .wrongPIN)
+                #expect(try await attempt(hub, phone, verifiers[0]).status == 200)
+            }
+            let real = try await attempt(hub, phone, verifiers[3])
+            #expect(try await attempt(hub, phone, verifiers[0]).status == 200)
+            let wrong = try await attempt(hub, phone, .random(32))
+            #expect(real.status == wrong.status && real.body == wrong.body)
+            #expect(real.error?.code == .wrongPIN)
         }
     }
 
     @Test func aReplacementHasThirtyTwoBytesOfEach() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
-            let sizes = [(31, 32, 32), (32, 33, 32), (32, 32, 0)]
-            for (old, verifier, share) in sizes {
+            for (secret, verifier, share) in [(31, 32, 32), (32, 33, 32), (32, 32, 0)] {
                 let answer = try await replace(
-                    hub, phone, old == 32 ? verifiers[0] : .random(old),
-                    by: .init(verifier: .random(verifier), share: .random(share)))
+                    hub, phone, secret == 32 ? secrets[0] : .random(secret), by: .random(verifier), .random(share))
                 #expect(answer.error?.code == .badRequest)
             }
-            #expect(try await state(hub, phone).failures == 0)
             #expect(try await attempt(hub, phone, verifiers[0]).status == 200)
         }
     }
@@ -146,14 +146,11 @@ struct PINShareTests {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let (one, other) = (try await hub.pair(with: computer), try await hub.pair(with: computer))
-            let entries = verifiers.map { PINShareRequest.Entry(verifier: $0, share: $0) }
+            let entries = verifiers.map { PINShareRequest.Entry(verifier: $0, share: $0, changeHash: $0) }
             _ = try await hub.ask(.setPINShare, token: one.token, body: PINShareRequest(entries: entries))
             #expect(try await hub.ask(.pinShare, token: other.token).error?.code == .notFound)
             #expect(try await attempt(hub, other, verifiers[0]).error?.code == .notFound)
-            #expect(try await hub.ask(.removePINShare, token: other.token).status == 204)
             #expect(try await attempt(hub, one, verifiers[0]).status == 200)
-            #expect(try await hub.ask(.removePINShare, token: one.token).status == 204)
-            #expect(try await hub.ask(.pinShare, token: one.token).error?.code == .notFound)
         }
     }
 
@@ -165,12 +162,20 @@ struct PINShareTests {
                     .setPINShare, token: phone.token, body: PINShareRequest(entries: entries))
                 #expect(answer.error?.code == .badRequest)
             }
-            let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32))
+            let entry = PINShareRequest.Entry(
+                verifier: .random(32), share: .random(32), changeHash: .random(32))
             try await refused([])
             try await refused(Array(repeating: entry, count: 3))
             try await refused(Array(repeating: entry, count: 5))
-            try await refused([entry, entry, entry, .init(verifier: .random(31), share: .random(32))])
-            try await refused([entry, entry, entry, .init(verifier: .random(32), share: .random(33))])
+            try await refused([
+                entry, entry, entry, .init(verifier: .random(31), share: .random(32), changeHash: .random(32)),
+            ])
+            try await refused([
+                entry, entry, entry, .init(verifier: .random(32), share: .random(33), changeHash: .random(32)),
+            ])
+            try await refused([
+                entry, entry, entry, .init(verifier: .random(32), share: .random(32), changeHash: .random(0)),
+            ])
         }
     }
 

@@ -83,7 +83,7 @@ extension Conformance {
             #expect(try await store.devices(of: household.id).map(\.id) == [household.computer])
             #expect(try await store.pushSubscriptions(of: household.id).isEmpty)
             await expectRefusal(.notFound) {
-                _ = try await store.attemptPIN(device: device, household: household.id, at: now)
+                _ = try await store.attemptPIN(wrongVerifier, device: device, household: household.id, at: now)
             }
             // The same again changes nothing; another one finds no device.
             try await store.appendToRoster(revocation, of: household.id)
@@ -131,10 +131,12 @@ extension Conformance {
             #expect(try await store.pushSubscriptions(of: two.id).isEmpty)
             let calls: [() async throws -> Void] = [
                 { _ = try await store.pinShare(device: device, household: two.id) },
-                { _ = try await store.attemptPIN(device: device, household: two.id, at: now) },
-                { try await store.succeedPIN(device: device, household: two.id) },
-                { try await store.failPIN(device: device, household: two.id) },
-                { try await store.removePINShare(device: device, household: two.id) },
+                { _ = try await store.attemptPIN(wrongVerifier, device: device, household: two.id, at: now) },
+                {
+                    try await store.replacePIN(
+                        changeHash: wrongVerifier, verifier: wrongVerifier, share: wrongVerifier, device: device,
+                        household: two.id)
+                },
                 { try await store.setPINShare(.sample, device: device, household: two.id) },
                 { try await store.setPushSubscription(nil, device: device, household: two.id) },
                 { try await store.setPushSubscription(.sample, device: device, household: two.id) },

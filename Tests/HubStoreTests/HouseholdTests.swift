@@ -83,10 +83,12 @@ extension Conformance {
                 { _ = try await store.blob(id, of: sample.id) },
                 { try await store.advanceBlob(id, of: sample.id, from: 0, to: 1, isComplete: false) },
                 { _ = try await store.pinShare(device: id, household: sample.id) },
-                { _ = try await store.attemptPIN(device: id, household: sample.id, at: now) },
-                { try await store.succeedPIN(device: id, household: sample.id) },
-                { try await store.failPIN(device: id, household: sample.id) },
-                { try await store.removePINShare(device: id, household: sample.id) },
+                { _ = try await store.attemptPIN(wrongVerifier, device: id, household: sample.id, at: now) },
+                {
+                    try await store.replacePIN(
+                        changeHash: wrongVerifier, verifier: wrongVerifier, share: wrongVerifier, device: id,
+                        household: sample.id)
+                },
                 { try await store.setPushSubscription(nil, device: id, household: sample.id) },
             ]
             for call in calls { await expectRefusal(.notFound) { try await call() } }

@@ -122,11 +122,15 @@ import WireProtocol
         try await store.setPINShare(.sample, device: household.computer, household: household.id)
         for number in 0..<10 {
             _ = try await store.attemptPIN(
-                device: household.computer, household: household.id, at: now + Int64(number * 60))
-            try await store.failPIN(device: household.computer, household: household.id)
+                wrongVerifier, device: household.computer, household: household.id, at: now + Int64(number * 60))
         }
         let entries = try await server.psql(database, "SELECT encode(entries, 'hex') FROM pin_share")
-        #expect(entries.output == String(repeating: "00", count: PINShareRequest.storedBytes) + "\n")
+        for entry in PINShareRequest.sample.entries {
+            #expect(!entries.output.contains(hexadecimal(entry.verifier)))
+            #expect(!entries.output.contains(hexadecimal(entry.share)))
+        }
+        #expect(entries.output.contains(String(repeating: "00", count: 64)))
+        func hexadecimal(_ data: Data) -> String { data.map { String(format: "%02x", $0) }.joined() }
         try await store.close()
         server.discard(database)
     }
@@ -278,7 +282,10 @@ private final class Writers: Sendable {
         var counted = 0
         for number in 1...3 {
             counted = try await patiently {
-                try await stores[1].attemptPIN(device: companion, household: household.id, at: now).failures
+                let attempt = try await stores[1].attemptPIN(
+                    wrongVerifier, device: companion, household: household.id, at: now)
+                guard case .wrong(let failures, _) = attempt else { return 0 }
+                return failures
             }
             #expect(counted == number)
         }

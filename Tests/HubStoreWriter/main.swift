@@ -33,14 +33,16 @@ let time: Int64 = 1_800_000_000
 _ = try await store.foundHousehold(
     NewHouseholdRequest(
         household: household, device: computer, entry: Data([1]), tokenHash: Data(repeating: 7, count: 32)), at: time)
-let share = PINShareRequest.Entry(verifier: Data(repeating: 1, count: 32), share: Data(repeating: 2, count: 32))
+let share = PINShareRequest.Entry(
+    verifier: Data(repeating: 1, count: 32), share: Data(repeating: 2, count: 32),
+    changeHash: Data(repeating: 3, count: 32))
 if try await store.pinShare(device: computer, household: household) == nil {
     try await store.setPINShare(
         PINShareRequest(entries: Array(repeating: share, count: PINShareRequest.count)), device: computer,
         household: household)
 } else {
     say("s")
-    try await store.succeedPIN(device: computer, household: household)
+    _ = try await store.attemptPIN(share.verifier, device: computer, household: household, at: .max)
 }
 say("started")
 
@@ -84,11 +86,14 @@ try await withThrowingTaskGroup(of: Void.self) { group in
     }
     group.addTask {
         for attempt: Int64 in 1...1_000_000 {
-            let counted = try await store.attemptPIN(device: computer, household: household, at: attempt * 60)
-            say("a \(counted.failures)")
-            guard counted.failures >= PINShareState.failuresToDestroy - 2 else { continue }
+            let wrong = Data(repeating: 9, count: 32)
+            let counted = try await store.attemptPIN(wrong, device: computer, household: household, at: attempt * 60)
+            guard case .wrong(let failures, _) = counted else { continue }
+            say("a \(failures)")
+            guard failures >= PINShareState.failuresToDestroy - 2 else { continue }
             say("s")
-            try await store.succeedPIN(device: computer, household: household)
+            _ = try await store.attemptPIN(
+                share.verifier, device: computer, household: household, at: attempt * 60 + 60)
         }
     }
     try await group.waitForAll()

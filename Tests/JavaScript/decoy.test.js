@@ -1,11 +1,9 @@
 // Two PINs, two vaults, and nothing that tells one from the other.
 import { Companion } from "/core/companion.js";
-import { leaveEntries, withKey } from "/core/gate-place.js";
 import { randomBytes } from "/crypto/bytes.js";
 import { ringKind } from "/crypto/ring.js";
-import { KeySlots } from "/crypto/slots.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { decoy, other, paired, real, reopened, sent, titles, withDecoy } from "./made-decoys.js";
+import { decoy, paired, real, reopened, sent, titles, withDecoy } from "./made-decoys.js";
 import { refusing } from "./made-household.js";
 
 /** Counts what the page asks of WebCrypto. */
@@ -248,47 +246,6 @@ export const tests = {
         await reopened(companion, real);
         await eventually(async () => (await titles(companion)).length === 2, "both versions");
         equal(await titles(companion), ["mine (conflict, phone)", "theirs"], "kept");
-        companion.close();
-    },
-
-    async theGateOfAnEarlierVersionGetsItsPlaces() {
-        for (const slot of [0, 1]) {
-            const { companion, household, name } = await paired();
-            const { device } = companion;
-            const { keys, store } = device;
-            const old = await withKey(KeySlots.fresh(), slot, real, keys.rootKey, device.paired.deviceSecret);
-            await leaveEntries(device.hub, old.entry, []);
-            await store.write({
-                facts: { gate: { slots: old.slots.bytes, pinSlot: slot, passkey: null }, ring: await keys.ring.sealed(keys.rootKey), drawers: null },
-            });
-            companion.close();
-            const again = await Companion.open({ name });
-            household.requests = [];
-            await again.unlockWithPIN(real);
-            equal(household.requests.filter(({ route }) => route === "PUT /v1/pin-share").length, 1, "entries that are known");
-            equal(Object.keys(await again.device.store.fact("gate", {})).sort(), ["passkey", "slots"], "nothing says which slot it is");
-            await again.decoy.set(decoy);
-            await again.setPIN(other);
-            await reopened(again, decoy);
-            await reopened(again, other);
-            household.requests = [];
-            await reopened(again, other);
-            equal(household.requests.filter(({ route }) => route === "PUT /v1/pin-share").length, 0, "once");
-            again.close();
-        }
-    },
-
-    async aPasskeyAloneFindsNoPlaceInAnEarlierGate() {
-        const { companion } = await paired();
-        const { keys, store } = companion.device;
-        await companion.addPasskey({ credential: randomBytes(16), salt: randomBytes(32) }, new Uint8Array(32).fill(5));
-        await store.write({ facts: { ring: await keys.ring.sealed(keys.rootKey), drawers: null } });
-        companion.lock();
-        await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
-        equal([await companion.decoy.isSet(), await refusal(() => companion.decoy.set(decoy))], [false, "needsPIN"], "the PIN is asked for");
-        await companion.confirmWithPIN(real);
-        await companion.decoy.set(decoy);
-        await reopened(companion, decoy);
         companion.close();
     },
 

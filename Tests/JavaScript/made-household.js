@@ -139,12 +139,18 @@ export class MadeHousehold {
         if (route === "POST /v1/records") return { outcomes: body.records.map(() => ({ sequence: (this.records.at(-1)?.sequence ?? 0) + 1 })) };
         if (route === "PUT /v1/pin-share") [this.shares, this.failures] = [body.entries, 0];
         if (route === "GET /v1/pin-share") return { failures: this.failures, retryAfterSeconds: 0 };
-        if (route === "POST /v1/pin-share/attempt" || route === "POST /v1/pin-share/replace") {
+        if (route === "POST /v1/pin-share/attempt") {
             const right = this.shares.findLast(({ verifier }) => verifier === body.verifier);
             this.failures = right ? 0 : this.failures + 1;
-            if (!right) return refusing("wrong_pin", 403)();
-            if (!body.entry) return { share: right.share };
-            this.shares = [...this.shares.filter((entry) => entry !== right), body.entry];
+            return right ? { share: right.share } : refusing("wrong_pin", 403)();
+        }
+        if (route === "POST /v1/pin-share/replace") {
+            const { changeSecret, ...changed } = body;
+            const changeHash = base64(await sha256(unbase64(changeSecret)));
+            const old = this.shares.find((entry) => entry.changeHash === changeHash);
+            if (!old) return refusing("not_found", 404)();
+            this.failures = 0;
+            this.shares = [...this.shares.filter((entry) => entry !== old), { ...changed, changeHash }];
         }
         if (route === "GET /v1/stream") return this.streaming(signal);
         return undefined;

@@ -5,7 +5,7 @@ import { KeyRing, ringKind } from "../crypto/ring.js";
 import { KeySlots } from "../crypto/slots.js";
 import { changeDrawer, drawersFact, emptied, openDrawer } from "./drawer.js";
 import { CompanionError } from "./errors.js";
-import { cleared, placeOf, putEntry, triedOf, withKey } from "./gate-place.js";
+import { cleared, placeOf, putEntry, randomEntry, triedOf, withKey } from "./gate-place.js";
 import { gateOf, refusalOf } from "./gate.js";
 import { UnlockedKeys } from "./keys.js";
 import { checkPIN } from "./pin.js";
@@ -33,7 +33,7 @@ export class Decoy {
 
     /**
      * This PIN opens an empty vault from now on, on this device. Killed in between, it opens or is a wrong one, and can be set again.
-     * Throws CompanionError `weakPIN`, `full`, `needsPIN`, `wait`, HubError, HubUnreachable, StoreError.
+     * Throws CompanionError `weakPIN`, `full`, `wait`, HubError, HubUnreachable, StoreError.
      * @param {string} pin
      */
     set(pin) {
@@ -75,14 +75,12 @@ async function setDecoy(device, pin) {
             throw new CompanionError("weakPIN", "This is the PIN that you have already; choose another one.");
         }
         /** @type {import("./gate-place.js").Place} */
-        const its = { slots: own.slots, tried: [tried], spare: rest, decoy: null };
-        await changeDrawer(device, rootKey, async ({ kept }, drawers) => {
-            const marked = { ...own, verifiers: [tried.verifier, ...own.verifiers.filter((verifier) => verifier !== tried.verifier)] };
-            kept.place = { ...kept.place, spare: [marked, ...rest] };
+        const its = { change: own.change, slots: own.slots, tried: [tried], spare: rest, decoy: null };
+        await changeDrawer(device, rootKey, async (_, drawers) => {
             const filled = await putInto(drawers, own.drawer, { ring, kept: { place: its } }, decoyKey);
             return { facts: { [drawersFact]: filled, gate: { ...gate, slots: made.slots.bytes } } };
         });
-        await putEntry(device, own.verifiers, made.entry);
+        await putEntry(device, own.change, made.entry);
         wipe(made.entry.share);
         await changeDrawer(device, rootKey, ({ kept }) => {
             kept.place = { ...kept.place, spare: [], decoy: { rootKey: base64(decoyKey) } };
@@ -105,7 +103,7 @@ async function decoysFrom(device, rootKey) {
     const { index, content } = await openDrawer(device.store, rootKey);
     /** @type {import("./gate-place.js").Place} */
     const place = content.kept.place;
-    const own = { verifiers: place.tried.map(({ verifier }) => verifier), slots: place.slots, drawer: index, isUsed: true };
+    const own = { change: place.change, slots: place.slots, drawer: index, isUsed: true };
     const inner = place.decoy ? await decoysFrom(device, unbase64(place.decoy.rootKey)) : { places: [], keys: [] };
     const keys = await UnlockedKeys.from(device.paired.household, rootKey, content.ring);
     return { places: [own, ...inner.places, ...place.spare.map((spare) => ({ ...spare, isUsed: false }))], keys: [...inner.keys, keys] };
@@ -122,18 +120,8 @@ async function removeDecoy(device) {
         const { places, keys } = await decoysFrom(device, unbase64(place.decoy.rootKey));
         opened = keys;
         /** @type {Spare[]} */
-        const spare = [];
-        for (const { isUsed, verifiers, slots, drawer } of places) {
-            const entry = { verifier: randomBytes(32), share: randomBytes(32) };
-            // One that was begun before has been replaced already.
-            const begun = place.spare.find((one) => one.drawer === drawer)?.verifiers ?? [];
-            const before = [...new Set([...begun, ...verifiers])];
-            spare.push({ verifiers: isUsed ? [base64(entry.verifier), ...before] : verifiers, slots, drawer });
-            if (!isUsed) continue;
-            await changeDrawer(device, rootKey, ({ kept }) => void (kept.place = { ...kept.place, spare: [...spare] }));
-            await putEntry(device, before, entry);
-            spare[spare.length - 1].verifiers = [base64(entry.verifier)];
-        }
+        const spare = places.map(({ change, slots, drawer }) => ({ change, slots, drawer }));
+        for (const { isUsed, change } of places) if (isUsed) await putEntry(device, change, randomEntry());
         const waiting = (await Promise.all(keys.map((one) => tombstonesOf(device, one)))).flat();
         await changeDrawer(device, rootKey, async ({ kept }, drawers) => {
             kept.place = { ...kept.place, spare, decoy: null };

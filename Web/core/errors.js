@@ -1,11 +1,11 @@
 /**
  * `locked`: open the gate first. `wrongPIN`, `wait` (`retryAfterSeconds` says how long), `pairAgain`: what the gate says.
- * `noPasskey`: the passkey opens nothing here. `weakPIN`. `needsPIN`: a passkey opened it, and the PIN has to. `alreadyPaired`, `refused` (by the owner), `tooLate`, `untrusted`
+ * `noPasskey`: the passkey opens nothing here. `weakPIN`. `alreadyPaired`, `refused` (by the owner), `tooLate`, `untrusted`
  * (the hub served what it must not): pairing. `noKey`: this device was not given the key. `notFound`. `noAnswer`: of a computer.
  * `cancelled`, `notSupported`, `noPRF`: what came of asking for a passkey. `noNotifications`: the person or the browser
  * refuses them. `noPush`: the push service does not answer. `notPicture`: a file that can't be kept as a photo. `tooLarge`: for
  * where it should go. `otherHub`, `full`: shared vaults.
- * @typedef {"locked" | "wrongPIN" | "wait" | "pairAgain" | "noPasskey" | "weakPIN" | "needsPIN" | "alreadyPaired" | "refused" | "tooLate"
+ * @typedef {"locked" | "wrongPIN" | "wait" | "pairAgain" | "noPasskey" | "weakPIN" | "alreadyPaired" | "refused" | "tooLate"
  *   | "untrusted" | "noKey" | "notFound" | "noAnswer" | "notPaired" | "cancelled" | "notSupported" | "noPRF"
  *   | "noNotifications" | "noPush" | "notPicture" | "tooLarge" | "otherHub" | "full"} CompanionErrorCode
  */

@@ -2,7 +2,7 @@
 // in its drawer; of the others it knows nothing. docs/formats.md, "A companion".
 import { base64, randomBytes, unbase64, utf8, wipe } from "../crypto/bytes.js";
 import { drawerCount } from "../crypto/drawers.js";
-import { hkdf } from "../crypto/primitives.js";
+import { hkdf, sha256 } from "../crypto/primitives.js";
 import { KeySlots } from "../crypto/slots.js";
 import { HubError } from "../protocol/errors.js";
 import { anyOf, changeDrawer, openDrawer } from "./drawer.js";
@@ -15,12 +15,12 @@ import { CompanionError } from "./errors.js";
  * @typedef {{ verifier: string, slot: number }} Tried
  */
 /**
- * Room for another PIN. `verifiers` (base64): one of them is at the hub.
- * @typedef {{ verifiers: string[], slots: number[], drawer: number }} Spare
+ * Room for another PIN. `change` (base64): the secret that replaces its entry at the hub.
+ * @typedef {{ change: string, slots: number[], drawer: number }} Spare
  */
 /**
  * `decoy`: the root key (base64) of the PIN that was set from here.
- * @typedef {{ slots: number[], tried: Tried[], spare: Spare[], decoy: { rootKey: string } | null }} Place
+ * @typedef {{ change: string, slots: number[], tried: Tried[], spare: Spare[], decoy: { rootKey: string } | null }} Place
  */
 
 const shareEntries = 4;
@@ -48,52 +48,44 @@ export const verifierOf = (stretched, deviceSecret) => hkdf(stretched, deviceSec
 export const triedOf = ({ verifier }, slot) => ({ verifier: base64(verifier), slot });
 
 /**
- * Places for a first PIN and those that may follow; what it has already stays.
- * @param {{ slot?: number, drawer?: number }} [has]
+ * Places for a first PIN and those that may follow.
  * @returns {{ place: Place, slots: number[], drawer: number }}
  */
-export function firstPlace(has = {}) {
-    /** @param {number} count @param {number | undefined} first */
-    const order = (count, first) => {
-        const all = shuffled(Array.from({ length: count }, (_, index) => index));
-        return first === undefined ? all : [first, ...all.filter((one) => one !== first)];
-    };
-    const [slots, drawers] = [order(pinSlots, has.slot), order(drawerCount, has.drawer)];
+export function firstPlace() {
+    /** @param {number} count */
+    const order = (count) => shuffled(Array.from({ length: count }, (_, index) => index));
+    const [slots, drawers] = [order(pinSlots), order(drawerCount)];
     const spare = drawers.slice(1).map((drawer, index) => ({
-        verifiers: [base64(randomBytes(32))], slots: slots.slice(2 * index + 2, 2 * index + 4), drawer,
+        change: base64(randomBytes(32)), slots: slots.slice(2 * index + 2, 2 * index + 4), drawer,
     }));
     const own = slots.slice(0, 2);
-    return { place: { slots: own, tried: [], spare, decoy: null }, slots: own, drawer: drawers[0] };
+    return { place: { change: base64(randomBytes(32)), slots: own, tried: [], spare, decoy: null }, slots: own, drawer: drawers[0] };
 }
 
+/** One that no PIN fits. */
+export const randomEntry = () => ({ verifier: randomBytes(32), share: randomBytes(32) });
+
 /**
- * Puts a PIN's entry at the hub, always four in any order; those that are spare are found again by their verifiers.
+ * Puts a PIN's entry at the hub, always four in any order; each is found again by the secret that changes it.
  * @param {import("../protocol/client.js").HubClient} hub
  * @param {Entry} entry
- * @param {Spare[]} spare
+ * @param {Place} place
  */
-export async function leaveEntries(hub, entry, spare) {
-    const entries = [entry, ...spare.map(({ verifiers }) => ({ verifier: unbase64(verifiers[0]), share: randomBytes(32) }))];
-    while (entries.length < shareEntries) entries.push({ verifier: randomBytes(32), share: randomBytes(32) });
-    await hub.setPINShare(shuffled(entries));
+export async function leaveEntries(hub, entry, { change, spare }) {
+    const secrets = [change, ...spare.map((one) => one.change)].map(unbase64);
+    while (secrets.length < shareEntries) secrets.push(randomBytes(32));
+    const entries = secrets.map(async (secret, index) => (
+        { ...(index === 0 ? entry : randomEntry()), changeHash: await sha256(secret) }));
+    await hub.setPINShare(shuffled(await Promise.all(entries)));
 }
 
 /**
- * Puts an entry in the place of the one that has one of these verifiers. Throws HubError `wrong_pin` where none has.
+ * Puts an entry in the place of the one that this secret changes; again, where an answer was lost.
  * @param {Device} device
- * @param {string[]} verifiers base64
+ * @param {string} change base64
  * @param {Entry} entry
  */
-export async function putEntry(device, verifiers, entry) {
-    for (const [index, verifier] of verifiers.entries()) {
-        try {
-            return await device.hub.replacePIN(unbase64(verifier), entry);
-        } catch (error) {
-            const isLast = index === verifiers.length - 1;
-            if (isLast || !(error instanceof HubError) || error.code !== "wrong_pin") throw error;
-        }
-    }
-}
+export const putEntry = (device, change, entry) => device.hub.replacePIN(unbase64(change), entry);
 
 /**
  * A block with the root key behind this PIN, in this slot.
@@ -124,7 +116,7 @@ export function cleared(gate, slots) {
 }
 
 /**
- * Of whoever has this root key. Throws CompanionError `needsPIN` where an earlier version set the PIN and it was not typed since.
+ * Of whoever has this root key.
  * @param {Device} device
  * @param {Uint8Array} rootKey
  * @returns {Promise<Place>}
@@ -132,13 +124,12 @@ export function cleared(gate, slots) {
 export async function placeOf(device, rootKey) {
     const { content } = await openDrawer(device.store, rootKey);
     content.ring.wipe();
-    if (!content.kept.place) throw new CompanionError("needsPIN", "Lock AppLocker, open it with the PIN, then try again.");
     return content.kept.place;
 }
 
 /**
  * The slot and the verifier that are in use, after the hub was asked where a change was interrupted. Throws CompanionError
- * `needsPIN`, HubError, HubUnreachable.
+ * `pairAgain`, HubError, HubUnreachable.
  * @param {Device} device
  * @param {Uint8Array} rootKey
  * @returns {Promise<{ place: Place, tried: Tried }>}

@@ -40,7 +40,8 @@ export async function setFirstPIN(device, facts, keys, roster, pin) {
     const first = firstPlace();
     const { slots, entry } = await withKey(KeySlots.fresh(), first.slots[0], pin, keys.rootKey, facts.deviceSecret);
     const place = { ...first.place, tried: [triedOf(entry, first.slots[0])] };
-    await leaveEntries(new HubClient(facts.hub, facts.token, device.time), entry, place.spare);
+    const hub = new HubClient(facts.hub, facts.token, device.time);
+    await leaveEntries(hub, entry, place);
     wipe(entry.share);
     const drawers = await firstDrawers({ ring: keys.ring, kept: { place } }, keys.rootKey, first.drawer);
     keys.drawer = first.drawer;
@@ -49,6 +50,8 @@ export async function setFirstPIN(device, facts, keys, roster, pin) {
     await device.store.write({
         facts: { device: facts, gate, roster, ...drawers, unfinished: null }, keys: await statusKeysOf(keys.ring, facts.household),
     });
+    // From its first right PIN on the hub replaces nothing for a token alone; where this is lost, the first opening does it.
+    await hub.attemptPIN(entry.verifier).then(wipe, () => {});
 }
 
 /** @param {Device} device @returns {Promise<Gate>} */
@@ -72,7 +75,7 @@ async function openWith(device, gate, kek) {
     const { content, index } = await openDrawer(device.store, found.rootKey);
     const keys = await UnlockedKeys.from(device.paired.household, found.rootKey, content.ring);
     keys.drawer = index;
-    return { keys, slot: found.slot, isPlaced: content.kept.place !== undefined };
+    return keys;
 }
 
 /**
@@ -96,27 +99,9 @@ async function keysByPIN(device, pin) {
     const kek = await slots.kek(stretched, share);
     wipe(stretched);
     const opened = await openWith(device, gate, kek);
-    if (!opened) throw new CompanionError("pairAgain", "The hub gave another share than this PIN's; pair this device again.");
-    // As earlier versions left it: one PIN, and nobody knew what else the hub has.
-    if (!opened.isPlaced) await settlePlace(device, opened, { verifier, share });
     wipe(share);
-    return opened.keys;
-}
-
-/**
- * Finds places for the PIN that there is and for others, once. Killed in between, it is done at the next opening.
- * @param {Device} device
- * @param {{ keys: UnlockedKeys, slot: number }} opened
- * @param {{ verifier: Uint8Array, share: Uint8Array }} entry
- */
-async function settlePlace(device, { keys, slot }, entry) {
-    await changeDrawer(device, keys.rootKey, async ({ kept }, _, index) => {
-        const { place } = firstPlace({ slot, drawer: index });
-        await leaveEntries(device.hub, entry, place.spare);
-        kept.place = { ...place, tried: [triedOf(entry, slot)] };
-        const { slots, passkey } = await gateOf(device);
-        return { facts: { gate: { slots, passkey } } };
-    });
+    if (!opened) throw new CompanionError("pairAgain", "The hub gave another share than this PIN's; pair this device again.");
+    return opened;
 }
 
 /**
@@ -129,7 +114,7 @@ async function keysByPasskey(device, output) {
     wipe(output);
     const opened = await openWith(device, await gateOf(device), kek);
     if (!opened) throw new CompanionError("noPasskey", "This passkey does not open AppLocker here; use the PIN.");
-    return opened.keys;
+    return opened;
 }
 
 /**
@@ -198,7 +183,7 @@ export function refusalOf(error) {
 
 /**
  * The PIN of whoever opened the gate; another one that opens something else stays as it is. Killed in between, either the old PIN
- * opens or the new one. Throws CompanionError `weakPIN`, `needsPIN`, `wait`, HubError, HubUnreachable, StoreError.
+ * opens or the new one. Throws CompanionError `weakPIN`, `pairAgain`, `wait`, HubError, HubUnreachable, StoreError.
  * @param {Device} device
  * @param {string} pin
  */
@@ -218,7 +203,7 @@ export async function changePIN(device, pin) {
             kept.place = { ...kept.place, tried: [tried, old] };
             return { facts: { gate: { ...gate, slots: made.slots.bytes } } };
         });
-        await putEntry(device, [old.verifier], made.entry);
+        await putEntry(device, place.change, made.entry);
         wipe(made.entry.share);
         await changeDrawer(device, rootKey, async ({ kept }) => {
             kept.place = { ...kept.place, tried: [tried] };

@@ -309,12 +309,13 @@ export class HubClient {
     // PIN share and push
 
     /**
-     * Always four entries.
-     * @param {{ verifier: Uint8Array, share: Uint8Array }[]} entries
+     * Always four entries. Throws HubError `conflict` once a PIN of those that are there was right.
+     * @param {{ verifier: Uint8Array, share: Uint8Array, changeHash: Uint8Array }[]} entries
      */
     setPINShare(entries) {
         const body = {
-            entries: entries.map(({ verifier, share }) => ({ verifier: base64(verifier), share: base64(share) })),
+            entries: entries.map(({ verifier, share, changeHash }) => (
+                { verifier: base64(verifier), share: base64(share), changeHash: base64(changeHash) })),
         };
         return this.#tell("PUT", "/v1/pin-share", { body });
     }
@@ -322,10 +323,6 @@ export class HubClient {
     /** @returns {Promise<PINShareState>} */
     pinShare() {
         return this.#call("GET", "/v1/pin-share");
-    }
-
-    removePINShare() {
-        return this.#tell("DELETE", "/v1/pin-share");
     }
 
     /**
@@ -341,13 +338,13 @@ export class HubClient {
     }
 
     /**
-     * Another entry in the place of the one that this verifier fits; the others stay. Counted as an attempt with it. Throws HubError
-     * `wrong_pin`, `too_many`, `gone`.
-     * @param {Uint8Array} verifier
+     * Another entry in the place of the one that this secret changes, which goes on to change it; the others stay. Throws HubError
+     * `not_found`, `gone`.
+     * @param {Uint8Array} changeSecret
      * @param {{ verifier: Uint8Array, share: Uint8Array }} entry
      */
-    replacePIN(verifier, entry) {
-        const body = { verifier: base64(verifier), entry: { verifier: base64(entry.verifier), share: base64(entry.share) } };
+    replacePIN(changeSecret, { verifier, share }) {
+        const body = { changeSecret: base64(changeSecret), verifier: base64(verifier), share: base64(share) };
         return this.#tell("POST", "/v1/pin-share/replace", { body });
     }
 
