@@ -164,12 +164,12 @@ targets += module("WebPush", [crypto], tests: [crypto])
 targets += module(
     "HubServer",
     [
-        "HubStore", "WebPush", "WireProtocol", "CZlib", crypto, hummingbird, hummingbirdCore, httpClient, httpTypes,
-        lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
+        "HubStore", "SealedFormats", "WebPush", "WireProtocol", "CZlib", crypto, hummingbird, hummingbirdCore,
+        httpClient, httpTypes, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
     ],
     tests: [
-        "HubStore", "HubStoreSQLite", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird, httpClient,
-        httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+        "HubStore", "HubStoreSQLite", "SealedFormats", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird,
+        httpClient, httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
     ])
 targets += module(
     "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],

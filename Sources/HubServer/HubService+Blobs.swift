@@ -67,11 +67,13 @@ extension HubService {
         try await metrics.timing("blob") { try await blobs.write([UInt8](request.body), at: offset, of: id) }
         let isComplete = end == size
         if isComplete, try await hash(of: id, size: size) != stored.hash {
-            try await store.advanceBlob(id.blob, of: id.household, from: received, to: 0, isComplete: false)
+            try await store.advanceBlob(
+                id.blob, of: id.household, from: received, to: 0, isComplete: false, at: time.seconds())
             throw HubError(
                 .badRequest, "The blob's bytes don't have the hash that it was begun with. Send it from 0 again.")
         }
-        try await store.advanceBlob(id.blob, of: id.household, from: received, to: end, isComplete: isComplete)
+        try await store.advanceBlob(
+            id.blob, of: id.household, from: received, to: end, isComplete: isComplete, at: time.seconds())
         return try .json(BlobState(size: size, received: end, isComplete: isComplete))
     }
 

@@ -78,6 +78,7 @@ extension HubService {
         for (index, record) in records.enumerated() {
             do {
                 try Check.record(record, from: device)
+                try await authors.check(record, by: device)
                 try await quotas.reserve(UInt64(record.sealed?.count ?? 0), for: device.household)
                 try await checkBlobs(of: record, device.household)
                 var record = record

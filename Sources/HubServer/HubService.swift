@@ -19,6 +19,7 @@ final class HubService: Sendable {
     let pushKey: ApplicationServerKey
     let limits: RequestLimits
     let quotas: Quotas
+    let authors: RecordAuthors
     let busyBlobs = BusyBlobs()
     let logger: Logger
     private let seen = Mutex<[HubID: Int64]>([:])
@@ -38,6 +39,7 @@ final class HubService: Sendable {
         self.pushKey = pushKey
         self.logger = logger
         limits = RequestLimits(configuration.limits, time: time, metrics: metrics)
+        authors = RecordAuthors(store: store)
         quotas = Quotas(store: store, limit: configuration.limits.quotaBytes, time: time)
     }
 

@@ -111,7 +111,7 @@ struct Housekeeping: Service {
             _ = try await store.prune(["commands", "requests"], of: household, writtenBefore: now - Self.day)
             _ = try await store.prune([], of: household, writtenBefore: now - 90 * Self.day)
         }
-        let garbage = try await store.collectGarbage(begunBefore: now - Self.day)
+        let garbage = try await store.collectGarbage(at: now)
         guard !garbage.isEmpty else { return }
         try await blobs.remove(garbage)
         try await store.forgetGarbage(garbage)

@@ -54,6 +54,10 @@ extension HubError {
             .badRequest,
             "A record has a collection of 1 to 32 characters of a-z and \"-\", a revision from 1 and at most 8 blobs.")
     }
+    package static var farRevision: HubError {
+        HubError(
+            .badRequest, "The record's revision is too far above the one that it replaces; count on from that one.")
+    }
     package static var noPINShare: HubError { HubError(.notFound, "This device has no PIN share at the hub.") }
     package static var badPINShare: HubError {
         HubError(

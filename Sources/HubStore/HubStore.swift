@@ -83,11 +83,13 @@ public protocol HubStore: Sendable {
     func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
     /// Back to 0 where the bytes turned out wrong.
     /// - Throws: `conflict` where `from` is not what is stored or it is complete; `badRequest` beyond its size.
-    func advanceBlob(_ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool) async throws
-    /// Removes what is known of blobs that no record names and that began before the time, of all households.
+    func advanceBlob(
+        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64) async throws
+    /// Removes what is known of blobs that no record names, of all households: a day after they got their last bytes, and
+    /// where a record named them before, as long after it ceased to as the household keeps its events.
     /// - Returns: their ids and those of removed households, for their bytes to be removed. They are returned again until
     ///   `forgetGarbage`, so that nothing stays behind when the hub dies in between.
-    func collectGarbage(begunBefore time: Int64) async throws -> [StoredBlobID]
+    func collectGarbage(at time: Int64) async throws -> [StoredBlobID]
     /// Their bytes are removed.
     func forgetGarbage(_ blobs: [StoredBlobID]) async throws
 

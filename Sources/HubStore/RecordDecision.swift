@@ -15,7 +15,14 @@ package enum RecordDecision: Sendable {
         }
         let replaced = record.replaces ?? record.revision - 1
         guard let stored else {
-            self = replaced == 0 ? .isNext : .refused(HubWriteOutcome(error: .noFirstRevision))
+            self =
+                if replaced != 0 {
+                    .refused(HubWriteOutcome(error: .noFirstRevision))
+                } else if record.revision > Self.largestFirst {
+                    .refused(HubWriteOutcome(error: .farRevision))
+                } else {
+                    .isNext
+                }
             return
         }
         var same = record
@@ -24,11 +31,17 @@ package enum RecordDecision: Sendable {
         if let sequence = stored.sequence, same == stored {
             self = .isStored(sequence: sequence)
         } else if replaced == stored.revision, record.revision > stored.revision {
-            self = .isNext
+            let isNear = record.revision - stored.revision <= Self.largestStep
+            self = isNear ? .isNext : .refused(HubWriteOutcome(error: .farRevision))
         } else {
             self = .refused(HubWriteOutcome(conflict: stored))
         }
     }
+
+    /// A device that was offline skips revisions, and a hub that was set up anew sees only the last: so many, but never so
+    /// many that the numbers could come to an end.
+    private static let largestStep: UInt64 = 1 << 20
+    private static let largestFirst: UInt64 = 1 << 32
 
     /// Whether every store can hold it.
     package static func isWellFormed(_ record: HubRecord) -> Bool {

@@ -43,7 +43,7 @@ extension PostgresHubStore {
             let isHandedOut = try connection.query("SELECT 1 FROM garbage WHERE household = $1 AND blob = $2", name)
             if isHandedOut.first != nil { throw HubError.blobIsRemoved }
             try connection.query(
-                "INSERT INTO blob (household, id, size, hash, begun) VALUES ($1, $2, $3, $4, $5)",
+                "INSERT INTO blob (household, id, size, hash, idle_since) VALUES ($1, $2, $3, $4, $5)",
                 [
                     .integer(totals.number), .id(request.id), .number(request.size), .bytes(request.hash),
                     .integer(time),
@@ -55,7 +55,7 @@ extension PostgresHubStore {
     }
 
     public func advanceBlob(
-        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool
+        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64
     ) async throws {
         try await pool.transaction { connection in
             let number = try LockedHousehold(household, connection).number
@@ -67,15 +67,17 @@ extension PostgresHubStore {
                 throw HubError.blobBounds
             }
             try connection.query(
-                "UPDATE blob SET received = $1, complete = $2 WHERE household = $3 AND id = $4",
-                [.number(to), .flag(isComplete), .integer(number), .id(id)])
+                "UPDATE blob SET received = $1, complete = $2, idle_since = $3 WHERE household = $4 AND id = $5",
+                [.number(to), .flag(isComplete), .integer(time), .integer(number), .id(id)])
         }
     }
 
     /// One transaction for each household that has any.
-    public func collectGarbage(begunBefore time: Int64) async throws -> [StoredBlobID] {
+    public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
         let unnamed = """
-            begun < $1 AND NOT EXISTS (SELECT 1 FROM record_blob
+            idle_since < $1::bigint - 86400 AND (NOT was_named OR idle_since < $1::bigint - 86400 * (
+                SELECT event_days FROM household WHERE household.number = blob.household
+            )) AND NOT EXISTS (SELECT 1 FROM record_blob
                 WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
             """
         let households = try await pool.read { connection in

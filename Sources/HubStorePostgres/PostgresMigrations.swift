@@ -103,10 +103,12 @@ enum PostgresMigrations {
             hash bytea NOT NULL,
             received bigint NOT NULL DEFAULT 0,
             complete boolean NOT NULL DEFAULT false,
-            begun bigint NOT NULL,
+            -- When it was begun, last got bytes, or lost the last record that named it.
+            idle_since bigint NOT NULL,
+            was_named boolean NOT NULL DEFAULT false,
             PRIMARY KEY (household, id)
         );
-        CREATE INDEX blob_begun ON blob (begun);
+        CREATE INDEX blob_idle ON blob (idle_since);
         CREATE TABLE record_blob (
             household bigint NOT NULL REFERENCES household ON DELETE CASCADE,
             blob uuid NOT NULL,

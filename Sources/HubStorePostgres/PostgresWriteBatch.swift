@@ -150,14 +150,26 @@ struct PostgresWriteBatch {
 
     /// Remembers which blobs the records name, and no others.
     private func storeBlobNames() throws {
-        let keys = changed.filter(\.value.hasBlobs).map(\.key)
+        let changes = changed.filter(\.value.hasBlobs)
+        let keys = Array(changes.keys)
         guard !keys.isEmpty else { return }
         try connection.query(
             """
-            DELETE FROM record_blob USING unnest($1::bigint[], $2::text[], $3::uuid[]) AS name (household, collection, id)
-            WHERE record_blob.household = name.household AND record_blob.collection = name.collection
-                AND record_blob.record = name.id
-            """, [.integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id))])
+            WITH name AS (
+                SELECT * FROM unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[])
+                    AS name (household, collection, id, written)
+            ), unnamed AS (
+                DELETE FROM record_blob USING name WHERE record_blob.household = name.household
+                    AND record_blob.collection = name.collection AND record_blob.record = name.id
+                RETURNING record_blob.household, record_blob.blob, name.written
+            )
+            UPDATE blob SET idle_since = unnamed.written, was_named = true FROM unnamed
+            WHERE blob.household = unnamed.household AND blob.id = unnamed.blob
+            """,
+            [
+                .integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id)),
+                .integers(keys.map { changes[$0]?.time ?? 0 }),
+            ])
         let names = keys.flatMap { key in Set(stored[key]?.blobs ?? []).map { (key: key, blob: $0) } }
         try connection.query(
             """

@@ -39,7 +39,7 @@ extension SQLiteHubStore {
             try database.execute(
                 sql: "DELETE FROM garbage WHERE household = ? AND blob = ?", arguments: [household, request.id])
             try database.execute(
-                sql: "INSERT INTO blob (household, id, size, hash, begun) VALUES (?, ?, ?, ?, ?)",
+                sql: "INSERT INTO blob (household, id, size, hash, idle_since) VALUES (?, ?, ?, ?, ?)",
                 arguments: [totals.number, request.id, Int64(request.size), request.hash, time])
             totals.bytes += Int64(request.size)
             try Self.save(totals, in: database)
@@ -48,7 +48,7 @@ extension SQLiteHubStore {
     }
 
     public func advanceBlob(
-        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool
+        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64
     ) async throws {
         try await write { database, _ in
             let number = try Self.household(household, in: database).number
@@ -60,21 +60,22 @@ extension SQLiteHubStore {
                 throw HubError.blobBounds
             }
             try database.execute(
-                sql: "UPDATE blob SET received = ?, complete = ? WHERE household = ? AND id = ?",
-                arguments: [Int64(to), isComplete, number, id])
+                sql: "UPDATE blob SET received = ?, complete = ?, idle_since = ? WHERE household = ? AND id = ?",
+                arguments: [Int64(to), isComplete, time, number, id])
         }
     }
 
-    public func collectGarbage(begunBefore time: Int64) async throws -> [StoredBlobID] {
+    public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
         try await write { database, _ in
             let rows = try Row.fetchAll(
                 database,
                 sql: """
                     SELECT blob.household, household.id AS household_id, blob.id, blob.size FROM blob
                     JOIN household ON household.number = blob.household
-                    WHERE begun < ? AND NOT EXISTS (SELECT 1 FROM record_blob
-                        WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
-                    """, arguments: [time])
+                    WHERE idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400)
+                        AND NOT EXISTS (SELECT 1 FROM record_blob
+                            WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
+                    """, arguments: [time - 86_400, time])
             for row in rows {
                 let (number, household, id): (Int64, HubID, HubID) = (row["household"], row["household_id"], row["id"])
                 let size: Int64 = row["size"]

@@ -41,7 +41,7 @@ extension SQLiteHubStore {
         }
         try put(record, of: household, at: time, sql: stored == nil ? insert : update, in: database)
         if !record.blobs.isEmpty || stored?.blobs.isEmpty == false {
-            try name(record.blobs, by: record, household: household.number, in: database)
+            try name(record.blobs, by: record, at: time, household: household.number, in: database)
         }
         return count(record, instead: stored, of: &household)
     }
@@ -76,7 +76,14 @@ extension SQLiteHubStore {
     }
 
     /// Remembers which blobs the record names, and no others.
-    private static func name(_ blobs: [HubID], by record: HubRecord, household: Int64, in database: Database) throws {
+    private static func name(
+        _ blobs: [HubID], by record: HubRecord, at time: Int64, household: Int64, in database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                UPDATE blob SET idle_since = ?, was_named = 1 WHERE household = ? AND id IN (
+                    SELECT blob FROM record_blob WHERE household = ? AND collection = ? AND record = ?)
+                """, arguments: [time, household, household, record.collection, record.id])
         try database.execute(
             sql: "DELETE FROM record_blob WHERE household = ? AND collection = ? AND record = ?",
             arguments: [household, record.collection, record.id])

@@ -84,10 +84,12 @@ extension SQLiteHubStore {
             hash BLOB NOT NULL,
             received INTEGER NOT NULL DEFAULT 0,
             complete INTEGER NOT NULL DEFAULT 0,
-            begun INTEGER NOT NULL,
+            -- When it was begun, last got bytes, or lost the last record that named it.
+            idle_since INTEGER NOT NULL,
+            was_named INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (household, id)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX blob_begun ON blob (begun);
+        CREATE INDEX blob_idle ON blob (idle_since);
         CREATE TABLE record_blob (
             household INTEGER NOT NULL REFERENCES household ON DELETE CASCADE,
             blob BLOB NOT NULL,

@@ -110,6 +110,12 @@ public struct Roster: Sendable {
         entries.append(bytes)
     }
 
+    /// Whom an entry admits, without a look at the chain: what it says of a key's owner holds, as the id is the key's hash.
+    public static func memberAdmitted(by entry: [UInt8]) -> RosterMember? {
+        guard case .admit(let member)? = (try? RosterEntry(bytes: entry))?.change else { return nil }
+        return member
+    }
+
     public func member(_ id: ItemID) -> RosterMember? { members.first { $0.id == id } }
 
     /// Whether the chain has this entry: a device refuses one that does not have the head it kept.

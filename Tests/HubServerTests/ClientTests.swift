@@ -79,7 +79,7 @@ struct ClientTests {
         }.run { hub in
             _ = try await hub.found()
             func found(_ token: String?, from address: String) async throws -> Int {
-                let device = TestDevice(household: .random(), id: .random(), role: .computer)
+                let device = TestDevice(household: .random(), role: .computer)
                 let request = NewHouseholdRequest(
                     household: device.household, device: device.id, entry: Data([1]), tokenHash: device.tokenHash,
                     registrationToken: token)
@@ -104,7 +104,7 @@ struct ClientTests {
         }.run { hub in
             let member = try await hub.found()
             func found(_ token: Data?) async throws -> Int {
-                let device = TestDevice(household: .random(), id: .random(), role: .computer)
+                let device = TestDevice(household: .random(), role: .computer)
                 let request = NewHouseholdRequest(
                     household: device.household, device: device.id, entry: Data([1]), tokenHash: device.tokenHash)
                 return try await hub.ask(

@@ -26,7 +26,7 @@ struct HouseholdTests {
 
     @Test func foundingTwiceIsAnsweredTheSame() async throws {
         try await HubUnderTest.run { hub in
-            let device = TestDevice(household: .random(), id: .random(), role: .computer)
+            let device = TestDevice(household: .random(), role: .computer)
             var request = NewHouseholdRequest(
                 household: device.household, device: device.id, entry: Data("first".utf8), tokenHash: device.tokenHash)
             for _ in 0..<2 {
@@ -75,7 +75,7 @@ struct HouseholdTests {
     @Test func aDeviceIsPairedByAnInvitationAndTheRoster() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
-            let phone = TestDevice(household: computer.household, id: .random(), role: .companion)
+            let phone = TestDevice(household: computer.household, role: .companion)
             let (id, proof) = (HubID.random(), Data.random(32))
             #expect(
                 try await hub.ask(

@@ -6,6 +6,7 @@ import HubStoreSQLite
 import Logging
 import NIOCore
 import NIOHTTP1
+import SealedFormats
 import Synchronization
 import TestSupport
 import Testing
@@ -172,12 +173,12 @@ final class HubUnderTest: Sendable {
 
     // MARK: Households
 
-    func found(_ household: HubID = .random(), device: HubID = .random()) async throws -> TestDevice {
-        let founder = TestDevice(household: household, id: device, role: .computer)
+    func found(_ household: HubID = .random()) async throws -> TestDevice {
+        let founder = TestDevice(household: household, role: .computer)
         let answer = try await ask(
             .foundHousehold,
             body: NewHouseholdRequest(
-                household: household, device: device, entry: Data("entry 1".utf8), tokenHash: founder.tokenHash))
+                household: household, device: founder.id, entry: founder.entry, tokenHash: founder.tokenHash))
         #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
         return founder
     }
@@ -190,7 +191,7 @@ final class HubUnderTest: Sendable {
     func pair(with computer: TestDevice, role: HubDeviceRole = .companion, admit: Bool = true) async throws
         -> TestDevice
     {
-        let device = TestDevice(household: computer.household, id: .random(), role: role)
+        let device = TestDevice(household: computer.household, role: role)
         let (invitation, proof) = (HubID.random(), Data.random(32))
         let invited = try await ask(
             .invite, token: computer.token,
@@ -202,17 +203,20 @@ final class HubUnderTest: Sendable {
                 proof: proof, device: device.id, role: role, tokenHash: device.tokenHash, sealed: Data("name".utf8)))
         #expect(joined.status == 200)
         if admit {
-            try await append(.admit(device: device.id, role: role, invitation: invitation), by: computer)
+            try await append(
+                .admit(device: device.id, role: role, invitation: invitation), device.entry, by: computer)
         }
         return device
     }
 
     @discardableResult
-    func append(_ change: RosterChange, by computer: TestDevice) async throws -> UInt64 {
+    func append(_ change: WireProtocol.RosterChange, _ entry: Data? = nil, by computer: TestDevice) async throws
+        -> UInt64
+    {
         let number = try await store.household(computer.household).rosterNumber + 1
         let answer = try await ask(
             .appendToRoster, token: computer.token,
-            body: RosterAppendRequest(number: number, entry: Data("entry \(number)".utf8), change: change))
+            body: RosterAppendRequest(number: number, entry: entry ?? Data("entry \(number)".utf8), change: change))
         #expect(answer.status == 204, "\(String(decoding: answer.body, as: UTF8.self))")
         return number
     }
@@ -228,9 +232,14 @@ final class HubUnderTest: Sendable {
 /// A device with its own token, as the hub knows it.
 struct TestDevice: Sendable {
     let household: HubID
-    let id: HubID
     let role: HubDeviceRole
+    let key = DeviceSigningKey()
     let token = Data.random(32)
+
+    var id: HubID { HubID(bytes: key.publicKey.id.bytes)! }
+
+    /// Of a roster, so that the hub has the key.
+    var entry: Data { Data(Roster(founder: key, boxKey: BoxKeyPair().publicKey, at: 0).entries[0]) }
 
     var tokenHash: Data { Data(SHA256.hash(data: token)) }
 
@@ -238,9 +247,24 @@ struct TestDevice: Sendable {
         _ collection: String = "notes", id: HubID = .random(), revision: UInt64 = 1, sealed: Data? = Data.random(64),
         blobs: [HubID] = []
     ) -> HubRecord {
-        HubRecord(
-            collection: collection, id: id, vault: household, revision: revision, epoch: 1, author: self.id,
-            sealed: sealed, blobs: blobs, signature: Data.random(64))
+        signed(
+            HubRecord(
+                collection: collection, id: id, vault: household, revision: revision, epoch: 1, author: self.id,
+                sealed: sealed, blobs: blobs, signature: Data(count: 64)))
+    }
+
+    /// The record as this device signs it, whoever it says its author is.
+    func signed(_ record: HubRecord) -> HubRecord {
+        guard let collection = RecordCollection(rawValue: record.collection) else { return record }
+        var record = record
+        let item = { (id: HubID) in ItemID(bytes: id.bytes)! }
+        let name = RecordName(
+            vault: item(record.vault), collection: collection, id: item(record.id), revision: record.revision)
+        record.signature = Data(
+            RecordSignature.sign(
+                name, epoch: record.epoch, blobs: record.blobs.map(item), sealed: record.sealed.map { [UInt8]($0) },
+                with: key))
+        return record
     }
 }
 

@@ -19,9 +19,7 @@ struct RecordTests {
             var stored = try await hub.ask(.record, path, token: computer.token).decoded(HubRecord.self)
             #expect(stored.sealed == record.sealed && stored.signature == record.signature && stored.sequence == 1)
 
-            record.revision = 2
-            record.sealed = nil
-            record.signature = .random(64)
+            record = computer.record(id: record.id, revision: 2, sealed: nil)
             #expect(try await hub.put(record, by: computer).decoded(HubWriteOutcome.self).sequence == 2)
             stored = try await hub.ask(.record, path, token: computer.token).decoded(HubRecord.self)
             #expect(stored.sealed == nil && stored.revision == 2)
@@ -70,6 +68,7 @@ struct RecordTests {
             func refused(_ code: HubError.Code, _ change: (inout HubRecord) -> Void) async throws {
                 var record = computer.record()
                 change(&record)
+                if record.signature.count == 64 { record = computer.signed(record) }
                 let answer = try await hub.put(record, by: computer)
                 #expect(answer.error?.code == code, "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
             }
@@ -94,6 +93,41 @@ struct RecordTests {
                     headers: [("If-Match", "\"0\"")], body: Data(body.utf8))
                 #expect(answer.error?.code == .badRequest)
             }
+        }
+    }
+
+    /// A copy of a locked phone's storage has its token, and not the key that signs.
+    @Test func aTokenAloneWritesNothing() async throws {
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            let phone = try await hub.pair(with: computer)
+            let other = try await hub.pair(with: computer)
+            let first = phone.record()
+            #expect(try await hub.put(first, by: phone).status == 200)
+            let next = phone.record(id: first.id, revision: 2)
+            var unsigned = next
+            unsigned.signature = .random(64)
+            var copied = next
+            copied.signature = first.signature
+            var tombstone = next
+            tombstone.sealed = nil
+            var elsewhere = next
+            elsewhere.vault = .random()
+            var unnamed = phone.record("photos")
+            unnamed.epoch = 9
+            // Another device's signature, as its own and as the phone's.
+            var strangers = other.record(id: first.id, revision: 2)
+            strangers.author = phone.id
+            for record in [unsigned, copied, tombstone, elsewhere, unnamed, strangers] {
+                #expect(try await hub.put(record, by: phone).error?.code == .forbidden)
+                let many = try await hub.ask(
+                    .writeRecords, token: phone.token, body: HubWriteRequest(records: [record, phone.record()]))
+                let outcomes = try many.decoded(HubWriteAnswer.self).outcomes
+                #expect(outcomes[0].error?.code == .forbidden && outcomes[1].sequence != nil)
+            }
+            let stored = try await hub.ask(.record, ["notes", first.id.description], token: phone.token)
+            #expect(try stored.decoded(HubRecord.self).sealed == first.sealed)
+            #expect(try await hub.put(next, by: phone).status == 200)
         }
     }
 

@@ -12,7 +12,8 @@ extension Conformance {
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 10, hash: .random(32))
             func advance(_ from: UInt64, _ to: UInt64, _ isComplete: Bool = false) async throws {
-                try await store.advanceBlob(request.id, of: household.id, from: from, to: to, isComplete: isComplete)
+                try await store.advanceBlob(
+                    request.id, of: household.id, from: from, to: to, isComplete: isComplete, at: now)
             }
             await expectRefusal(.notFound) { try await advance(0, 1) }
             #expect(try await store.blob(request.id, of: household.id) == nil)
@@ -79,7 +80,7 @@ extension Conformance {
             #expect(try await outcome(record, one.id).error?.code == .badRequest)
             _ = try await store.beginBlob(request, household: one.id, at: now)
             #expect(try await outcome(record, one.id).error?.code == .badRequest)
-            try await store.advanceBlob(request.id, of: one.id, from: 0, to: 2, isComplete: true)
+            try await store.advanceBlob(request.id, of: one.id, from: 0, to: 2, isComplete: true, at: now)
             #expect(try await outcome(record, one.id).sequence == 1)
             #expect(try await outcome(two.record(blobs: [request.id]), two.id).error?.code == .badRequest)
         }
@@ -94,7 +95,8 @@ extension Conformance {
                 let request = NewBlobRequest(id: .random(), size: 100, hash: .random(32))
                 _ = try await store.beginBlob(request, household: household.id, at: now + Int64(index / 3))
                 if index < 2 {
-                    try await store.advanceBlob(request.id, of: household.id, from: 0, to: 100, isComplete: true)
+                    try await store.advanceBlob(
+                        request.id, of: household.id, from: 0, to: 100, isComplete: true, at: now)
                 }
                 blobs.append(request.id)
             }
@@ -103,8 +105,9 @@ extension Conformance {
             _ = try await store.write(
                 [household.record(record, blobs: [blobs[0], blobs[1]])], household: household.id, at: now)
             func garbage(_ index: Int) -> StoredBlobID { StoredBlobID(household: household.id, blob: blobs[index]) }
-            #expect(try await store.collectGarbage(begunBefore: now).isEmpty)
-            for _ in 0..<2 { #expect(try await store.collectGarbage(begunBefore: now + 1) == [garbage(2)]) }
+            let day: Int64 = 86_400
+            #expect(try await store.collectGarbage(at: now + day).isEmpty)
+            for _ in 0..<2 { #expect(try await store.collectGarbage(at: now + day + 1) == [garbage(2)]) }
             #expect(try await store.blob(blobs[2], of: household.id) == nil)
             #expect(try await store.household(household.id).bytes == 100 + 300)
             // Its bytes may be on their way out: nobody writes new ones meanwhile.
@@ -114,14 +117,37 @@ extension Conformance {
             }
             try await store.forgetGarbage([garbage(2)])
             _ = try await store.beginBlob(again, household: household.id, at: now + 9)
-            // A newer revision names one of the two, a tombstone none.
+            // A newer revision names one of the two, a tombstone none. They stay as long as events do, counted from then on.
+            let later = now + 100 * day
             _ = try await store.write(
-                [household.record(record, revision: 2, blobs: [blobs[1]])], household: household.id, at: now)
-            #expect(try await store.collectGarbage(begunBefore: now + 1) == [garbage(0)])
-            try await store.forgetGarbage([garbage(0)])
+                [household.record(record, revision: 2, blobs: [blobs[1]])], household: household.id, at: later)
+            _ = try await store.collectGarbage(at: later + 30 * day)
+            #expect(try await store.blob(blobs[0], of: household.id) != nil)
+            #expect(try await store.collectGarbage(at: later + 30 * day + 1).contains(garbage(0)))
+            #expect(try await store.blob(blobs[0], of: household.id) == nil)
             _ = try await store.write(
-                [household.record(record, revision: 3, bytes: nil)], household: household.id, at: now)
-            #expect(try await store.collectGarbage(begunBefore: now + 1) == [garbage(1)])
+                [household.record(record, revision: 3, bytes: nil)], household: household.id, at: later + 31 * day)
+            try await store.changeHousehold(household.id, eventDays: 7)
+            _ = try await store.collectGarbage(at: later + 38 * day)
+            #expect(try await store.blob(blobs[1], of: household.id) != nil)
+            #expect(try await store.collectGarbage(at: later + 38 * day + 1).contains(garbage(1)))
+            #expect(try await store.blob(blobs[1], of: household.id) == nil)
+        }
+
+        @Test(arguments: StoreKind.allCases)
+        func anUploadThatGoesOnForDaysIsNotCollected(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let request = NewBlobRequest(id: .random(), size: 5, hash: .random(32))
+            _ = try await store.beginBlob(request, household: household.id, at: now)
+            for day: UInt64 in 1...4 {
+                let time = now + Int64(day) * 80_000
+                #expect(try await store.collectGarbage(at: time).isEmpty)
+                try await store.advanceBlob(
+                    request.id, of: household.id, from: day - 1, to: day, isComplete: false, at: time)
+            }
+            #expect(try await store.collectGarbage(at: now + 4 * 80_000 + 86_401).map(\.blob) == [request.id])
         }
 
         @Test(arguments: StoreKind.allCases)
@@ -131,12 +157,12 @@ extension Conformance {
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 1, hash: .random(32))
             _ = try await store.beginBlob(request, household: household.id, at: now)
-            try await store.advanceBlob(request.id, of: household.id, from: 0, to: 1, isComplete: true)
+            try await store.advanceBlob(request.id, of: household.id, from: 0, to: 1, isComplete: true, at: now)
             _ = try await store.write(
                 [household.record(in: "events", blobs: [request.id])], household: household.id, at: now)
-            #expect(try await store.collectGarbage(begunBefore: now + 1).isEmpty)
+            #expect(try await store.collectGarbage(at: now + 86_401).isEmpty)
             #expect(try await store.prune(["events"], of: household.id, writtenBefore: now + 1) == 1)
-            #expect(try await store.collectGarbage(begunBefore: now + 1).map(\.blob) == [request.id])
+            #expect(try await store.collectGarbage(at: now + 86_401).map(\.blob) == [request.id])
             #expect(try await store.household(household.id).bytes == 0)
         }
     }

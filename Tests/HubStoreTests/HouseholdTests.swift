@@ -81,7 +81,7 @@ extension Conformance {
                         NewBlobRequest(id: id, size: 9, hash: .random(32)), household: sample.id, at: now)
                 },
                 { _ = try await store.blob(id, of: sample.id) },
-                { try await store.advanceBlob(id, of: sample.id, from: 0, to: 1, isComplete: false) },
+                { try await store.advanceBlob(id, of: sample.id, from: 0, to: 1, isComplete: false, at: now) },
                 { _ = try await store.pinShare(device: id, household: sample.id) },
                 { _ = try await store.attemptPIN(wrongVerifier, device: id, household: sample.id, at: now) },
                 {
@@ -116,7 +116,7 @@ extension Conformance {
             #expect(try await store.households() == [other.id])
             await expectRefusal(.notFound) { _ = try await store.household(household.id) }
             let garbage = [StoredBlobID(household: household.id, blob: blob)]
-            #expect(try await store.collectGarbage(begunBefore: 0) == garbage)
+            #expect(try await store.collectGarbage(at: 0) == garbage)
             #expect(try await store.household(other.id).records == 1)
             // Founded again, it is empty.
             #expect(try await store.foundHousehold(household.request, at: now))

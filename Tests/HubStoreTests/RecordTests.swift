@@ -15,7 +15,7 @@ extension Conformance {
                 let blob = HubID.random()
                 _ = try await store.beginBlob(
                     NewBlobRequest(id: blob, size: 1, hash: .random(32)), household: household.id, at: now)
-                try await store.advanceBlob(blob, of: household.id, from: 0, to: 1, isComplete: true)
+                try await store.advanceBlob(blob, of: household.id, from: 0, to: 1, isComplete: true, at: now)
                 blobs.append(blob)
             }
             var records = [household.record(blobs: blobs), household.record(bytes: 0), household.record(bytes: nil)]
@@ -72,6 +72,29 @@ extension Conformance {
             let outcomes = try await store.write([household.record(revision: 2)], household: household.id, at: now)
             #expect(outcomes[0].error?.code == .conflict && outcomes[0].conflict == nil)
             #expect(try await store.record("notes", id, of: household.id) == second)
+        }
+
+        /// A record with the last of all revisions could never be replaced.
+        @Test(arguments: StoreKind.allCases)
+        func aRevisionMaySkipSomeButDoesNotJump(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let id = HubID.random()
+            func write(_ revision: UInt64, instead replaced: UInt64) async throws -> HubWriteOutcome {
+                var record = household.record(id, revision: revision)
+                record.replaces = replaced
+                return try await store.write([record], household: household.id, at: now)[0]
+            }
+            for revision: UInt64 in [(1 << 32) + 1, UInt64(Int64.max)] {
+                #expect(try await write(revision, instead: 0).error?.code == .badRequest)
+            }
+            #expect(try await write(7, instead: 0).sequence == 1)
+            for revision: UInt64 in [8 + (1 << 20), UInt64(Int64.max)] {
+                #expect(try await write(revision, instead: 7).error?.code == .badRequest)
+            }
+            #expect(try await write(7 + (1 << 20), instead: 7).sequence == 2)
+            #expect(try await write(8 + (1 << 20), instead: 7 + (1 << 20)).sequence == 3)
         }
 
         @Test(arguments: StoreKind.allCases)

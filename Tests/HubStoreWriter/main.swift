@@ -78,7 +78,8 @@ try await withThrowingTaskGroup(of: Void.self) { group in
                     (from..<from + 5_000).map { byte(id, $0) }, at: UInt64(from),
                     of: StoredBlobID(household: household, blob: id))
                 try await store.advanceBlob(
-                    id, of: household, from: UInt64(from), to: UInt64(from + 5_000), isComplete: from + 5_000 == size)
+                    id, of: household, from: UInt64(from), to: UInt64(from + 5_000), isComplete: from + 5_000 == size,
+                    at: time)
                 say("b \(id) \(from + 5_000)")
             }
             _ = try await store.write([record(randomID(), revision: 1, blobs: [id])], household: household, at: time)
