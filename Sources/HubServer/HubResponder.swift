@@ -52,30 +52,30 @@ struct HubResponder: HTTPResponder {
             trustedProxies: service.configuration.trustedProxies)
         let token = Self.bearerToken(request.headers)
         let device = try await service.admit(route, token: token, from: client)
-        let share = try reserve(route, request.headers)
+        let share = budget.share(of: device?.household)
         defer { withExtendedLifetime(share) {} }
-        let body = try await Self.read(request.body, upTo: route.maximumBodyBytes)
+        let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
         service.limits.count(bytes: body.count, of: device, from: client)
         let read = HubRequest(
             route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
             parameters: try Self.parameters(of: route, path: request.uri.path), device: device, body: body)
         if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
-        return try reply(try await service.respond(to: read))
+        return try reply(try await service.respond(to: read), to: device?.household)
     }
 
-    /// What a large body takes while it is decoded.
-    private func reserve(_ route: HubRoute, _ headers: HTTPFields) throws -> MemoryBudget.Share? {
-        let bytes = headers[.contentLength].flatMap { Int($0) } ?? route.maximumBodyBytes
-        guard bytes > HubRoute.smallBodyBytes else { return nil }
-        return try budget.take(min(bytes, route.maximumBodyBytes) * 3)
-    }
-
-    private static func read(_ body: RequestBody, upTo limit: Int) async throws -> Data {
-        do {
-            return Data(try await body.collect(upTo: limit).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw RequestGuard.bodyTooLong(limit)
+    /// A large body takes three times its size while it is decoded. That is reserved as the bytes come: what a client only
+    /// announces keeps nobody else out.
+    private static func read(
+        _ body: RequestBody, upTo limit: Int, _ share: MemoryBudget.Share
+    ) async throws -> Data {
+        var read = Data()
+        for try await bytes in body {
+            let size = read.count + bytes.readableBytes
+            guard size <= limit else { throw RequestGuard.bodyTooLong(limit) }
+            if size > HubRoute.smallBodyBytes { try share.grow(to: size * 3) }
+            read.append(contentsOf: bytes.readableBytesView)
         }
+        return read
     }
 
     static func bearerToken(_ headers: HTTPFields) -> String? {
@@ -107,9 +107,9 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Answers
 
-    private func reply(_ reply: HubReply) throws -> Response {
+    private func reply(_ reply: HubReply, to household: HubID?) throws -> Response {
         switch reply {
-        case .json(let data): try json(data)
+        case .json(let data): try json(data, to: household)
         case .done: Response(status: .noContent)
         case .text(let text, let type):
             Response(
@@ -119,14 +119,15 @@ struct HubResponder: HTTPResponder {
         }
     }
 
-    private func json(_ data: Data) throws -> Response {
+    private func json(_ data: Data, to household: HubID?) throws -> Response {
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let bytes = ByteBuffer(bytes: data)
         guard data.count > HubRoute.smallBodyBytes else {
             return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
         }
         // Counted until it is written.
-        let share = try budget.take(data.count)
+        let share = budget.share(of: household)
+        try share.grow(to: data.count)
         return Response(
             status: .ok, headers: headers,
             body: .init(contentLength: data.count) { writer in

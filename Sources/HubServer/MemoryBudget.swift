@@ -1,36 +1,67 @@
 import Synchronization
 import WireProtocol
 
-/// What large bodies and answers may take of the memory, all together.
+/// What large bodies and answers may take of the memory: all together, and those of one household.
 final class MemoryBudget: Sendable {
-    private let left: Mutex<Int>
-
-    init(bytes: Int) { left = Mutex(bytes) }
-
-    /// Held for as long as the value lives.
-    final class Share: Sendable {
-        private let budget: MemoryBudget
-        private let bytes: Int
-
-        fileprivate init(_ budget: MemoryBudget, _ bytes: Int) {
-            self.budget = budget
-            self.bytes = bytes
-        }
-
-        deinit { budget.left.withLock { $0 += bytes } }
+    private struct State {
+        var left: Int
+        var used: [HubID: Int] = [:]
     }
 
-    /// - Throws: `HubError` where others have it all.
-    func take(_ bytes: Int) throws -> Share {
-        let isThere = left.withLock { left in
-            guard left >= bytes else { return false }
-            left -= bytes
+    private let state: Mutex<State>
+    /// Of one household.
+    private let largestShare: Int
+
+    /// - Parameter largestShare: of one household; nil: a third, and never less than one request may need.
+    init(bytes: Int, largestShare: Int? = nil) {
+        state = Mutex(State(left: bytes))
+        self.largestShare = largestShare ?? max(bytes / 3, HubRoute.writeRecord.maximumBodyBytes * 3)
+    }
+
+    /// What one request has of it, for as long as the value lives.
+    final class Share: Sendable {
+        private let budget: MemoryBudget
+        private let household: HubID?
+        private let bytes = Mutex(0)
+
+        fileprivate init(_ budget: MemoryBudget, _ household: HubID?) {
+            self.budget = budget
+            self.household = household
+        }
+
+        /// - Throws: `HubError` where others have it all, or this household has its share.
+        func grow(to size: Int) throws {
+            try bytes.withLock { bytes in
+                guard size > bytes else { return }
+                try budget.take(size - bytes, for: household)
+                bytes = size
+            }
+        }
+
+        deinit { budget.giveBack(bytes.withLock { $0 }, of: household) }
+    }
+
+    func share(of household: HubID?) -> Share { Share(self, household) }
+
+    private func take(_ bytes: Int, for household: HubID?) throws {
+        let isThere = state.withLock { state in
+            let used = household.map { state.used[$0, default: 0] } ?? 0
+            guard state.left >= bytes, household == nil || used + bytes <= largestShare else { return false }
+            state.left -= bytes
+            if let household { state.used[household] = used + bytes }
             return true
         }
         guard isThere else {
             throw HubError(
                 .unavailable, "The hub is handling as many large requests as it can. Try again.", retryAfterSeconds: 1)
         }
-        return Share(self, bytes)
+    }
+
+    private func giveBack(_ bytes: Int, of household: HubID?) {
+        state.withLock { state in
+            state.left += bytes
+            guard let household, let used = state.used[household] else { return }
+            state.used[household] = used > bytes ? used - bytes : nil
+        }
     }
 }

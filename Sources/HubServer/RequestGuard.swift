@@ -21,6 +21,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     static let headerTooLong = HubError(
         .tooLarge, "The request's header is longer than \(maximumHeaderBytes) bytes; shorten it.")
 
+    private static let host = HTTPField.Name("Host")!
+    private static let noHost = HubError(
+        .badRequest, "A request has one Host header, no more and no fewer (RFC 9112 section 3.2).")
+
     static func bodyTooLong(_ limit: Int) -> HubError {
         HubError(.tooLarge, "The request's body is longer than \(limit) bytes; shorten it.")
     }
@@ -131,6 +135,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !isRefused, refusal == nil else { return discard(unwrapInboundIn(data), context) }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            // The first one is the authority; another one stays among the fields.
+            guard head.authority?.isEmpty == false, head.headerFields[Self.host] == nil else {
+                return refuseAfterAnswers(Self.noHost, context)
+            }
             let path = (head.path ?? "").prefix { $0 != "?" }
             bodyLimit = HubRoute(method: head.method.rawValue, path: path)?.maximumBodyBytes ?? HubRoute.smallBodyBytes
             bodyBytes = 0
@@ -147,7 +155,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
-            if bodyBytes > bodyLimit { return refuseNow(Self.bodyTooLong(bodyLimit), context) }
+            if bodyBytes > bodyLimit, requests > 0 { return refuseNow(Self.bodyTooLong(bodyLimit), context) }
         case .end:
             isReading = false
             readDeadline?.cancel()
@@ -202,18 +210,23 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        let isEnd: Bool
+        var data = data
+        var isEnd = false
         switch unwrapOutboundIn(data) {
-        case .body(let bytes):
-            writtenSinceCheck += bytes.readableBytes
-            isEnd = false
+        case .body(let bytes): writtenSinceCheck += bytes.readableBytes
         case .end: isEnd = true
-        case .head: isEnd = false
+        case .head(var head):
+            // Answered before all of it has come, as where nobody knows the token: the rest is not wanted.
+            if isReading, requests == 1 {
+                head.headerFields[.connection] = "close"
+                data = wrapOutboundOut(.head(head))
+            }
         }
         context.write(data, promise: promise)
         guard isEnd else { return }
         requests -= 1
-        if requests == 0, let refusal { refuse(refusal, context) }
+        if requests == 0, let refusal { return refuse(refusal, context) }
+        if requests == 0, isReading { stopReading(context) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -278,6 +291,16 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuseNow(_ refusal: HubError, _ context: ChannelHandlerContext) {
         refuse(refusal, context)
         context.fireErrorCaught(RequestCutOff())
+    }
+
+    /// The answer to a request has been written and its body still comes: it is let go by for a moment, and never answered twice.
+    private func stopReading(_ context: ChannelHandlerContext) {
+        isRefused = true
+        readDeadline?.cancel()
+        context.flush()
+        context.fireErrorCaught(RequestCutOff())
+        context.close(mode: .output, promise: nil)
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
     }
 
     private func refuse(_ error: HubError, _ context: ChannelHandlerContext) {

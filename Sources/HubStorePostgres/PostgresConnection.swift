@@ -70,7 +70,8 @@ final class PostgresConnection: @unchecked Sendable {
         let row = try query(
             """
             SELECT current_setting('fsync') = 'on',
-                CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
+                CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+                    THEN set_config('synchronous_commit', 'on', false) END,
                 set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
                 set_config('enable_mergejoin', 'off', false), set_config('jit', 'off', false),
                 set_config('idle_in_transaction_session_timeout', '30s', false)

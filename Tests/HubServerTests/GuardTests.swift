@@ -12,6 +12,9 @@ struct GuardTests {
     @Test func whatIsNoHTTPIsToldSo() async throws {
         try await HubUnderTest.run { hub in
             for (bytes, status) in [
+                ("GET /v1/hub HTTP/1.1\r\n\r\n", "400"), ("GET /v1/hub HTTP/1.1\r\nHost:\r\n\r\n", "400"),
+                ("GET /v1/hub HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+                ("GET /v1/hub HTTP/1.1\r\nHost: a\r\nX: 1\r\nhost: a\r\n\r\n", "400"),
                 ("hello\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "400"),
                 ("GET /v1/hub HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "x", count: 20_000))\r\n\r\n", "431"),
                 ("GET /v1/hub HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", "400"),
@@ -27,6 +30,24 @@ struct GuardTests {
                 #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(bytes.prefix(60)) → \(answer.prefix(80))")
             }
             #expect(try await hub.ask(.health).status == 200)
+        }
+    }
+
+    /// The token is refused before the body has come, which then is neither read in full nor refused once more.
+    @Test func aRefusedRequestIsAnsweredOnce() async throws {
+        try await HubUnderTest.run { hub in
+            let port = hub.port
+            let answer = try await onThread {
+                let client = try RawClient(port: port)
+                client.send(
+                    "PUT /v1/records/notes/\(HubID.random()) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer x\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n")
+                let piece = Array("100000\r\n".utf8) + [UInt8](repeating: 7, count: 1 << 20) + Array("\r\n".utf8)
+                for _ in 0..<26 where !client.send(piece) { break }
+                return client.readAll()
+            }
+            #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2, "\(answer)")
+            #expect(answer.hasPrefix("HTTP/1.1 401") && answer.lowercased().contains("connection: close"))
         }
     }
 
@@ -74,11 +95,11 @@ struct GuardTests {
             let head =
                 "PATCH /v1/blobs/\(HubID.random())?offset=0 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
                 + "Content-Length: \(BlobState.maximumPiece)\r\n\r\n"
-            // Two of them take 24 MiB while they are read; the third has to come later.
+            // Two of them have taken 24 MiB when all but a byte has come; the third has to come later.
             func begin() throws -> RawClient {
                 let client = try RawClient(port: port)
                 client.send(head)
-                client.send([UInt8](repeating: 7, count: 1 << 20))
+                client.send([UInt8](repeating: 7, count: BlobState.maximumPiece - 1))
                 return client
             }
             var waiting = [try begin(), try begin()]
@@ -88,6 +109,7 @@ struct GuardTests {
                 let answer = try await onThread {
                     let client = try RawClient(port: port)
                     client.send(head)
+                    client.send([UInt8](repeating: 7, count: 3 << 20))
                     return String(decoding: client.read(timeout: 0.3) { !$0.isEmpty }, as: UTF8.self)
                 }
                 return answer.hasPrefix("HTTP/1.1 503")

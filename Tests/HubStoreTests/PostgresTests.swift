@@ -102,11 +102,12 @@ import WireProtocol
         server.discard(database)
     }
 
-    @Test func everyConnectionIsDurableWhateverTheServersDefaultIs() async throws {
+    @Test(arguments: ["off", "local"])
+    func everyConnectionIsDurableWhateverTheServersDefaultIs(_ setting: String) async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let name = try #require(database.split(separator: "=").last)
-        try await server.psql(database, "ALTER DATABASE \(name) SET synchronous_commit = off")
+        try await server.psql(database, "ALTER DATABASE \(name) SET synchronous_commit = \(setting)")
         let store = try await open(database)
         let level = try await store.pool.read { try $0.query("SHOW synchronous_commit").first?.text(0) }
         #expect(level == "on")
