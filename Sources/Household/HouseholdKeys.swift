@@ -12,8 +12,10 @@ extension Roster {
     /// another one, the number after the last; else in the next block of 256 the place in which the computer came.
     ///
     /// - Parameter current: the newest that it knows.
+    /// - Returns: the last of all epochs where none is left: a key under it is refused as another one than the known.
     public func nextStatusEpoch(after current: UInt32, by computer: ItemID) -> UInt32 {
         let computers = history.filter { $0.kind == .admit && $0.role == .computer }.map(\.device)
+        guard current < UInt32.max - 511 else { return .max }
         guard computers.count > 1, let place = computers.firstIndex(of: computer) else { return current + 1 }
         return (current / 256 + 1) * 256 + UInt32(place % 256)
     }

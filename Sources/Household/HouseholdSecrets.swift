@@ -41,14 +41,31 @@ public struct HouseholdSecrets: Sendable {
     /// Of the newest status key; 0 before there is one.
     public var epoch: UInt32 { ring.current(.status, vault: household)?.epoch ?? 0 }
 
+    /// How far a status key's epoch may be above the newest that is known: 256 revocations of a household with several
+    /// computers. With the most keys that a ring holds, epochs never come to their end.
+    public static let largestEpochStep: UInt32 = 1 << 16
+    private static let largestFirstEpoch: UInt32 = 1 << 31
+
     /// Takes keys over; the same ones again change nothing.
-    /// - Throws: `RecordRefusal.unreadable` where a key is not the one that is known under its epoch.
+    /// - Throws: `RecordRefusal.unreadable` where a key is not the one that is known under its epoch, an epoch jumps, or there
+    ///   are more keys than a ring holds.
     public mutating func add(_ keys: KeyRing) throws(RecordRefusal) {
+        let newest = epoch
+        let farthest =
+            newest == 0
+            ? Self.largestFirstEpoch
+            : newest.addingReportingOverflow(Self.largestEpochStep)
+                .partialValue
+        var fresh = 0
         for entry in keys.entries {
-            if let known = ring.key(entry.kind, vault: entry.vault, epoch: entry.epoch), known != entry.key {
-                throw .unreadable
+            if let known = ring.key(entry.kind, vault: entry.vault, epoch: entry.epoch) {
+                guard known == entry.key else { throw .unreadable }
+                continue
             }
+            fresh += 1
+            guard entry.kind != .status || entry.epoch <= max(newest, farthest) else { throw .unreadable }
         }
+        guard ring.entries.count + fresh <= KeyRing.maximumEntries else { throw .unreadable }
         ring = KeyRing(ring.entries + keys.entries)
     }
 

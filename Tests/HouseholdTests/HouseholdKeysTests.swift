@@ -48,6 +48,32 @@ import Testing
         #expect(roster.nextStatusEpoch(after: 300, by: one) == 512)
     }
 
+    /// What another computer gives may be anything: it is refused, and never ends the process.
+    @Test func keysOfFarEpochsAndTooManyKeysAreRefused() throws {
+        let household = ItemID.random()
+        func status(_ epoch: UInt32) -> KeyRing.Entry {
+            .init(kind: .status, vault: household, epoch: epoch, key: .random(count: 32))
+        }
+        var secrets = HouseholdSecrets(
+            household: household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(), token: .random(count: 32),
+            ring: KeyRing([]))
+        #expect(throws: RecordRefusal.unreadable) { try secrets.add(KeyRing([status(.max)])) }
+        try secrets.add(KeyRing([status(1)]))
+        for epoch: UInt32 in [.max, .max - 300, 2 + HouseholdSecrets.largestEpochStep] {
+            #expect(throws: RecordRefusal.unreadable) { try secrets.add(KeyRing([status(epoch)])) }
+        }
+        try secrets.add(KeyRing([status(1 + HouseholdSecrets.largestEpochStep)]))
+        let many = (1...UInt32(KeyRing.maximumEntries)).map { status(1 + $0) }
+        #expect(throws: RecordRefusal.unreadable) { try secrets.add(KeyRing(many)) }
+        #expect(secrets.epoch == 1 + HouseholdSecrets.largestEpochStep && secrets.ring.entries.count == 2)
+
+        var roster = founded()
+        try admit(second, .computer, by: founder, to: &roster)
+        for current: UInt32 in [.max, .max - 1, .max - 255, .max - 511] {
+            #expect(roster.nextStatusEpoch(after: current, by: founder.publicKey.id) == .max)
+        }
+    }
+
     @Test func aListRemembersWhoCameAndWhoWent() throws {
         var roster = founded()
         try admit(second, .computer, by: founder, to: &roster)
