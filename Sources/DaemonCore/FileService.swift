@@ -47,8 +47,12 @@ public actor FileService {
     /// Newest first.
     public func list(peer: ControlPeer) async throws -> FileList {
         let keys = try await vault.keys(for: peer)
-        let files = try await records.records(in: .files).map { try Self.report($0, Self.content(of: $0, keys)) }
-        return FileList(files: files.sorted { ($0.added, $0.id) > ($1.added, $1.id) })
+        let stored = try await records.records(in: .files)
+        let files = stored.compactMap { record in
+            (try? Self.content(of: record, keys)).map { Self.report(record, $0) }
+        }
+        return FileList(
+            files: files.sorted { ($0.added, $0.id) > ($1.added, $1.id) }, unreadable: stored.count - files.count)
     }
 
     public func add(_ request: AddFileRequest, peer: ControlPeer) async throws -> FileReport {
@@ -142,7 +146,7 @@ public actor FileService {
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
         try await ItemReference(text: reference, kind: "file", command: "applocker file list").find(
             in: records, .files
-        ) { all in try all.filter { try Self.content(of: $0, keys).name == reference } }
+        ) { all in all.filter { (try? Self.content(of: $0, keys))?.name == reference } }
     }
 
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {

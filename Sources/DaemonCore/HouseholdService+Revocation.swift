@@ -186,7 +186,8 @@ extension HouseholdService {
             let sealed = try await store.vaultRecords().filter { $0.name.vault == document.vault }.map(\.epoch)
             epochs[document.vault.description] = max(document.inboxEpoch, sealed.max() ?? 1)
         }
-        epochs = epochs.mapValues { $0 + 1 }
+        // The epochs of records are whatever their authors wrote.
+        epochs = epochs.mapValues { $0 == .max ? .max : $0 + 1 }
         var keys: [KeyRing.Entry] = []
         for (text, epoch) in epochs {
             guard let vault = ItemID(text) else { continue }
@@ -252,26 +253,14 @@ extension HouseholdService {
         }
     }
 
-    /// Every record of every vault as its next revision under the newest keys, by this computer.
+    /// Every record of every vault as its next revision under the newest keys, by this computer. What does not open, as when a
+    /// device wrote nonsense, stays as it is: it must not keep that device from being put out.
     private func resealed(under ring: KeyRing, vault: ItemID) async throws -> [StoredRecord] {
         let keys = VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
         let records = try await store.vaultRecords().filter { ring.current(.vault, vault: $0.name.vault) != nil }
-        return try records.map { record in
-            var body = try keys.open(record)
-            defer { body.withUnsafeMutableBytes { wipe($0) } }
-            let revision = record.name.revision + 1
-            guard record.name.collection == .intruders else {
-                var resealed = try keys.seal(
-                    body, record.name.collection, record.name.id, revision: revision, in: record.name.vault)
-                resealed.blobs = record.blobs
-                return resealed
-            }
-            guard let inbox = ring.current(.inbox, vault: record.name.vault) else { return record }
-            var name = record.name
-            name.revision = revision
-            let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
-            return StoredRecord(
-                name: name, epoch: inbox.epoch, author: keys.device, sealed: box, blobs: record.blobs)
+        return try records.compactMap { record in
+            guard record.name.revision < UInt64(Int64.max) else { return nil }
+            return try keys.resealed(record, revision: record.name.revision + 1)
         }
     }
 

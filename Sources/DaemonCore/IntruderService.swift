@@ -134,8 +134,13 @@ public actor IntruderService {
     /// Newest first.
     public func list(peer: ControlPeer) async throws -> IntruderList {
         let keys = try await vault.keys(for: peer)
-        let reports = try await records.records(in: .intruders).map { try Self.report($0, Self.content(of: $0, keys)) }
-        return IntruderList(intruders: reports.sorted { ($0.time, $0.id) > ($1.time, $1.id) })
+        let stored = try await records.records(in: .intruders)
+        let reports = stored.compactMap { record in
+            (try? Self.content(of: record, keys)).map { Self.report(record, $0) }
+        }
+        return IntruderList(
+            intruders: reports.sorted { ($0.time, $0.id) > ($1.time, $1.id) },
+            unreadable: stored.count - reports.count)
     }
 
     public func read(_ reference: String, peer: ControlPeer) async throws -> IntruderPhoto {

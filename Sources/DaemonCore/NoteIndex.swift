@@ -39,6 +39,8 @@ actor NoteIndex {
     init(maximumTextBytes: Int = 32 << 20) { self.maximumTextBytes = maximumTextBytes }
 
     private var notes: [ItemID: Note] = [:]
+    /// Revisions that don't open: whoever wrote one must not keep the others from being listed.
+    private var unreadable: [ItemID: UInt64] = [:]
     private var textBytes = 0
     var isEmpty: Bool { notes.isEmpty }
     /// The last refresh that began: the next waits for it.
@@ -56,8 +58,9 @@ actor NoteIndex {
     }
 
     /// Every note as it is stored now. What somebody else's call is opening is waited for, not opened again.
-    /// - Throws: `ControlError` with `vaultLocked`; what the store and the opening of a record throw.
-    func current(in records: any RecordStore, _ keys: VaultKeys) async throws -> [Note] {
+    /// - Returns: those that open, and how many do not.
+    /// - Throws: `ControlError` with `vaultLocked`; what the store throws.
+    func current(in records: any RecordStore, _ keys: VaultKeys) async throws -> (notes: [Note], unreadable: Int) {
         let previous = refreshing
         let refresh = Task {
             _ = await previous?.result
@@ -65,7 +68,7 @@ actor NoteIndex {
         }
         refreshing = refresh
         try await refresh.value
-        return Array(notes.values)
+        return (Array(notes.values), unreadable.count)
     }
 
     private func refresh(_ records: any RecordStore, _ keys: VaultKeys) async throws {
@@ -74,7 +77,8 @@ actor NoteIndex {
             textBytes -= note.searchable?.count ?? 0
             notes[id] = nil
         }
-        let missing = revisions.filter { notes[$0.key] == nil }.map(\.key)
+        unreadable = unreadable.filter { revisions[$0.key] == $0.value }
+        let missing = revisions.filter { notes[$0.key] == nil && unreadable[$0.key] == nil }.map(\.key)
         guard !missing.isEmpty else { return }
         let stored = try await records.records(in: .notes, ids: missing)
         let room = max(0, maximumTextBytes - textBytes)
@@ -84,7 +88,12 @@ actor NoteIndex {
             notes[note.name.id] = note
             textBytes += note.searchable?.count ?? 0
         }
+        for record in stored where notes[record.name.id] == nil { unreadable[record.name.id] = record.name.revision }
     }
+
+    private typealias Entry = (
+        name: RecordName, created: Double, modified: Double, size: Int, title: Range<Int>, searchable: Range<Int>?
+    )
 
     /// Opens records and puts what they say on one page.
     private nonisolated func page(
@@ -94,9 +103,9 @@ actor NoteIndex {
         defer { bytes.withUnsafeMutableBytes { wipe($0) } }
         bytes.reserveCapacity(min(room, records.reduce(0) { $0 + ($1.sealed?.count ?? 0) } * 2))
         var kept = 0
-        let entries = try records.map { record in
+        let entries = try records.compactMap { record -> Entry? in
             try checkOpen()
-            let content = try NoteService.content(of: record, keys)
+            guard let content = try? NoteService.content(of: record, keys) else { return nil }
             let title = bytes.count..<(bytes.count + content.title.utf8.count)
             bytes += content.title.utf8
             var searchable: Range<Int>?

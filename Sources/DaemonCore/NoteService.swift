@@ -33,24 +33,27 @@ public actor NoteService {
     /// - Parameter search: words that all have to be in the title or the text; case and accents don't count.
     public func list(search: String?, peer: ControlPeer) async throws -> NoteList {
         let keys = try await vault.keys(for: peer)
-        let found = try await notes(with: search, keys)
+        let (found, unreadable) = try await notes(with: search, keys)
         return NoteList(
-            notes: found.map(Self.report).sorted { ($0.modified, $0.id) > ($1.modified, $1.id) })
+            notes: found.map(Self.report).sorted { ($0.modified, $0.id) > ($1.modified, $1.id) },
+            unreadable: unreadable)
     }
 
-    func notes(with search: String?, _ keys: VaultKeys) async throws -> [NoteIndex.Note] {
+    func notes(
+        with search: String?, _ keys: VaultKeys
+    ) async throws -> (notes: [NoteIndex.Note], unreadable: Int) {
         let words = (search?.split(whereSeparator: \.isWhitespace) ?? []).map { NoteText.folded(String($0)) }
         var found: [NoteIndex.Note] = []
-        for note in try await keys.notes.current(in: records, keys) {
+        let all = try await keys.notes.current(in: records, keys)
+        for note in all.notes {
             if try await matches(note, words, keys) { found.append(note) }
         }
-        return found
+        return (found, all.unreadable)
     }
 
     /// Opens every note ahead of the first list, where the vault is open for this user.
     func prepare(peer: ControlPeer) async {
         guard let keys = try? await vault.keys(for: peer) else { return }
-        // What is wrong with a note is told to whoever lists them.
         _ = try? await keys.notes.current(in: records, keys)
     }
 
@@ -139,7 +142,7 @@ public actor NoteService {
             in: records, .notes
         ) { [records] all in
             let named = Set(
-                try await keys.notes.current(in: records, keys).filter { $0.title == reference }.map(\.name.id))
+                try await keys.notes.current(in: records, keys).notes.filter { $0.title == reference }.map(\.name.id))
             return all.filter { named.contains($0.name.id) }
         }
     }

@@ -183,19 +183,24 @@ extension SyncService {
 
     private func sendOutboxBatch() async throws -> Bool {
         guard let session = await household.session else { return false }
-        let lines = try await store.outbox(limit: 64)
+        let lines = try await store.outbox(limit: 64, but: Set(parked.keys))
         guard !lines.isEmpty else { return false }
         var batch: [(line: OutboxLine, record: HubRecord)] = []
         var (bytes, contentBytes) = (0, UInt64(0))
         for line in lines {
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
             if !batch.isEmpty, bytes > Self.batchBytes || contentBytes > Self.batchContentBytes { break }
-            guard let sent = try await upload(line.record, to: session.hub) else {
-                // Nobody has its content, so nobody could look at it.
-                try await store.acknowledge(line, sequence: 0)
+            do {
+                guard let sent = try await upload(line.record, to: session.hub) else {
+                    // Nobody has its content, so nobody could look at it.
+                    try await store.acknowledge(line, sequence: 0)
+                    continue
+                }
+                contentBytes += sent
+            } catch {
+                try park(line, error)
                 continue
             }
-            contentBytes += sent
             let record = session.secrets.sign(
                 line.record.name, epoch: line.record.epoch, sealed: line.record.sealed,
                 blobs: line.record.sealed == nil ? [] : line.record.blobs, replaces: line.replaces)
@@ -208,15 +213,41 @@ extension SyncService {
             if let sequence = outcome.sequence {
                 try await store.acknowledge(entry.line, sequence: sequence)
             } else if let conflict = outcome.conflict {
-                try await settle(entry.line, conflict)
+                do {
+                    try await settle(entry.line, conflict)
+                } catch {
+                    try park(entry.line, error)
+                }
             } else if outcome.error?.code == .conflict {
                 // The hub has nothing of it any more: it is sent as new.
                 try await store.forgetKnown(entry.line.record.name.collection, entry.line.record.name.id)
             } else if let error = outcome.error {
-                throw error
+                try park(entry.line, error)
             }
         }
         return true
+    }
+
+    /// One line that can't be sent waits beside the others, which go on: until the next connection, or for a while.
+    /// - Throws: the error, where it is of the connection or of this computer as a whole.
+    private func park(_ line: OutboxLine, _ error: any Error) throws {
+        switch error {
+        case is CancellationError: throw error
+        case let error as HubUnreachable where error.code != .notUnderstood: throw error
+        case let error as HubError where [.unauthorized, .tooMany, .unavailable].contains(error.code): throw error
+        default: break
+        }
+        parked[line.number] = "A record of \(line.record.name.collection.rawValue): \(ControlError(hub: error).message)"
+        guard parked.count == 1 else { return }
+        Task { [time] in
+            _ = try? await time.sleep(for: .seconds(300))
+            self.unpark()
+        }
+    }
+
+    private func unpark() {
+        parked = [:]
+        outboxSignal.raise()
     }
 
     /// The hub has another revision than this computer thought.
@@ -228,10 +259,34 @@ extension SyncService {
             throw HubUnreachable(.notUnderstood, "The hub answered for another record than it was sent.")
         }
         try await receive([conflict])
+        if try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0 > before { return }
         // Without progress this would be tried for ever.
-        guard try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0 > before else {
-            throw HubUnreachable(.notUnderstood, "The hub refuses a record without a reason that holds.")
+        guard conflict.revision > before, let roster = await household.session?.roster,
+            (try? RecordCheck(roster).check(conflict, known: before)) == nil
+        else { throw HubUnreachable(.notUnderstood, "The hub refuses a record without a reason that holds.") }
+        try await overwrite(line, conflict)
+    }
+
+    /// The hub has a record that nobody takes: of a device that was put out since, or of no device at all. Nothing of it is
+    /// kept, and what waits here takes its place.
+    private func overwrite(_ line: OutboxLine, _ conflict: HubRecord) async throws {
+        var record = line.record
+        if record.name.revision <= conflict.revision {
+            let (next, isTooFar) = conflict.revision.addingReportingOverflow(1)
+            guard !isTooFar, next <= UInt64(Int64.max) else {
+                throw HubError(.conflict, "The record at the hub has the last of all revisions; write it anew.")
+            }
+            if record.sealed == nil {
+                record.name.revision = next
+            } else {
+                guard let resealed = try await household.vault.openKeys()?.resealed(record, revision: next) else {
+                    throw ControlError(.vaultLocked, "It is sent once the vault is open.")
+                }
+                record = resealed
+            }
         }
+        try await store.overwrite(
+            line, as: record, known: KnownRevision(revision: conflict.revision, sequence: conflict.sequence ?? 0))
     }
 
     // MARK: Content

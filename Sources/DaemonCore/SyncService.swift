@@ -52,6 +52,8 @@ actor SyncService {
     var delivered: [HubRecord] = []
     /// Something may wait on disk.
     var hasBacklog = true
+    /// Lines of the outbox that can't be sent just now, by their numbers, and why: one sentence each.
+    var parked: [Int64: String] = [:]
     let queueSignal = Signal()
     let outboxSignal = Signal()
 
@@ -207,6 +209,7 @@ actor SyncService {
 
     private func wentLive() async {
         isConnected = true
+        parked = [:]
         problem = nil
         timesUnknown = 0
         backoff.succeeded()
@@ -325,9 +328,15 @@ actor SyncService {
             url: session?.settings.url, household: session?.roster.household.description,
             device: household.signingKey.publicKey.id.description, connected: isConnected, lastSync: lastSync,
             records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + fresh.count,
-            problem: session == nil ? await household.putOut : problem, refused: refused, misbehaviour: misbehaviour,
+            problem: session == nil ? await household.putOut : problem ?? parkedSentence, refused: refused,
+            misbehaviour: misbehaviour,
             conflicts: try await store.conflicts().count, revoking: await household.revocation?.name,
             joining: await household.joining?.report.sentence)
+    }
+
+    private var parkedSentence: String? {
+        guard let first = parked.min(by: { $0.key < $1.key })?.value else { return nil }
+        return parked.count == 1 ? first : "\(parked.count) records can't be sent. \(first)"
     }
 
     /// This computer got keys of another vault: what was passed over of it is read now.

@@ -64,7 +64,11 @@ public protocol SyncStore: RecordStore {
     /// The hub has records that were queued.
     func unqueue(_ records: [HubRecord]) async throws
     /// Records of vaults that wait, oldest first.
-    func outbox(limit: Int) async throws -> [OutboxLine]
+    /// - Parameter excluded: numbers of lines that are left out.
+    func outbox(limit: Int, but excluded: Set<Int64>) async throws -> [OutboxLine]
+    /// What the hub has of a line's record is replaced, whatever it is: the line's record is this one from now on, unless it
+    /// has changed since.
+    func overwrite(_ line: OutboxLine, as record: StoredRecord, known: KnownRevision) async throws
     /// The hub has this line's record under this sequence number; the line goes unless the record has changed since.
     func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws
     /// The hub has nothing of this record of a vault any more.

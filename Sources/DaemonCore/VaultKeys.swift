@@ -78,6 +78,24 @@ struct VaultKeys: Sendable {
         return StoredRecord(name: name, epoch: entry.epoch, author: device, sealed: envelope.bytes)
     }
 
+    /// The same record as another revision under the newest keys, by this device.
+    /// - Returns: nil where it does not open with these keys.
+    func resealed(_ record: StoredRecord, revision: UInt64) throws -> StoredRecord? {
+        guard var body = try? open(record) else { return nil }
+        defer { body.withUnsafeMutableBytes { wipe($0) } }
+        guard record.name.collection == .intruders else {
+            var resealed = try seal(
+                body, record.name.collection, record.name.id, revision: revision, in: record.name.vault)
+            resealed.blobs = record.blobs
+            return resealed
+        }
+        guard let inbox = ring.current(.inbox, vault: record.name.vault) else { return nil }
+        var name = record.name
+        name.revision = revision
+        let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
+        return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
+    }
+
     /// The body of a record: of an envelope, or of a box to this vault's inbox.
     func open(_ record: StoredRecord) throws -> Data {
         guard let sealed = record.sealed else {

@@ -94,11 +94,12 @@ extension Companion {
         return Note(id: record.id, revision: record.revision, title: note.title, body: note.body)
     }
 
-    /// By title; those of vaults whose keys this device was not given (yet) are left out.
+    /// By title; those of vaults whose keys this device was not given (yet) are left out, and those that don't open.
     public func notes() throws -> [Note] {
         let vaults = Set(secrets.ring.entries.filter { $0.kind == .vault }.map { HubID($0.vault) })
-        return try state.records.values
-            .filter { $0.collection == "notes" && $0.sealed != nil && vaults.contains($0.vault) }.map { try note($0) }
+        return state.records.values
+            .filter { $0.collection == "notes" && $0.sealed != nil && vaults.contains($0.vault) }
+            .compactMap { try? note($0) }
             .sorted { ($0.title, $0.id) < ($1.title, $1.id) }
     }
 

@@ -106,13 +106,14 @@ extension StateDatabase: SyncStore {
         }
     }
 
-    public func outbox(limit: Int) async throws -> [OutboxLine] {
+    public func outbox(limit: Int, but excluded: Set<Int64>) async throws -> [OutboxLine] {
         try await pool.read { database in
-            try Row.fetchAll(
+            let numbers = excluded.sorted().map(String.init).joined(separator: ", ")
+            return try Row.fetchAll(
                 database,
                 sql: """
                     SELECT outbox.number AS number, record.* FROM outbox JOIN record USING (collection, id)
-                    ORDER BY outbox.number LIMIT ?
+                    WHERE outbox.number NOT IN (\(numbers)) ORDER BY outbox.number LIMIT ?
                     """, arguments: [limit]
             ).map { row in
                 let (number, synced): (Int64, Int64) = try (
@@ -127,6 +128,21 @@ extension StateDatabase: SyncStore {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line.number])
             try Self.setSynced(line.record.name, sequence, in: database)
+        }
+    }
+
+    public func overwrite(_ line: OutboxLine, as record: StoredRecord, known: KnownRevision) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?
+                    WHERE collection = ? AND id = ? AND revision = ?
+                    """,
+                arguments: [
+                    Int64(record.name.revision), record.epoch, Data(record.author.bytes),
+                    record.sealed.map { Data($0) }, Int64(known.revision), Int64(known.sequence),
+                    record.name.collection.rawValue, Data(record.name.id.bytes), Int64(line.record.name.revision),
+                ])
         }
     }
 

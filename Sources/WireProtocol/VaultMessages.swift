@@ -83,7 +83,12 @@ public struct NoteReport: Codable, Equatable, Sendable {
 /// `GET /v1/notes?search=TEXT`, newest first.
 public struct NoteList: Codable, Equatable, Sendable {
     public var notes: [NoteReport]
-    public init(notes: [NoteReport]) { self.notes = notes }
+    /// Those that can't be opened with the keys of their vault.
+    public var unreadable: Int
+    public init(notes: [NoteReport], unreadable: Int = 0) {
+        self.notes = notes
+        self.unreadable = unreadable
+    }
 }
 
 /// `GET /v1/notes/{note}`.
@@ -147,7 +152,12 @@ public struct FileReport: Codable, Equatable, Sendable {
 /// `GET /v1/files`, newest first.
 public struct FileList: Codable, Equatable, Sendable {
     public var files: [FileReport]
-    public init(files: [FileReport]) { self.files = files }
+    /// Those that can't be opened with the keys of their vault.
+    public var unreadable: Int
+    public init(files: [FileReport], unreadable: Int = 0) {
+        self.files = files
+        self.unreadable = unreadable
+    }
 }
 
 /// `POST /v1/files`: the record of a file whose sealed content was put as blob `id` before.
@@ -219,7 +229,12 @@ public struct IntruderReport: Codable, Equatable, Sendable {
 /// `GET /v1/intruders`, newest first.
 public struct IntruderList: Codable, Equatable, Sendable {
     public var intruders: [IntruderReport]
-    public init(intruders: [IntruderReport]) { self.intruders = intruders }
+    /// Those that can't be opened with the keys of their vault.
+    public var unreadable: Int
+    public init(intruders: [IntruderReport], unreadable: Int = 0) {
+        self.intruders = intruders
+        self.unreadable = unreadable
+    }
 }
 
 /// `GET /v1/intruders/{intruder}`.

@@ -130,10 +130,10 @@ private let wrong = SecretBytes(utf8: "wrong")
         }
         var keys = try await world.sealed.vault.keys(for: alice)
         keys.notes = NoteIndex(maximumTextBytes: 4_000)
-        let all = try await world.sealed.notes.notes(with: nil, keys)
+        let all = try await world.sealed.notes.notes(with: nil, keys).notes
         let unknown = all.filter { $0.contains([Array("needle".utf8)]) == nil }
         #expect(all.count == 20 && (14...18).contains(unknown.count))
-        let found = try await world.sealed.notes.notes(with: "needle1", keys)
+        let found = try await world.sealed.notes.notes(with: "needle1", keys).notes
         #expect(found.map(\.title).sorted() == (["1"] + (10...19).map(String.init)).sorted())
     }
 

@@ -117,6 +117,45 @@ export const tests = {
         companion.close();
     },
 
+    async aChangeThatTheHubRefusesWaitsBesideTheOthers() {
+        const { household, companion } = await paired();
+        let refused = null;
+        household.instead["POST /v1/records"] = (_, body) => {
+            const outcomes = JSON.parse(body).records.map((record) => {
+                refused ??= record.id;
+                if (record.id === refused) return { error: { code: "quota_exceeded", message: "It is full." } };
+                if (!household.records.some(({ id }) => id === record.id)) household.store(record);
+                return { sequence: household.records.find(({ id }) => id === record.id).sequence };
+            });
+            return { outcomes };
+        };
+        for (const title of ["refused", "one", "two", "three"]) await companion.notes.save(null, { title, body: "" });
+        await eventually(() => household.records.filter(({ collection }) => collection === "notes").length === 3, "the others are sent");
+        await eventually(async () => (await companion.report()).waiting === 1, "it waits");
+        expect(!household.records.some(({ id }) => id === refused), "refused");
+        companion.close();
+    },
+
+    async whatNobodyWroteIsOverwritten() {
+        const { household, companion } = await paired();
+        const note = await companion.notes.save(null, { title: "mine", body: "" });
+        await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
+        const junk = { ...(await companion.device.store.record(`notes/${note.id}`)).record, revision: 7, signature: base64(randomBytes(64)) };
+        const written = [];
+        household.instead["POST /v1/records"] = (_, body) => ({
+            outcomes: JSON.parse(body).records.map((record) => {
+                if (record.replaces !== 7) return { conflict: junk };
+                written.push(record);
+                return { sequence: 100 };
+            }),
+        });
+        await companion.notes.save(note, { title: "changed", body: "" });
+        await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent again");
+        equal(written.map(({ id, revision, replaces }) => [id, revision, replaces]), [[note.id, 8, 7]], "after it");
+        equal((await companion.notes.list()).notes.map(({ title }) => title), ["changed"], "one note");
+        companion.close();
+    },
+
     async eventsThatAreKeptBackAreMissed() {
         const { household, companion } = await paired();
         const [one, kept, three] = [randomID(), randomID(), randomID()];

@@ -115,7 +115,7 @@ export class MadeHousehold {
         const route = `${method} ${url.pathname}`;
         this.requests.push({ route, headers, size: body?.length ?? 0 });
         const instead = Object.entries(this.instead).find(([known]) => route.startsWith(known))?.[1];
-        const said = instead ? await instead(url) : await this.honest(route, url, body && JSON.parse(body), signal);
+        const said = instead ? await instead(url, body) : await this.honest(route, url, body && JSON.parse(body), signal);
         if (said instanceof Response) return said;
         return new Response(said === undefined ? null : JSON.stringify(said), { status: said === undefined ? 204 : 200 });
     }

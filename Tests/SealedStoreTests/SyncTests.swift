@@ -35,7 +35,7 @@ import WireProtocol
         try await database.take(incoming)
     }
 
-    private func line() async throws -> OutboxLine? { try await database.outbox(limit: 10).first }
+    private func line() async throws -> OutboxLine? { try await database.outbox(limit: 10, but: []).first }
 
     @Test func aLineNamesWhatTheHubHasAndGoesOnceItIsWritten() async throws {
         try await database.write(StateChange(records: [record(1)]))
@@ -185,7 +185,7 @@ import WireProtocol
         try queue.close()
         let migrated = try StateDatabase(path: path)
         #expect(try await migrated.records(in: .notes) == [stored])
-        let line = try #require(try await migrated.outbox(limit: 1).first)
+        let line = try #require(try await migrated.outbox(limit: 1, but: []).first)
         #expect(line.record == stored && line.replaces == 0)
     }
 }

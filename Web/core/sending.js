@@ -42,19 +42,32 @@ function fitting(lines) {
 export function sendWaiting(device) {
     return device.tabs.alone("send", async () => {
         await device.settle();
+        // What can't be sent just now waits beside the others, which go on; why, by key.
+        /** @type {Map<string, string>} */
+        const parked = new Map();
         for (let round = 0; round < 1000; round += 1) {
-            const lines = (await device.store.waiting()).filter(
-                (line) => !line.problem && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
-            if (lines.length === 0) return;
+            const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
+                && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
+            if (lines.length === 0) break;
             const batch = fitting(lines);
             const outcomes = await device.hub.write(batch.map((line) => line.record));
-            for (const [index, line] of batch.entries()) await settle(device, line, outcomes[index]);
+            for (const [index, line] of batch.entries()) {
+                const why = await settle(device, line, outcomes[index]);
+                if (why) parked.set(line.key, why);
+            }
             device.tell("outbox");
         }
+        for (const why of parked.values()) throw new HubUnreachable("offline", why);
     });
 }
 
-/** @param {Device} device @param {Waiting} line @param {import("../protocol/client.js").WriteOutcome} outcome */
+/**
+ * Gives back a sentence where this line can't be sent just now.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {import("../protocol/client.js").WriteOutcome} outcome
+ * @returns {Promise<string | void>}
+ */
 async function settle(device, line, outcome) {
     const { record } = line;
     /** @param {Partial<Waiting>} change */
@@ -86,9 +99,9 @@ async function settle(device, line, outcome) {
         return become({ record: { ...record, replaces: 0 } });
     }
     const { code, message } = outcome.error ?? { code: "failed", message: "" };
-    if (["unavailable", "too_many", "quota_exceeded", "failed", "unauthorized"].includes(code)) {
-        throw new HubUnreachable("offline", message || "The hub can't take changes just now.");
-    }
+    const sentence = message || "The hub can't take changes just now.";
+    if (["unavailable", "too_many", "unauthorized"].includes(code)) throw new HubUnreachable("offline", sentence);
+    if (["quota_exceeded", "failed"].includes(code)) return sentence;
     if (code === "bad_request" && line.uploads && (line.retries ?? 0) < maximumRetries) {
         // The hub forgets blobs that no record names for a day: they are sent again.
         return become({ isUploaded: false, retries: (line.retries ?? 0) + 1 });
@@ -115,17 +128,20 @@ function withoutReplaces({ replaces: _, ...record }) {
  * @param {Device} device
  * @param {Waiting} line
  * @param {import("../crypto/signature.js").HubRecord} served
+ * @returns {Promise<string | void>}
  */
 async function resolveConflict(device, line, served) {
     const { record } = line;
     const conflict = { ...served, blobs: served.blobs ?? [] };
     const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
-    const checked = isOther ? null : await checkRecord(device.roster, conflict, 0).catch(() => null);
-    if (!checked || conflict.revision === record.replaces) {
+    if (isOther || conflict.revision === record.replaces) {
         await device.misbehaved("a conflict with another record", true);
-        throw new HubUnreachable("notUnderstood", "The hub refuses a change without a reason that holds.");
+        return "The hub refuses a change without a reason that holds.";
     }
     await take(device, [conflict]);
+    const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
+        || (await device.store.record(line.key))?.record.signature === conflict.signature;
+    if (!isTaken) return overwrite(device, line, conflict.revision);
     const sealed = sealedBytes(record);
     const isKept = record.collection === "notes" || record.collection === "moments";
     if (isKept && sealed && !isOpen(device, record.vault)) {
@@ -139,6 +155,29 @@ async function resolveConflict(device, line, served) {
         withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
     });
     device.changed(key ? [line.key, key] : [line.key]);
+}
+
+/**
+ * The hub has a record that nobody takes, of a device that was put out or of none at all: what waits here replaces it.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {number} replaces the revision that the hub has
+ * @returns {Promise<string | void>}
+ */
+async function overwrite(device, { key, record }, replaces) {
+    /** @param {Partial<Waiting>} change */
+    const become = (change) => device.store.write({ lines: [{ key, signature: record.signature, change }] });
+    if (!isOpen(device, record.vault)) return become({ conflict: true });
+    const revision = Math.max(record.revision, replaces + 1);
+    if (!Number.isSafeInteger(revision)) return become({ problem: "conflict" });
+    const { keys } = device;
+    const name = { vault: record.vault, collection: record.collection, id: record.id, revision };
+    const sealed = sealedBytes(record);
+    const renewed = sealed
+        ? await keys.sealBody(name, await keys.openContent(record, sealed), replaces, record.blobs)
+        : await keys.tombstone(name, replaces);
+    device.still(keys);
+    await become({ record: renewed, conflict: false });
 }
 
 /**

@@ -84,6 +84,7 @@ extension FileCommand {
                 try await client.call(.listFiles)
             }
             if output.json { return try Output.standard.json(list) }
+            Output.errors.warn(unreadable: list.unreadable, "file")
             guard !list.files.isEmpty else { return Output.standard.line("There are no files in the vault yet.") }
             var table = Table(["ID", "SIZE", "ADDED", "NAME"])
             for file in list.files {

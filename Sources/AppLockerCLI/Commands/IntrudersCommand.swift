@@ -37,6 +37,7 @@ struct IntrudersCommand: AsyncParsableCommand {
                 try await client.call(.listIntruders)
             }
             if output.json { return try Output.standard.json(list) }
+            Output.errors.warn(unreadable: list.unreadable, "photo")
             Output.standard.lines(ListedIntruders(list).lines(Paint(.standard)))
         }
     }

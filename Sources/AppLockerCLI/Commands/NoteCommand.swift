@@ -81,6 +81,7 @@ struct NoteCommand: AsyncParsableCommand {
                 try await client.call(.listNotes, query: search.map { [("search", $0)] } ?? [])
             }
             if output.json { return try Output.standard.json(list) }
+            Output.errors.warn(unreadable: list.unreadable, "note")
             guard !list.notes.isEmpty else {
                 return Output.standard.line(search == nil ? "There are no notes yet." : "No note has these words.")
             }
@@ -263,5 +264,17 @@ enum StandardInput {
                 .usage, code: "not_text", "Standard input is not UTF-8 text; add it with `applocker file add`.")
         }
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+}
+
+extension Output {
+    /// Says how many records a list leaves out because they don't open.
+    func warn(unreadable: Int, _ what: String) {
+        guard unreadable > 0 else { return }
+        line(
+            Paint(self).warning(
+                unreadable == 1
+                    ? "One \(what) does not open with the keys of its vault."
+                    : "\(unreadable) \(what)s do not open with the keys of their vault."))
     }
 }

@@ -1,0 +1,109 @@
+import Foundation
+import HeadlessCompanion
+import Household
+import SealedFormats
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+/// One record that does not open, or that the hub does not take, vetoes nothing.
+@Suite struct HostileRecordTests {
+    private func add(_ connected: ConnectedWorld, _ title: String) async throws {
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        _ = try await connected.world.control.sealed.notes.add(NoteRequest(title: title, body: title), peer: alice)
+    }
+
+    private func titles(_ connected: ConnectedWorld) async throws -> [String] {
+        try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.map(\.title).sorted()
+    }
+
+    @Test func aPhoneThatWritesNonsenseIsListedPastAndRevoked() async throws {
+        let connected = try await ConnectedWorld()
+        let phone = try await connected.pair("Phone")
+        try await add(connected, "good")
+        try await connected.settled()
+        let secrets = await phone.secrets
+        let vault = try #require(secrets.ring.entries.last { $0.kind == .vault })
+        let hub = connected.hub.connection(secrets.token)
+        for collection in [RecordCollection.notes, .files, .moments] {
+            let name = RecordName(vault: vault.vault, collection: collection, id: .random(), revision: 1)
+            let nonsense = (0..<400).map { _ in UInt8.random(in: 0...255) }
+            _ = try await hub.write([secrets.sign(name, epoch: vault.epoch, sealed: nonsense)])
+        }
+        let sealed = connected.world.control.sealed
+        await eventually { try await sealed.notes.list(search: nil, peer: alice).unreadable == 1 }
+        await eventually { try await sealed.files.list(peer: alice).unreadable == 1 }
+        #expect(try await titles(connected) == ["good"])
+        #expect(try await sealed.notes.list(search: "good", peer: alice).notes.count == 1)
+        #expect(try await sealed.notes.read("good", peer: alice).body == "good")
+        #expect(await refusal { _ = try await sealed.files.read("nothing", peer: alice) } == .noSuchItem)
+
+        let told = try await connected.household.revoke(
+            "Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        #expect(told == ["Phone is revoked: it reads nothing that is written from now on."])
+        let device = await phone.device
+        #expect(connected.hub.state.withLock { $0.devices[device] } == nil)
+        try await connected.settled()
+        #expect(try await titles(connected) == ["good"])
+        #expect(connected.hub.records(in: "notes").contains { $0.revision == 2 && $0.epoch == 2 })
+    }
+
+    @Test func aRecordThatTheHubRefusesWaitsBesideTheOthers() async throws {
+        let connected = try await ConnectedWorld()
+        let refused = Mutex<HubID?>(nil)
+        connected.meddler.meddle { request, answer in
+            guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
+            let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
+            var outcomes = try JSONDecoder().decode(HubWriteAnswer.self, from: answer)
+            for (index, record) in records.enumerated() where record.collection == "notes" {
+                let isRefused = refused.withLock { refused in
+                    if refused == nil { refused = record.id }
+                    return refused == record.id
+                }
+                if isRefused {
+                    outcomes.outcomes[index] = HubWriteOutcome(error: HubError(.quotaExceeded, "It is full."))
+                }
+            }
+            return try JSONEncoder().encode(outcomes)
+        }
+        // What the hub has all the same must not come back by the stream: that would be an answer, too.
+        let streams = connected.hub.state.withLock { state in
+            defer { state.streams = [:] }
+            return state.streams
+        }
+        defer { withExtendedLifetime(streams) {} }
+        for number in 0..<4 { try await add(connected, "\(number)") }
+        await eventually { connected.hub.records(in: "notes").count == 4 }
+        await eventually { try await connected.sync.status().waiting == 1 }
+        let status = try await connected.sync.status()
+        #expect(status.connected && status.problem == "A record of notes: It is full.")
+        connected.meddler.meddle(nil)
+        connected.world.time.advance(by: .seconds(301))
+        try await connected.settled()
+        #expect(try await connected.sync.status().problem == nil)
+    }
+
+    @Test func whatNobodyWroteIsOverwritten() async throws {
+        let connected = try await ConnectedWorld()
+        try await add(connected, "mine")
+        try await connected.settled()
+        let note = try #require(connected.hub.records(in: "notes").first)
+        connected.hub.state.withLock { state in
+            guard let index = state.records.firstIndex(where: { $0.id == note.id }) else { return }
+            state.records[index].revision = 7
+            state.records[index].signature = Data(count: 64)
+        }
+        let notes = connected.world.control.sealed.notes
+        _ = try await notes.change("mine", NoteRequest(title: "changed", body: "changed"), peer: alice)
+        try await connected.settled()
+        let stored = try #require(connected.hub.records(in: "notes").first)
+        #expect(stored.revision == 8 && stored.author == note.author)
+        #expect(try await titles(connected) == ["changed"])
+        try await notes.remove("changed", peer: alice)
+        try await connected.settled()
+        #expect(connected.hub.records(in: "notes").first?.sealed == nil)
+    }
+}
