@@ -259,6 +259,36 @@ def test_a_member_who_leaves_reads_nothing_written_later(anna, ben, cleo):
     assert opened[1] == "unauthorized", opened
 
 
+def test_keys_that_a_member_made_ahead_are_not_used_after_its_removal(anna, ben, cleo):
+    share(anna, ben, cleo)
+    ahead = ben.do("""async () => {
+        const { keysRecord, sharedVaultID, withEpoch } = await import("/core/vault-keys.js");
+        const { companion } = await window.v.ours();
+        const { device } = companion;
+        const { keys, roster } = device;
+        const ring = withEpoch(keys.ring, keys.household, await sharedVaultID(keys.household), 2);
+        const record = await keysRecord({ household: keys.household, roster, keys, ring, epoch: 2, revision: 1 });
+        const [outcome] = await device.hub.write([record]);
+        return [outcome.sequence !== undefined,
+            ring.entries.filter(({ kind, epoch }) => kind === 1 && epoch === 2).map(({ key }) => Array.from(key))[0]];
+    }""")
+    assert ahead[0], "the hub has it"
+    ben_id = ben.do("async () => (await window.v.ours()).companion.device.keys.device")
+    anna.do("async (id) => (await window.v.ours()).membership.remove(id)", ben_id)
+    for one in (anna, cleo):
+        one.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
+    assert anna.do(NEWEST) == cleo.do(NEWEST)
+    key = anna.do("""async () => {
+        const { companion } = await window.v.ours();
+        const { ring } = companion.device.keys;
+        return Array.from(ring.entries.find(({ kind, epoch }) => kind === 1 && epoch === 2).key);
+    }""")
+    assert key != ahead[1], "not those that Ben knows"
+    anna.add("written after", 5)
+    anna.sent()
+    cleo.sees(["MARKER-by-anna", "MARKER-by-ben", "written after"])
+
+
 def test_a_removed_device_notices_and_a_former_member_can_join_again(anna, ben, cleo):
     share(anna, ben, cleo)
     # Ben leaves, and does not know the keys of what Anna writes then.

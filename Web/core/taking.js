@@ -8,7 +8,7 @@ import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
 import { indexFact } from "./moment-index.js";
 import { checkRecord, RecordRefusal } from "./record-check.js";
 import { checkOfFormer } from "./vault-adopting.js";
-import { takeVaultKeys } from "./vault-keys.js";
+import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
@@ -148,8 +148,10 @@ async function look(device, record, batch) {
             if (!record.sealed || (!device.member && !(await isKeysFor(device.paired.device, record)))) return false;
             // Its box opens only behind the gate.
             if (!device.unlocked?.receivesKeys) throw new KeyMissing();
-            if (device.member) await takeVaultKeys(device.unlocked, record);
-            else await device.unlocked.add(record);
+            if (device.member) {
+                await checkKeysOfEpoch(device, record);
+                await takeVaultKeys(device.unlocked, record);
+            } else await device.unlocked.add(record);
             await device.openStatusKeys(device.unlocked);
             batch.hasNewKeys = true;
             return true;

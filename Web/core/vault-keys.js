@@ -69,6 +69,18 @@ export function readBoxes(sealed) {
 }
 
 /**
+ * The keys of an epoch are believed only of who belongs after the revocation that began it: a member could else make them ahead, and
+ * know what is written after its own removal. Throws RecordRefusal, HubError, HubUnreachable.
+ * @param {Device} device
+ * @param {import("./record-check.js").CheckedRecord} record
+ */
+export async function checkKeysOfEpoch(device, record) {
+    if (record.epoch > epochOf(device.roster)) await device.followRoster();
+    if (record.epoch > epochOf(device.roster)) throw new RecordRefusal("unreadable");
+    if (!device.roster.member(record.author.id)) throw new RecordRefusal("unknownAuthor");
+}
+
+/**
  * Takes what a record of keys has for a device; a member that is not in it yet keeps it all the same. Throws RecordRefusal.
  * @param {UnlockedKeys} keys
  * @param {import("./record-check.js").CheckedRecord} record
@@ -98,7 +110,7 @@ export async function takeVaultKeys(keys, record) {
  *   revision: number }} given
  * @returns {Promise<HubRecord>}
  */
-async function keysRecord({ household, roster, keys, ring, epoch, revision }) {
+export async function keysRecord({ household, roster, keys, ring, epoch, revision }) {
     const id = await keysID(household, epoch);
     const name = { vault: household, collection: "keys", id, revision };
     const body = new KeyRing(ring.entries.filter(({ kind }) => kind !== ringKind.device)).plaintext;
@@ -122,6 +134,8 @@ export async function settleKeys(device, take) {
     const { household } = device.paired;
     const vault = await sharedVaultID(household);
     await device.followRoster();
+    // Of a record in the way that nobody takes, as one that a member made ahead for after its own removal: it is replaced.
+    let refused = 0;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
         const { roster } = device;
         if (!roster.member(keys.device)) return;
@@ -140,13 +154,17 @@ export async function settleKeys(device, take) {
         // Only who has the keys can give them; before that somebody else does.
         if (row && !hasKeys) throw new CompanionError("noKey", "This device waits for the vault's newest keys from another member.");
         const ring = withEpoch(keys.ring, household, vault, epoch);
-        const record = await keysRecord({ household, roster, keys, ring, epoch, revision: (row?.record.revision ?? 0) + 1 });
+        const record = await keysRecord({ household, roster, keys, ring, epoch, revision: Math.max(row?.record.revision ?? 0, refused) + 1 });
         device.still(keys);
         const [outcome] = await device.hub.write([record]);
         const { replaces: _, ...written } = record;
         if (outcome.sequence !== undefined) await take({ ...written, sequence: outcome.sequence });
-        else if (outcome.conflict) await take({ ...outcome.conflict, blobs: outcome.conflict.blobs ?? [] });
-        else throw new HubUnreachable("notUnderstood", "The hub did not take the vault's keys; it is tried again.");
+        else if (outcome.conflict) {
+            const { revision } = outcome.conflict;
+            await take({ ...outcome.conflict, blobs: outcome.conflict.blobs ?? [] });
+            const taken = await device.store.record(keyOf("keys", record.id));
+            if (Number.isSafeInteger(revision) && (taken?.record.revision ?? 0) < revision) refused = revision;
+        } else throw new HubUnreachable("notUnderstood", "The hub did not take the vault's keys; it is tried again.");
         await device.followRoster();
     }
     throw new HubUnreachable("notUnderstood", "The vault's keys could not be settled with the hub; it is tried again.");
