@@ -53,7 +53,7 @@ final class Prompter {
 
     private func serve() async throws {
         let events = try await connection.events()
-        let registering = Task { [connection] in await Self.registerDesktop(with: connection) }
+        let registering = Task { await registerDesktop() }
         defer { registering.cancel() }
         for try await event in events {
             switch event {
@@ -70,15 +70,15 @@ final class Prompter {
         }
     }
 
-    private static func registerDesktop(with connection: any PromptConnection) async {
+    private func registerDesktop() async {
         while !Task.isCancelled {
             let desktop = DesktopProcesses()
             let processes = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: desktop.find()) }
             }
             // A daemon that could not be told now is told in the next round, or at the next connection.
-            try? await connection.registerDesktop(processes)
-            try? await Task.sleep(for: registrationPeriod)
+            if (try? await connection.registerDesktop(processes)) != nil { note("The desktop's processes are named.") }
+            try? await Task.sleep(for: Self.registrationPeriod)
         }
     }
 

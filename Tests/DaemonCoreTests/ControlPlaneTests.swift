@@ -206,9 +206,9 @@ extension World {
         #expect(try await world.call(.unlock, as: AppsChanged.self, body: body).apps.map(\.state) == [.unlocked])
     }
 
-    @Test func anybodyMayLockWhatIsListedAndNobodyMayAddWithoutASession() async throws {
+    @Test func anybodyMayLockWhatTheyUnlockedAndNobodyMayAddWithoutASession() async throws {
         let world = try await World()
-        _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: 1)
+        _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: bob.user)
         let changed = try await world.call(.lock, as: AppsChanged.self, by: bob, body: LockRequest(apps: ["firefox"]))
         #expect(changed.apps.map(\.state) == [.locked])
         #expect(

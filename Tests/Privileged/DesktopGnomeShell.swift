@@ -44,7 +44,7 @@ final class GnomeShellSession: Sendable {
                 "Main.overview.hide(); Main.layoutManager._startingUp || Main.overview.visible ? 0 : 1", environment)
                 == "1"
         }
-        prompter = try await DesktopSession.startPrompter(applocker, environment, drawnBy: shell.pid)
+        prompter = try await DesktopSession.startPrompter(applocker, environment)
     }
 
     deinit { ProcessRecord.killAll(mentioning: home.path) }

@@ -46,7 +46,7 @@ final class DesktopSession: Sendable {
             FileManager.default.fileExists(atPath: home.path("openbox-runs"))
         }
         try await before(environment)
-        prompter = try await Self.startPrompter(applocker, environment, drawnBy: windowManager.pid)
+        prompter = try await Self.startPrompter(applocker, environment)
     }
 
     /// What desktops start leads process groups of its own.
@@ -78,18 +78,16 @@ final class DesktopSession: Sendable {
     }
 
     /// Starts applocker-prompt and waits until it is asked to show something: the daemon can't tell that before.
-    ///
-    /// - Parameter desktop: a process that draws the desktop, which the prompter names to the gate.
     static func startPrompter(
-        _ applocker: RunningAppLocker, _ environment: [String: String], drawnBy desktop: pid_t
+        _ applocker: RunningAppLocker, _ environment: [String: String]
     ) async throws -> ChildProcess {
         let prompter = try ChildProcess(
             try BuiltProducts.path("applocker-prompt"), environment: environment, user: user)
         await eventually("the prompter connects; it says: \(prompter.errorOutput)") {
             if let exit = prompter.exit { Issue.record("it ended: \(exit) \(prompter.errorOutput)") }
             return prompter.errorOutput.contains("Connected.")
+                && prompter.errorOutput.contains("The desktop's processes are named.")
         }
-        await eventually("the desktop's processes are known") { try await applocker.isKnownDesktop(desktop) }
         return prompter
     }
 

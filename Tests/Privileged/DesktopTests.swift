@@ -28,7 +28,6 @@ struct DesktopTests {
             compositor = started
         }
         let desktop = try #require(compositor)
-        await eventually("it is known") { try await applocker.isKnownDesktop(desktop.pid) }
 
         for (index, way) in ["posix_spawn", "glib", "glib-fork"].enumerated() {
             desktop.write(way + "\n")

@@ -82,18 +82,6 @@ final class RunningAppLocker: Sendable {
         let _: AppsChanged = try await client.call(.lock, body: LockRequest(apps: [app]))
     }
 
-    /// Whether the gate knows this process as one that draws a desktop: it watches for its end.
-    func isKnownDesktop(_ process: pid_t) async throws -> Bool {
-        guard let gate = try await status().processes.first(where: { $0.name == "applocker-gate" })?.pid else {
-            return false
-        }
-        let directory = "/proc/\(gate)/fdinfo/"
-        return try FileManager.default.contentsOfDirectory(atPath: directory).contains { number in
-            let information = (try? String(contentsOfFile: directory + number, encoding: .utf8)) ?? ""
-            return information.contains("Pid:\t\(process)\n")
-        }
-    }
-
     /// The newest events, oldest first; of all apps where none is named.
     func events(of app: String? = nil, kind: String? = nil) async throws -> [EventReport] {
         let query = [("limit", "1000")] + (app.map { [("app", $0)] } ?? [])
