@@ -245,7 +245,8 @@ extension SyncService {
         }
     }
 
-    private func unpark() {
+    func unpark() {
+        guard !parked.isEmpty else { return }
         parked = [:]
         outboxSignal.raise()
     }

@@ -200,6 +200,8 @@ actor SyncService {
         case .roster:
             try await household.followRoster()
             try await household.answerOthers()
+            // What was refused by an older list of devices may be taken now.
+            unpark()
         case .join: await household.deviceJoined()
         case .live(let sequence):
             cursor = max(cursor, sequence)

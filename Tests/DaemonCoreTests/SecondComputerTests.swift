@@ -133,7 +133,7 @@ import WireProtocol
             return computers.hub.state.withLock { $0.devices.count } == 3
         }
         await eventually("both have answered the other") {
-            for world in [computers.first.world, computers.second] { world.time.wakeNext(within: .seconds(60)) }
+            for world in [computers.first.world, computers.second] { world.time.wakeNext(within: .seconds(600)) }
             let statuses = computers.hub.records(in: "status").map(\.epoch)
             var epochs: Set<UInt32> = []
             for world in [computers.first.world, computers.second] {

@@ -54,8 +54,11 @@ import WireProtocol
         #expect(launch.isRunning && launch.exit == nil)
         let report = try #require(await companion.report().computers.first)
         #expect(report.status.integrity?.contains { $0.id == "root-access" && !$0.sentence.isEmpty } == true)
-        let list = try #require(await companion.lists()[report.id])
-        #expect(list.apps.count == 1 && list.others != nil)
+        await eventually("the list of apps") {
+            try await companion.sync()
+            let list = await companion.lists()[report.id]
+            return list?.apps.count == 1 && list?.others != nil
+        }
         let prompt = try #require(await companion.requests().first?.prompt)
         let approved = try await fixture.run("companion", "command", "approve", prompt, "--state", phone)
         #expect(approved.status == 0, "\(approved.output)\(approved.errors)")
