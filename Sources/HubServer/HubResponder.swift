@@ -193,7 +193,10 @@ struct HubResponder: HTTPResponder {
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let seconds = body.error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
         if body.error.code == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
-        let bytes = (try? JSONEncoder().encode(body)) ?? Data()
+        // Equal answers are equal in their bytes: nobody learns anything from the order of an object's fields.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let bytes = (try? encoder.encode(body)) ?? Data()
         return Response(
             status: .init(code: body.error.status), headers: headers,
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
