@@ -18,6 +18,16 @@ struct TamperTests {
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), Int32($0[1]) ?? -1) })
     }
 
+    /// A command's only socket is its connection to the daemon.
+    private static func hasSocket(_ process: pid_t) -> Bool {
+        let directory = "/proc/\(process)/fd/"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return numbers.contains { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: directory + number))?.hasPrefix("socket:")
+                == true
+        }
+    }
+
     @Test func noProgramOfTheUserLooksIntoAppLockersProcessesOrEndsThem() async throws {
         let appLocker = try await RunningAppLocker()
         let processes = try await appLocker.status().processes
@@ -31,7 +41,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually { !command.output.isEmpty }
+        await eventually("it is connected") { Self.hasSocket(command.pid) }
         let attempts = try await peek(command.pid, kills: false)
         #expect(attempts.count == 8)
         for (attempt, error) in attempts {
@@ -46,7 +56,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually { !command.output.isEmpty }
+        await eventually("it is connected") { Self.hasSocket(command.pid) }
         let gdb = try await ChildProcess.run(
             "gdb", ["--batch", "-nx", "-p", "\(command.pid)", "-ex", "info proc mappings"], user: Self.user)
         #expect((gdb.output + gdb.errorOutput).contains("Operation not permitted"))
