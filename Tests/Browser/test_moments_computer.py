@@ -170,7 +170,7 @@ def test_a_photo_that_the_computer_sends_again_keeps_its_content(companion, new_
     computer.expect("devices", "revoke", other.page.evaluate("window.m.companion.device.paired.device"), "--yes", passcode=True)
     computer.sent()
     assert [record["epoch"] for record in hub.records(companion)] == [2] * 7, "two moments and five photos"
-    hub.age_a_day()
+    hub.age()
     companion.close_tab()
     companion.reopen()
     companion.unlock()
@@ -206,7 +206,7 @@ def test_a_computer_killed_during_an_upload_sends_all_photos(companion, computer
         assert [photo["original"]["digest"] for photo in found["photos"]] == digests(pictures)
         count = companion.page.evaluate("async () => (await window.m.companion.moments.list({ search: 'killed' })).moments.length")
         assert count == 1
-        hub.age_a_day()
+        hub.age()
         _, blobs = hub.named(companion)
         assert blobs
         eventually(lambda: hub.files() == blobs, "the hub has the files that records name, and no other")

@@ -87,7 +87,7 @@ def test_a_network_lost_for_a_day_during_an_upload(network, companion, hub):
     companion.context.set_offline(True)
     companion.failed()
     assert hub.files(), "nothing of it is at the hub"
-    hub.age_a_day()
+    hub.age()
     eventually(lambda: not hub.files(), "the hub removes what no record names")
     network.allow(None)
     companion.context.set_offline(False)
@@ -95,7 +95,7 @@ def test_a_network_lost_for_a_day_during_an_upload(network, companion, hub):
     whole(companion, made, hub, {"moments": 1, "photos": 1})
 
 
-def test_removed_photos_and_moments_leave_nothing_after_a_day(network, companion, hub):
+def test_removed_photos_and_moments_leave_nothing_once_their_time_is_over(network, companion, hub):
     companion.add("stays", [8], SMALL)
     companion.sent()
     network.allow(BEGINNING)
@@ -115,7 +115,7 @@ def test_removed_photos_and_moments_leave_nothing_after_a_day(network, companion
         await moments.erase(await moments.read(id));
     }""", made["id"])
     companion.sent()
-    hub.age_a_day()
+    hub.age()
     companion.sent()
     companion.until("async () => window.m.companion.following.connection === 'live'", "live again")
     count, blobs = hub.named(companion)

@@ -41,8 +41,8 @@ def nothing_is_left(phone):
 
 
 def freed(phone, computer):
-    """A day later the hub has nothing that no record names."""
-    HubFiles(computer).age_a_day()
+    """Once its time is over the hub has nothing that no record names."""
+    HubFiles(computer).age()
     phone.online_again()
     eventually(lambda: blobs(computer) == set(), "the hub freed their bytes")
 

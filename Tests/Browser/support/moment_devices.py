@@ -120,12 +120,12 @@ class HubFiles:
         count = {kind: sum(1 for record in records if record["collection"] == kind) for kind in ("moments", "photos")}
         return count, {blob for record in records for blob in record["blobs"]}
 
-    def age_a_day(self):
-        """The blobs alone; the hub removes those that no record names when it starts."""
+    def age(self):
+        """The blobs alone, by longer than any household keeps what a record ceased to name; the hub removes those when it starts."""
         self.computer.stop_hub()
         database = sqlite3.connect(next(path for path in self.folder.rglob("*.sqlite*") if not path.name.endswith(("-wal", "-shm"))))
         with contextlib.closing(database), database:
-            database.execute("UPDATE blob SET begun = begun - 100000")
+            database.execute("UPDATE blob SET idle_since = idle_since - 400 * 86400")
         self.computer.start_hub()
 
 
