@@ -90,8 +90,8 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
     computer.stop_hub()
     with contextlib.closing(sqlite3.connect(computer.folder / "hub/hub.sqlite")) as database:
         entries = database.execute("SELECT entries FROM pin_share WHERE device = ?", [bytes.fromhex(kept["device"])]).fetchone()[0]
-    # Four entries: 32 bytes to compare with, 32 bytes of share.
-    shares = [list(entries[start + 32:start + 64]) for start in range(0, len(entries), 64)]
+    # Four entries: 32 bytes to compare with, 32 bytes of share, 32 of what a change is proved by, and a count.
+    shares = [list(entries[start + 32:start + 64]) for start in range(0, len(entries), 97)]
     assert len(shares) == 4
     # The same address without the hub.
     with files_alone(computer.port):
