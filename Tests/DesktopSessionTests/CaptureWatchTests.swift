@@ -7,16 +7,13 @@ import Testing
 
 struct CaptureWatchTests {
     @Test(.requires(.display, .program("ffmpeg"))) func aScreenThatIsFilmedIsNoticed() async throws {
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let server = try await XServer()
         let watch = CaptureWatch(user: getuid(), address: .address("unix:path=/nowhere"))
         let film = ScreenCapture(recorder: "ffmpeg", isCertain: true)
         #expect(await !watch.look().contains(film))
         let ffmpeg = try ChildProcess(
             "ffmpeg",
-            ["-loglevel", "error", "-f", "x11grab", "-framerate", "2", "-i", display, "-f", "null", "-"])
+            ["-loglevel", "error", "-f", "x11grab", "-framerate", "2", "-i", server.display, "-f", "null", "-"])
         await eventually("it is noticed") { await watch.look().contains(film) }
         #expect(ffmpeg.isRunning, "\(ffmpeg.errorOutput)")
         let another = CaptureWatch(user: 12_345, address: .address("unix:path=/nowhere"))

@@ -12,11 +12,9 @@ import WireProtocol
 struct DunstTests {
     @Test func bubblesAppearAreReplacedAndGoAndTheirButtonsWork() async throws {
         let session = try await PrivateSessionBus()
-        let x11 = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        await eventually("Xvfb names its display") { x11.output.hasSuffix("\n") }
+        let x11 = try await XServer()
         let environment = [
-            "DISPLAY": ":" + x11.output.trimmingCharacters(in: .whitespacesAndNewlines), "HOME": session.directory.path,
+            "DISPLAY": x11.display, "HOME": session.directory.path,
             "DBUS_SESSION_BUS_ADDRESS": session.address, "PATH": "/usr/bin:/bin",
         ]
         let dunst = try ChildProcess(

@@ -123,12 +123,11 @@ final class Flag: Sendable {
 
 @Suite(.requires(.display, .program("xdotool"))) struct X11IdleTests {
     @Test func theServerTellsHowLongNobodyTouchedAnything() async throws {
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        let environment = ["DISPLAY": display, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"]
-        let source = X11Idle(display: display)
+        let server = try await XServer()
+        let environment = [
+            "DISPLAY": server.display, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
+        ]
+        let source = X11Idle(display: server.display)
         try await source.untilIdle(for: .milliseconds(300))
         let began = ContinuousClock.now
         _ = try await ChildProcess.run("xdotool", ["key", "a"], environment: environment)

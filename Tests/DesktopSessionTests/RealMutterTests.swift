@@ -21,7 +21,7 @@ struct RealMutterTests {
                 "GSETTINGS_BACKEND": "memory", "LC_ALL": "C.UTF-8",
             ])
         let bus = try session.connect()
-        await eventually(timeout: .seconds(30), every: .milliseconds(50), "mutter is there") {
+        await eventually(every: .milliseconds(50), "mutter is there") {
             try await bus.owner(of: CaptureWatch.casts) != nil
         }
         let source = try await MutterIdle(bus)

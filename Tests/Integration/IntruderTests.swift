@@ -116,12 +116,9 @@ struct IntruderTests {
         #expect(try await applocker.run("intruders", "show", "--json").json()["id"] as? String == id)
         #expect(try await applocker.run("intruders", "show", "zz", "--json").status == 4)
 
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let server = try await XServer(screen: "800x600x24")
         let environment = applocker.environment.merging([
-            "DISPLAY": display, "GDK_BACKEND": "x11", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
+            "DISPLAY": server.display, "GDK_BACKEND": "x11", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
             "DBUS_SESSION_BUS_ADDRESS": "disabled:", "LC_ALL": "C.UTF-8",
         ]) { $1 }
         let shown = try ChildProcess(BuiltProducts.path("applocker"), ["intruders", "show"], environment: environment)

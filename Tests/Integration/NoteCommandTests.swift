@@ -263,12 +263,9 @@ struct NoteCommandTests {
         let nowhere = try await applocker.run("note", "show", "Safe", "--copy")
         #expect(nowhere.status == 1 && nowhere.errors.contains("Nothing was copied"), "\(nowhere.errors)")
 
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let display = ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let server = try await XServer()
         let environment = applocker.environment.merging([
-            "DISPLAY": display, "GDK_BACKEND": "x11", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
+            "DISPLAY": server.display, "GDK_BACKEND": "x11", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory",
             "DBUS_SESSION_BUS_ADDRESS": "disabled:", "LC_ALL": "C.UTF-8",
         ]) { $1 }
         func pasted() async throws -> String {
@@ -282,6 +279,6 @@ struct NoteCommandTests {
         #expect(try await pasted() == "12-34-56")
         await eventually("the clipboard is empty again") { try await pasted().isEmpty }
         try await applocker.end()
-        _ = server.isRunning
+        _ = server.process.isRunning
     }
 }

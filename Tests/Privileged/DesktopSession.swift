@@ -10,7 +10,7 @@ final class DesktopSession: Sendable {
 
     let home: TemporaryDirectory
     let environment: [String: String]
-    private let server: ChildProcess
+    private let server: XServer
     private let bus: ChildProcess
     private let windowManager: ChildProcess
     private let prompter: ChildProcess
@@ -25,14 +25,9 @@ final class DesktopSession: Sendable {
         home = try TemporaryDirectory()
         for (name, text) in files { try home.write(text, to: name) }
         try await Self.handOver(home)
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-ac"])
-        self.server = server
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let number = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(!number.isEmpty, "Xvfb did not start: \(server.errorOutput)")
+        server = try await XServer(screen: "1280x800x24")
         var environment = Self.environment(home: home, applocker: applocker)
-        environment["DISPLAY"] = ":\(number)"
+        environment["DISPLAY"] = server.display
         environment["GDK_BACKEND"] = "x11"
         bus = try await Self.startBus(home.path("bus"), environment)
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + home.path("bus")
@@ -123,7 +118,7 @@ final class DesktopSession: Sendable {
 
     /// Waits for the window that asks about this app.
     func awaitPrompt(_ name: String) async throws {
-        await eventually(timeout: .seconds(15), "the prompt for \(name)") {
+        await eventually("the prompt for \(name)") {
             try await !windows("--name", "^\(name) is locked$").isEmpty
         }
         // The real time has to pass: keys that come right after the window are not taken as an answer.
@@ -131,7 +126,7 @@ final class DesktopSession: Sendable {
     }
 
     func awaitNoPrompt() async {
-        await eventually(timeout: .seconds(15), "no prompt") { try await !isPromptVisible() }
+        await eventually("no prompt") { try await !isPromptVisible() }
     }
 
     func awaitWindow(_ property: String, _ pattern: String, timeout: Duration = .seconds(40)) async throws -> String {

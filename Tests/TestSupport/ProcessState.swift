@@ -18,4 +18,17 @@ extension ChildProcess {
         else { return false }
         return processState(pid) == "D" && program == own
     }
+
+    /// How it ended, or where in the kernel it and its children wait, with what it printed as errors: for the words of a
+    /// failed test. The kernel's stacks need root.
+    public var stateForPeople: String {
+        if let exit { return "it ended: \(exit). \(errorOutput)" }
+        let children = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""
+        let processes = [pid] + children.split(separator: " ").compactMap { pid_t($0) }
+        return processes.map { process in
+            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+            let stack = try? String(contentsOfFile: "/proc/\(process)/stack", encoding: .utf8)
+            return "\(process) \(program ?? "?") \(processState(process) ?? "?")\n\(stack ?? "")"
+        }.joined() + errorOutput
+    }
 }

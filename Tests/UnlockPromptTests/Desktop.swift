@@ -13,7 +13,7 @@ final class Desktop: Sendable {
     let directory: TemporaryDirectory
     let daemon: ScriptedDaemon
     let environment: [String: String]
-    let server: ChildProcess
+    let server: XServer
     let windowManager: ChildProcess?
 
     /// - Parameter settings: lines of GTK's settings.ini.
@@ -25,15 +25,8 @@ final class Desktop: Sendable {
         try directory.write(
             (["[Settings]", "gtk-font-name=DejaVu Sans 10"] + settings).joined(separator: "\n") + "\n",
             to: "config/gtk-4.0/settings.ini")
-        // Without -noreset the server throws everybody out when the only client there is leaves, those that are just
-        // coming included.
-        let server = try ChildProcess(
-            "Xvfb", ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-ac", "-noreset"])
-        self.server = server
-        await eventually("Xvfb names its display") { server.output.hasSuffix("\n") }
-        let number = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(!number.isEmpty, "Xvfb did not start: \(server.errorOutput)")
-        environment = Self.environment(directory).merging(["DISPLAY": ":\(number)", "GDK_BACKEND": "x11"]) { $1 }
+        server = try await XServer(screen: "1024x768x24")
+        environment = Self.environment(directory).merging(["DISPLAY": server.display, "GDK_BACKEND": "x11"]) { $1 }
         windowManager = kind == .openbox ? try ChildProcess("openbox", ["--sm-disable"], environment: environment) : nil
         if kind == .openbox {
             let isManaged = await eventually("openbox manages the screen") {
@@ -41,7 +34,8 @@ final class Desktop: Sendable {
             }
             try #require(
                 isManaged,
-                "\(String(describing: windowManager?.exit)) \(windowManager?.errorOutput ?? "") \(server.errorOutput)")
+                "\(String(describing: windowManager?.exit)) \(windowManager?.errorOutput ?? "") \(server.process.errorOutput)"
+            )
         }
     }
 

@@ -58,7 +58,7 @@ struct PromptProgramTests {
         await eventually("the registration") {
             try desktop.daemon.calls("POST /v1/prompts/desktop").contains { call in
                 let named = try JSONDecoder().decode(RegisterDesktopRequest.self, from: call.body).processes
-                return Set(named).isSuperset(of: [desktop.server.pid, manager.pid])
+                return Set(named).isSuperset(of: [desktop.server.process.pid, manager.pid])
                     && !named.contains(prompt.pid)
             }
         }
