@@ -162,13 +162,13 @@ struct EssentialTests {
         #expect(Essential(environment: environment, running: RunningServers.probe()).refusal(for: copy) == nil)
         let display = 4000 + Int(getpid()) % 1000
         let server = try ChildProcess(copy, [":\(display)", "-screen", "0", "64x64x8", "-nolisten", "tcp"])
-        await eventually(timeout: .seconds(60), "the X server listens") {
+        await eventually("the X server listens") {
             FileManager.default.fileExists(atPath: "/tmp/.X11-unix/X\(display)")
         }
         let now = Essential(environment: environment, running: RunningServers.probe())
         #expect(now.refusal(for: copy)?.code == .runningServer)
         // Asked to end, it takes its socket with it.
         server.kill(SIGTERM)
-        try await server.wait(timeout: .seconds(60))
+        try await server.wait()
     }
 }

@@ -108,7 +108,7 @@ struct InstalledAppsTests {
         let own = Set(app.paths)
         let essential = Self.catalog.essential
         var seen: Set<String> = []
-        await eventually(timeout: .seconds(60), "\(processes) processes of \(id) run") {
+        await eventually("\(processes) processes of \(id) run") {
             let now = programs(below: child.pid)
             seen.formUnion(now)
             return now.filter { own.contains($0) }.count >= processes

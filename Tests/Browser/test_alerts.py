@@ -151,7 +151,7 @@ def test_the_intruder_photo_opens_in_its_alert(phone, computer):
     for _ in range(3):
         fail_passcode(computer)
     phone.go("alerts", "Alerts")
-    page.get_by_role("button", name="Show photo").first.click(timeout=30_000)
+    page.get_by_role("button", name="Show photo").first.click()
     page.locator(".alert-photo img").first.wait_for()
     page.wait_for_function("() => document.querySelector('.alert-photo img').naturalWidth > 0")
     phone.picture("alerts-photo")
@@ -202,7 +202,7 @@ def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
     phone.go("alerts", "Alerts")
     page.locator(".alert").first.wait_for()
     first = time.monotonic() - start
-    page.wait_for_function("() => document.querySelectorAll('.day-part').length > 450", timeout=60_000)
+    page.wait_for_function("() => document.querySelectorAll('.day-part').length > 450")
     every = time.monotonic() - start
     lift(touch(phone, [(200, 600 - step * 30) for step in range(15)]))
     eventually(lambda: page.evaluate("() => scrollY") > 200, "a finger scrolls")

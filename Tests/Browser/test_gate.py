@@ -35,7 +35,7 @@ def test_the_gate_opens_by_the_pin_alone(phone):
     phone.picture("gate-wrong")
     assert page.locator(".tabs").count() == 0
     phone.tap_pin()
-    page.locator(".tabs").wait_for(timeout=30_000)
+    page.locator(".tabs").wait_for()
 
 
 def test_a_pin_is_typed_on_a_keyboard_as_well(phone):
@@ -90,7 +90,7 @@ def test_a_weak_pin_and_two_that_differ_are_refused_in_words(new_context, comput
     new.picture("pairing")
     new.check()
     new.page.get_by_role("button", name="Pair this device").click()
-    new.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
+    new.page.get_by_role("heading", name="Choose a PIN").wait_for()
     new.type_pin("123456")
     new.page.get_by_text("Digits or letters in a row are guessed first").wait_for()
     new.type_pin()

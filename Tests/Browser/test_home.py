@@ -4,6 +4,7 @@ import pytest
 
 from overview_steps import confirm
 from phone import DESKTOP
+from waiting import eventually
 
 
 def test_home_shows_the_computer_live(phone):
@@ -25,7 +26,7 @@ def test_a_photo_is_taken_from_home(phone):
     page = phone.page
     page.get_by_role("button", name="Take a photo").click()
     confirm(phone)
-    page.get_by_role("link", name="Show photos").wait_for(timeout=30_000)
+    page.get_by_role("link", name="Show photos").wait_for()
     phone.picture("home-photo")
 
 
@@ -37,7 +38,7 @@ def test_without_a_hub_nothing_is_claimed(phone, computer):
     phone.go("home", "Home")
     page.locator(".home-computer .badge", has_text="Live").wait_for()
     computer.stop_hub()
-    page.locator(".connection", has_text="Not connected").wait_for(timeout=30_000)
+    page.locator(".connection", has_text="Not connected").wait_for()
     page.locator(".home-computer .badge", has_text="Away").wait_for()
     phone.picture("home-offline")
     phone.check()
@@ -47,8 +48,8 @@ def test_without_a_hub_nothing_is_claimed(phone, computer):
     page.locator(".toast").wait_for()
     phone.picture("alerts-offline")
     computer.start_hub()
-    computer.until(computer.is_connected, 60)
+    eventually(computer.is_connected)
     phone.go("home", "Home")
     # The phone connects again by itself, and asks who else is there: each pause lasts a minute at most.
     page.clock.fast_forward(60_000)
-    page.locator(".home-computer .badge", has_text="Live").wait_for(timeout=60_000)
+    page.locator(".home-computer .badge", has_text="Live").wait_for()

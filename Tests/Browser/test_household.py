@@ -11,7 +11,7 @@ from waiting import eventually
 def test_a_device_is_renamed_and_removed(phone, computer):
     other = phone.another(name="Tom's <b>phone</b> 🦊").pair()
     page = page_of(phone, "devices", "Devices")
-    page.get_by_role("button", name="Tom's <b>phone</b> 🦊").wait_for(timeout=30_000)
+    page.get_by_role("button", name="Tom's <b>phone</b> 🦊").wait_for()
     phone.check()
     phone.picture("devices")
     page.get_by_role("button", name="Tom's <b>phone</b> 🦊").click()
@@ -33,9 +33,9 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     page.get_by_text("Your keys are replaced").wait_for()
     phone.picture("device-remove")
     phone.type_pin()
-    page.get_by_text("The device was removed").wait_for(timeout=30_000)
+    page.get_by_text("The device was removed").wait_for()
     eventually(lambda: page.get_by_role("button", name="Tom’s tablet").count() == 0)
-    other.page.get_by_text("This device was removed from the household").wait_for(timeout=30_000)
+    other.page.get_by_text("This device was removed from the household").wait_for()
     page.locator(".row", has_text="Computer ·").click()
     page.get_by_text("A computer is removed at a computer").wait_for()
     assert page.get_by_role("button", name="Remove it").count() == 0
@@ -48,14 +48,14 @@ def test_sync_says_what_it_knows(phone, computer):
     page.get_by_role("button", name="Sync now").click()
     page.get_by_text("Everything is up to date").wait_for()
     computer.stop_hub()
-    page.get_by_text("Not connected", exact=True).wait_for(timeout=30_000)
+    page.get_by_text("Not connected", exact=True).wait_for()
     page.get_by_role("button", name="Sync now").click()
     page.locator(".section-foot", has_text="The hub can't be reached").wait_for()
     phone.check()
     phone.picture("sync-offline")
     computer.start_hub()
     phone.online_again()
-    page.get_by_text("Up to date", exact=True).wait_for(timeout=30_000)
+    page.get_by_text("Up to date", exact=True).wait_for()
 
 
 def test_what_the_hub_must_not_do_is_told(phone):
@@ -108,7 +108,7 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
     phone.page.evaluate(PUSH)
     page = page_of(phone, "notifications", "Notifications")
     page.get_by_role("switch", name="Notifications").click()
-    page.get_by_role("heading", name="Which ones").wait_for(timeout=30_000)
+    page.get_by_role("heading", name="Which ones").wait_for()
     has_push = "return (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;"
     assert phone.inside(has_push) is True
     phone.check()
@@ -127,7 +127,7 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
 @pytest.mark.service_worker
 def test_the_version_has_the_hash_of_its_files(phone):
     page = page_of(phone, "about", "Version and update")
-    page.get_by_text("Opens without a network").wait_for(timeout=30_000)
+    page.get_by_text("Opens without a network").wait_for()
     shown = page.locator(".settings-hash").get_attribute("aria-label")
     assert shown == page.evaluate("async () => (await (await fetch('/assets.json')).json()).version")
     assert page.locator(".settings-hash").inner_text().replace(" ", "").replace("\n", "") == shown
@@ -138,7 +138,7 @@ def test_the_version_has_the_hash_of_its_files(phone):
 @pytest.mark.service_worker
 def test_an_update_that_waits_is_offered(phone, computer):
     page = page_of(phone, "about", "Version and update")
-    page.get_by_text("Opens without a network").wait_for(timeout=30_000)
+    page.get_by_text("Opens without a network").wait_for()
     before = page.locator(".settings-hash").get_attribute("aria-label")
     phone.check()
     computer.stop_hub()
@@ -147,7 +147,7 @@ def test_an_update_that_waits_is_offered(phone, computer):
         file.write("\n.settings-new { color: inherit; }\n")
     computer.start_hub(newer)
     page.get_by_role("button", name="Look for an update").click()
-    page.get_by_text("Another version waits").wait_for(timeout=30_000)
+    page.get_by_text("Another version waits").wait_for()
     phone.check()
     phone.picture("about-update")
     assert page.locator(".settings-hash").get_attribute("aria-label") == before, "not taken unasked"
@@ -166,7 +166,7 @@ def test_this_device_is_removed_after_the_gate(phone, computer):
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Remove this device").click()
     phone.type_pin()
-    page.get_by_role("heading", name="Welcome to AppLocker").wait_for(timeout=30_000)
+    page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     eventually(lambda: phone.name not in computer.run("devices", "--json"))
     left = page.evaluate("""async () => {
         const database = await new Promise((resolve) => { const request = indexedDB.open("applocker"); request.onsuccess = () => resolve(request.result); });

@@ -69,7 +69,7 @@ def seen(companion, title, condition=lambda found: True):
         found.append(companion.page.evaluate(READ_WHEN_HERE, title))
         return found[-1] and condition(found[-1])
 
-    eventually(look, f"the phone sees {title}", 60)
+    eventually(look, f"the phone sees {title}")
     return found[-1]
 
 
@@ -195,13 +195,13 @@ def test_a_computer_killed_during_an_upload_sends_all_photos(companion, computer
         # The network passes on three quarters of it: the upload is never complete when the daemon is killed.
         for _ in range(3):
             network.allow(size // 4)
-            eventually(network.is_full, "a quarter of it is sent", 60)
+            eventually(network.is_full, "a quarter of it is sent")
             killed = daemons(computer)
             assert killed
             subprocess.run(["kill", "-9", *killed], check=True)
             eventually(lambda: daemons(computer) and not set(daemons(computer)) & set(killed), "it is started again")
         network.allow(None)
-        computer.until(lambda: json.loads(computer.run("hub", "status", "--json") or "{}").get("connected"))
+        eventually(lambda: json.loads(computer.run("hub", "status", "--json") or "{}").get("connected"))
         found = seen(companion, "killed", lambda found: len(found["photos"]) == 3)
         assert [photo["original"]["digest"] for photo in found["photos"]] == digests(pictures)
         count = companion.page.evaluate("async () => (await window.m.companion.moments.list({ search: 'killed' })).moments.length")

@@ -68,7 +68,7 @@ def test_a_copy_is_sealed_and_opens_here_and_at_a_computer(phone, computer):
     page.get_by_label("Passphrase", exact=True).fill(PASSPHRASE)
     page.get_by_label("The same again").fill(PASSPHRASE)
     page.get_by_role("button", name="Make the copy").click()
-    page.get_by_text("2 moments and 2 photos sealed.").wait_for(timeout=60_000)
+    page.get_by_text("2 moments and 2 photos sealed.").wait_for()
     phone.check()
     phone.picture("everline-copy")
     with page.expect_download() as saved:
@@ -80,7 +80,7 @@ def test_a_copy_is_sealed_and_opens_here_and_at_a_computer(phone, computer):
     chosen(phone, path, "another passphrase")
     page.get_by_text("The passphrase does not open this backup.").wait_for()
     chosen(phone, path)
-    page.get_by_text("Nothing in it is missing here. 2 moments are here already.").wait_for(timeout=30_000)
+    page.get_by_text("Nothing in it is missing here. 2 moments are here already.").wait_for()
     # A computer reads all of it, and would change nothing that it has.
     computer.expect("backup", "import", str(path), "--dry-run", "--passphrase", passcode=f"{PASSCODE}\n{PASSPHRASE}")
 
@@ -92,7 +92,7 @@ def test_what_was_erased_comes_back_whole(phone, computer):
     phone.inside(ERASE)
     assert phone.inside(SHOWN) == []
     page = chosen(phone, path)
-    page.get_by_role("heading", name="Bring back 2 moments?").wait_for(timeout=30_000)
+    page.get_by_role("heading", name="Bring back 2 moments?").wait_for()
     page.get_by_text("2 moments are missing here.").wait_for()
     phone.check()
     phone.picture("everline-copy-back")
@@ -100,10 +100,10 @@ def test_what_was_erased_comes_back_whole(phone, computer):
     assert phone.inside(SHOWN) == [], "nothing before the yes"
     chosen(phone, path)
     page.get_by_role("button", name="Bring back", exact=True).click()
-    page.get_by_text("2 moments with 2 photos brought back.").wait_for(timeout=60_000)
+    page.get_by_text("2 moments with 2 photos brought back.").wait_for()
     assert phone.inside(SHOWN) == before
     chosen(phone, path)
-    page.get_by_text("Nothing in it is missing here. 2 moments are here already.").wait_for(timeout=30_000)
+    page.get_by_text("Nothing in it is missing here. 2 moments are here already.").wait_for()
     # On another device of the household, too.
     other = phone.another(name="Other").pair()
     eventually(lambda: other.inside("return (await companion.moments.list()).moments.length;") == 2)
@@ -117,7 +117,7 @@ def test_the_later_version_stays(phone, computer):
         const { moments: [moment] } = await companion.moments.list({ search: "lake" });
         await companion.moments.save(moment, { ...moment, title: "LAKE, again" });""")
     page = chosen(phone, path)
-    page.get_by_text("Nothing in it is missing here. 1 moment is here already. 1 moment is newer here and stays.").wait_for(timeout=30_000)
+    page.get_by_text("Nothing in it is missing here. 1 moment is here already. 1 moment is newer here and stays.").wait_for()
 
 
 def test_a_damaged_copy_brings_nothing(phone, computer):
@@ -125,13 +125,13 @@ def test_a_damaged_copy_brings_nothing(phone, computer):
     content = bytearray(path.read_bytes())
     path.write_bytes(content[:-5000])
     page = chosen(phone, path)
-    page.get_by_text("damaged").wait_for(timeout=30_000)
+    page.get_by_text("damaged").wait_for()
     # A photo that is damaged takes its own moment along, and no other.
     phone.inside(ERASE)
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     chosen(phone, path)
-    page.get_by_role("button", name="Bring back", exact=True).click(timeout=30_000)
-    page.get_by_text("1 moment with 0 photos brought back. 1 moment could not be: a photo in the copy is missing or damaged.").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Bring back", exact=True).click()
+    page.get_by_text("1 moment with 0 photos brought back. 1 moment could not be: a photo in the copy is missing or damaged.").wait_for()
     assert [one[0] for one in phone.inside(SHOWN)] == ["Only words"]
     assert phone.inside("return (await companion.device.store.staged()).length;") == 0

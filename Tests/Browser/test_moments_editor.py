@@ -259,7 +259,7 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     photo = picture(phone, 71)
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
     computer.stop_hub()
-    page.get_by_text("Not connected").wait_for(timeout=30_000)
+    page.get_by_text("Not connected").wait_for()
     chosen(page, photo)
     sealed(page, 1)
     written(page, "Without a network")
@@ -268,8 +268,8 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     assert waiting(page) > 0
     computer.start_hub()
     phone.online_again()
-    page.get_by_text("Not connected").wait_for(state="hidden", timeout=30_000)
-    eventually(lambda: waiting(page) == 0, "all is sent", seconds=40)
+    page.get_by_text("Not connected").wait_for(state="hidden")
+    eventually(lambda: waiting(page) == 0, "all is sent")
 
 
 def waiting(page):

@@ -39,7 +39,7 @@ def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
         # What follows a JPEG's end is no part of the picture.
         file.write_bytes(data + bytes(size - len(data)))
     chosen(page, *files)
-    page.get_by_text("more.jpg: A photo has at most 50 MB").wait_for(timeout=60_000)
+    page.get_by_text("more.jpg: A photo has at most 50 MB").wait_for()
     sealed(page, 1)
     page.get_by_role("button", name="Remove photo 1").click()
     page.get_by_role("button", name="All right").click()

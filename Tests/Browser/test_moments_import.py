@@ -118,7 +118,7 @@ def test_a_folder_becomes_moments_by_day(phone, computer):
     phone.picture("everline-import-found")
     page.get_by_label("Take over places").check()
     page.get_by_role("button", name="Add 6 photos").click()
-    page.get_by_text("4 photos in 3 new moments added. 1 was here already.").wait_for(timeout=60_000)
+    page.get_by_text("4 photos in 3 new moments added. 1 was here already.").wait_for()
     page.get_by_text("card/broken.jpg: This browser can't open this photo").wait_for()
     phone.check()
     phone.picture("everline-import-done")
@@ -141,7 +141,7 @@ def test_a_second_run_adds_nothing_twice(phone, computer):
     chooser.value.set_files([path for path in folder.rglob("*") if path.suffix in (".jpg", ".png") and "broken" not in path.name])
     page.get_by_role("heading", name="5 photos, 3 days").wait_for()
     page.get_by_role("button", name="Add 5 photos").click()
-    page.get_by_text("Nothing was added. 5 were here already.").wait_for(timeout=60_000)
+    page.get_by_text("Nothing was added. 5 were here already.").wait_for()
     assert listed(phone) == before
 
 
@@ -175,7 +175,7 @@ def test_an_import_that_was_stopped_goes_on_in_the_same_moment(phone):
     page.get_by_role("button", name="Choose a folder").click()
     page.get_by_role("button", name="Add 5 photos").click()
     # The undated one is new in this folder: its file is of today, and its bytes are in the moment of 2009.
-    page.get_by_text("2 photos added. 3 were here already.").wait_for(timeout=60_000)
+    page.get_by_text("2 photos added. 3 were here already.").wait_for()
     (day,) = [one for one in listed(phone) if one["offset"] == 60]
     assert day["photos"] == 4, day
 
@@ -190,7 +190,7 @@ def test_a_moment_with_words_is_left_as_it_is(phone):
     page.evaluate(PICKED, files)
     page.get_by_role("button", name="Choose a folder").click()
     page.get_by_role("button", name="Add 3 photos").click()
-    page.get_by_text("1 photo in 1 new moment added. 2 were here already.").wait_for(timeout=60_000)
+    page.get_by_text("1 photo in 1 new moment added. 2 were here already.").wait_for()
     christmas = [(one["title"], one["photos"]) for one in listed(phone) if one["offset"] == -300]
     assert sorted(christmas) == [("", 1), ("Christmas", 1)], christmas
 
@@ -218,7 +218,7 @@ def removing(phone, files, keeps):
 def test_originals_are_removed_once_the_hub_has_the_same_bytes(phone):
     chosen = {"x.jpg": [61, "2021:01:01 10:00:00", "+00:00"], "in/y.jpg": [62, "2021:01:01 11:00:00", "+00:00"]}
     page = removing(phone, only(chosen, made(phone, chosen)), True)
-    page.get_by_text("2 photos in 1 new moment added. 2 originals removed.").wait_for(timeout=60_000)
+    page.get_by_text("2 photos in 1 new moment added. 2 originals removed.").wait_for()
     assert page.evaluate(NAMES) == []
     assert phone.inside("""
         const { moments: [{ photos }] } = await companion.moments.list({ from: "2021-01-01", to: "2021-01-01" });
@@ -232,11 +232,11 @@ def test_an_original_that_differs_stays(phone):
     files = only(chosen, made(phone, chosen))
     imported(phone, files)
     page = removing(phone, files, True)
-    page.get_by_text("0 originals removed.").wait_for(timeout=60_000)
+    page.get_by_text("0 originals removed.").wait_for()
     page.get_by_text("c.jpg: It is in Everline without what its camera wrote into it.").wait_for()
     assert page.evaluate(NAMES) == ["c.jpg"]
     page = removing(phone, files, False)
-    page.get_by_text("1 original removed.").wait_for(timeout=60_000)
+    page.get_by_text("1 original removed.").wait_for()
     assert page.evaluate(NAMES) == []
 
 
@@ -256,7 +256,7 @@ def test_an_original_whose_photo_is_damaged_stays(phone, keeps):
         };
     }""")
     page = removing(phone, files, keeps)
-    page.get_by_text("0 originals removed.").wait_for(timeout=60_000)
+    page.get_by_text("0 originals removed.").wait_for()
     assert page.evaluate(NAMES) == ["z.jpg"]
 
 
@@ -268,9 +268,9 @@ def test_nothing_is_removed_that_is_not_at_the_hub(phone, computer):
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
     computer.stop_hub()
     phone.online_again()
-    page.get_by_text("Not connected").wait_for(timeout=30_000)
+    page.get_by_text("Not connected").wait_for()
     removing(phone, files, True)
-    page.get_by_text("w.jpg: The photo is not at the hub yet; run the import again later.").wait_for(timeout=60_000)
+    page.get_by_text("w.jpg: The photo is not at the hub yet; run the import again later.").wait_for()
     assert page.evaluate(NAMES) == ["w.jpg"]
 
 

@@ -94,7 +94,7 @@ def test_a_reset_without_a_network_erases_here_and_tells_later(phone, computer):
     # The gate has answered; now the network is gone.
     computer.stop_hub()
     phone.online_again()
-    page.get_by_text("Not connected").wait_for(timeout=30_000)
+    page.get_by_text("Not connected").wait_for()
     page.get_by_label("Type “erase”").fill("erase")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_text("The hub can’t be reached: it and your other devices hear of it").wait_for()

@@ -75,7 +75,7 @@ def memory(phone):
 def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
     many(phone, 5000, 8000)
     page = opened(phone)
-    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    page.locator(".moment-card").first.wait_for()
     # Opened once; then as on every other day.
     eventually(lambda: phone.inside(INDEX_IS_KEPT), "the moments in one piece")
     page.reload()
@@ -111,7 +111,7 @@ def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
 def test_a_year_is_reached_at_once_and_the_timeline_stays_there_when_one_comes_back(phone):
     many(phone, 1600, 2560)
     page = opened(phone)
-    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    page.locator(".moment-card").first.wait_for()
     years = page.locator(".moment-year")
     assert years.count() >= 8
     oldest = years.last.inner_text()
@@ -140,7 +140,7 @@ def test_a_year_is_reached_at_once_and_the_timeline_stays_there_when_one_comes_b
 def test_a_search_through_thousands_is_one_of_all_words(phone):
     many(phone, 5000, 0)
     page = opened(phone)
-    page.locator(".moment-card").first.wait_for(timeout=60_000)
+    page.locator(".moment-card").first.wait_for()
     page.get_by_label("Search moments").fill("harbour 4993")
     page.get_by_text("1 moment found").wait_for()
     assert page.locator(".moment-card").count() == 1

@@ -115,7 +115,7 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
     page = opened(phone)
     open_second(phone)
     computer.stop_hub()
-    page.get_by_text("Not connected").wait_for(timeout=30_000)
+    page.get_by_text("Not connected").wait_for()
     inside_second(phone, KEPT, {"seed": 30, "moments": [row(["Far from any hub", "", 0.001, "", "", [[800, 600]], False])]})
     named(page, "Far from any hub").get_by_title("Not sent yet").wait_for()
     phone.check()
@@ -127,7 +127,7 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
     phone.picture("moment-offline")
     computer.start_hub()
     phone.online_again()
-    page.locator(".moment-upload").wait_for(state="hidden", timeout=30_000)
+    page.locator(".moment-upload").wait_for(state="hidden")
     page.evaluate("() => second.close()")
     timeline(phone)
     assert page.get_by_title("Not sent yet").count() == 0

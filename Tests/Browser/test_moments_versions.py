@@ -49,7 +49,7 @@ def two_versions(phone, desk):
     phone.context.set_offline(False)
     phone.online_again()
     page = phone.page
-    page.get_by_text("Two versions").nth(1).wait_for(timeout=30_000)
+    page.get_by_text("Two versions").nth(1).wait_for()
     # Neither is called a conflict.
     assert page.locator(".moment-card", has_text="(conflict").count() == 0
     return moment

@@ -42,7 +42,7 @@ def begun(phone, computer, **notes):
 def test_an_offline_edit_is_shown_as_unsent_and_sent_later(phone, computer):
     page = begun(phone, computer, Safe="")
     computer.stop_hub()
-    page.get_by_text("Not connected").wait_for(timeout=30_000)
+    page.get_by_text("Not connected").wait_for()
     page.get_by_role("link", name="Safe").click()
     page.get_by_label("Text", exact=True).fill("written offline")
     kept(phone, "Saved here, not sent yet")
@@ -53,7 +53,7 @@ def test_an_offline_edit_is_shown_as_unsent_and_sent_later(phone, computer):
     phone.picture("notes-offline")
     computer.start_hub()
     phone.online_again()
-    page.get_by_text("Not sent yet").wait_for(state="detached", timeout=30_000)
+    page.get_by_text("Not sent yet").wait_for(state="detached")
     eventually(lambda: computer.note("Safe")["body"] == "written offline")
 
 
@@ -114,7 +114,7 @@ def test_two_versions_stand_side_by_side_and_one_or_both_are_kept(phone, compute
     computer.sent()
     phone.context.set_offline(False)
     phone.online_again()
-    page.get_by_text("Two versions").nth(1).wait_for(timeout=30_000)
+    page.get_by_text("Two versions").nth(1).wait_for()
     phone.picture("notes-two-versions")
     if keep == "first":
         phone.check()

@@ -83,7 +83,7 @@ def photos(phone, count):
         taken(phone, count)
     phone.go("photos", "Intruder photos")
     if count:
-        page.locator(".photos-tile[data-shown]").nth(count - 1).wait_for(timeout=30_000)
+        page.locator(".photos-tile[data-shown]").nth(count - 1).wait_for()
     return page
 
 
@@ -166,7 +166,7 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     phone.go("home", "Home")
     computer.stop_hub()
     phone.go("photos", "Intruder photos")
-    page.get_by_text("They open when it can be reached").wait_for(timeout=30_000)
+    page.get_by_text("They open when it can be reached").wait_for()
     phone.check()
     phone.picture("photos-offline")
     page.locator(".photos-open").first.click()
@@ -174,7 +174,7 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     page.get_by_role("button", name="Close").click()
     computer.start_hub()
     phone.online_again()
-    page.locator(".photos-tile[data-shown]").wait_for(timeout=30_000)
+    page.locator(".photos-tile[data-shown]").wait_for()
     assert page.get_by_text("They open when it can be reached").is_hidden()
 
 

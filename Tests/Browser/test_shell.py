@@ -92,7 +92,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
         desk.page.wait_for_url(re.compile(r"http://localhost:\d+/"))
         desk.page.get_by_label("Name of this device").fill("Browser")
         desk.page.get_by_role("button", name="Pair this device").click()
-        desk.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
+        desk.page.get_by_role("heading", name="Choose a PIN").wait_for()
         output, errors = panel.communicate(timeout=30)
         assert panel.returncode == 0, errors
         assert json.loads(output)["name"].endswith(" panel"), output
@@ -100,7 +100,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
         desk.type_pin()
         desk.page.get_by_role("heading", name="Type it again").wait_for()
         desk.type_pin()
-        desk.page.get_by_role("heading", name="Home", level=1).wait_for(timeout=30_000)
+        desk.page.get_by_role("heading", name="Home", level=1).wait_for()
         assert desk.page.evaluate("location.hash").find("pair") < 0
         desk.picture("panel")
         desk.quiet()

@@ -98,7 +98,7 @@ class Person:
         self.browser = browser
 
     def until(self, script, *arguments):
-        eventually(lambda: self.browser.execute_script(script, *arguments), f"{arguments}: {self.shown()}", 60)
+        eventually(lambda: self.browser.execute_script(script, *arguments), f"{arguments}: {self.shown()}")
 
     def shown(self):
         text = self.browser.execute_script("return document.body?.innerText ?? '';")

@@ -148,11 +148,11 @@ import WireProtocol
             await log.note(.unlocked, "event \(number)")
             if number.isMultiple(of: 1_000) || number == count {
                 await log.flush()
-                await eventually(timeout: .seconds(60)) { try await connected.sync.status().waiting >= number }
+                await eventually { try await connected.sync.status().waiting >= number }
             }
         }
         connected.hub.setDown(false)
-        await eventually(timeout: .seconds(60), "everything is sent") {
+        await eventually("everything is sent") {
             connected.world.time.advance(by: .seconds(60))
             return try await connected.sync.status().waiting == 0
         }

@@ -378,7 +378,7 @@ import WireProtocol
         _ = try await world.ask(world.launch(10_001), &prompter)
         #expect(clock.now - start < .seconds(5))
         var (written, lost) = (0, 0)
-        let isComplete = await eventually(timeout: .seconds(60), every: .milliseconds(200)) {
+        let isComplete = await eventually(every: .milliseconds(200)) {
             let statistics = try await world.database.statistics(since: 0).first
             written = statistics.map { $0.denied + $0.asked } ?? 0
             lost = try await world.events(.eventsLost).compactMap { Int($0.sentence.prefix { $0.isNumber }) }

@@ -33,23 +33,23 @@ struct HubProgramTests {
         #expect(try mode("") == 0o700 && mode("/registration-token") == 0o600 && mode("/hub.sqlite") == 0o600)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         let answer = try await client.execute(
-            HTTPClientRequest(url: "http://127.0.0.1:\(port)/health"), timeout: .seconds(5))
+            HTTPClientRequest(url: "http://127.0.0.1:\(port)/health"), timeout: .seconds(60))
         #expect(answer.status.code == 200)
         _ = try await answer.body.collect(upTo: 1_024)
 
         // A second hub on the same directory is refused.
         let second = try start(state)
-        #expect(try await second.wait(timeout: .seconds(20)) == .code(1))
+        #expect(try await second.wait() == .code(1))
         #expect(second.errorOutput.split(separator: "\n").count == 1, "\(second.errorOutput)")
 
         kill(child.pid, SIGTERM)
-        #expect(try await child.wait(timeout: .seconds(20)) == .code(0))
+        #expect(try await child.wait() == .code(0))
         try await client.shutdown()
         // And then the next one starts.
         let third = try start(state)
         _ = try #require(await self.port(third))
         kill(third.pid, SIGINT)
-        #expect(try await third.wait(timeout: .seconds(20)) == .code(0))
+        #expect(try await third.wait() == .code(0))
     }
 
     @Test func itServesTheCompanionThatBelongsToItUnlessToldOtherwise() async throws {
@@ -61,11 +61,11 @@ struct HubProgramTests {
                 ["--state", directory.path("hub"), "--listen", "127.0.0.1:0"] + options)
             let port = try #require(await port(child))
             let answer = try await client.execute(
-                HTTPClientRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(5))
+                HTTPClientRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60))
             let body = try await answer.body.collect(upTo: 65_536)
             #expect(answer.status.code == 200 && String(buffer: body).contains(words), "\(options)")
             kill(child.pid, SIGTERM)
-            #expect(try await child.wait(timeout: .seconds(20)) == .code(0))
+            #expect(try await child.wait() == .code(0))
         }
         try await client.shutdown()
     }
@@ -76,12 +76,12 @@ struct HubProgramTests {
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
         chmod(state, 0o755)
         let child = try start(state)
-        #expect(try await child.wait(timeout: .seconds(20)) == .code(1))
+        #expect(try await child.wait() == .code(1))
         #expect(child.errorOutput.contains("chmod 700 \(state)"))
         chmod(state, 0o700)
         try directory.write("a token of sufficient length\n", to: "hub/registration-token", permissions: 0o644)
         let open = try start(state)
-        #expect(try await open.wait(timeout: .seconds(20)) == .code(1))
+        #expect(try await open.wait() == .code(1))
         #expect(open.errorOutput.contains("registration-token"))
     }
 
@@ -110,7 +110,7 @@ struct HubProgramTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.path("hub.sock"))
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o660)
             kill(child.pid, SIGKILL)
-            _ = try await child.wait(timeout: .seconds(20))
+            _ = try await child.wait()
         }
     }
 
@@ -121,7 +121,7 @@ struct HubProgramTests {
         defer { server.discard(database) }
         try directory.write(database + "\n", to: "connection", permissions: 0o644)
         let open = try start(directory.path("open"), "--postgres", directory.path("connection"))
-        #expect(try await open.wait(timeout: .seconds(20)) == .code(1))
+        #expect(try await open.wait() == .code(1))
         #expect(open.errorOutput.contains("chmod 0600"), "\(open.errorOutput)")
 
         chmod(directory.path("connection"), 0o600)
@@ -131,7 +131,7 @@ struct HubProgramTests {
         for hub in hubs {
             let port = try #require(await port(hub), "\(hub.errorOutput)")
             let answer = try await client.execute(
-                HTTPClientRequest(url: "http://127.0.0.1:\(port)/health"), timeout: .seconds(5))
+                HTTPClientRequest(url: "http://127.0.0.1:\(port)/health"), timeout: .seconds(60))
             #expect(answer.status.code == 200)
             _ = try await answer.body.collect(upTo: 1_024)
         }
@@ -140,7 +140,7 @@ struct HubProgramTests {
         #expect(try await server.psql(database, "SELECT count(*) FROM household").output == "0\n")
         for hub in hubs {
             kill(hub.pid, SIGTERM)
-            #expect(try await hub.wait(timeout: .seconds(20)) == .code(0))
+            #expect(try await hub.wait() == .code(0))
         }
         try await client.shutdown()
     }

@@ -148,7 +148,7 @@ final class HubUnderTest: Sendable {
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(Self.text(token))") }
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await client.execute(request, timeout: .seconds(30))
+        let response = try await client.execute(request, timeout: .seconds(60))
         let bytes = try await response.body.collect(upTo: 64 << 20)
         return Answer(
             status: Int(response.status.code), headers: response.headers, body: Data(bytes.readableBytesView))

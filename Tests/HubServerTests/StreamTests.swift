@@ -66,7 +66,7 @@ struct StreamTests {
                     while numbers.last ?? 0 < total {
                         let stream = try await EventStream(hub, computer, lastEventID: numbers.last ?? 0)
                         let enough = (numbers.last ?? 0) + UInt64.random(in: 20...(200 * UInt64(index + 1)))
-                        await eventually(timeout: .seconds(60), "records up to \(min(enough, total))") {
+                        await eventually("records up to \(min(enough, total))") {
                             stream.numbers.last ?? 0 >= min(enough, total)
                         }
                         numbers += stream.numbers

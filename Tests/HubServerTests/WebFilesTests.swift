@@ -29,7 +29,7 @@ struct WebFilesTests {
     private func unzipped(_ data: Data, in directory: TemporaryDirectory) async throws -> Data {
         try data.write(to: URL(fileURLWithPath: directory.path("answer.gz")))
         let run = try await ChildProcess.run(
-            "/usr/bin/gzip", ["-d", directory.path("answer.gz")], timeout: .seconds(20))
+            "/usr/bin/gzip", ["-d", directory.path("answer.gz")], timeout: .seconds(60))
         #expect(run.exit == .code(0), "\(run.errorOutput)")
         return try Data(contentsOf: URL(fileURLWithPath: directory.path("answer")))
     }
@@ -98,7 +98,7 @@ struct WebFilesTests {
             let run = try await ChildProcess.run(
                 "/bin/sh",
                 ["-c", "cd \"$0\" && sha256sum core/app.js index.html | sha256sum", hub.directory.path("web")],
-                timeout: .seconds(20))
+                timeout: .seconds(60))
             #expect(run.output.hasPrefix(list.version + " "), "\(run.output)")
             for name in beside.keys {
                 #expect(try await hub.send("GET", "/" + name).status == 404, "\(name)")

@@ -18,7 +18,7 @@ import WireProtocol
             let writer = try ChildProcess(
                 try BuiltProducts.path("hub-store-writer"),
                 [directory.path, household.description, computer.description])
-            await eventually(timeout: .seconds(20)) { writer.output.contains("started\n") }
+            await eventually { writer.output.contains("started\n") }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
             writer.kill(SIGKILL)
             _ = try await writer.wait()

@@ -108,8 +108,8 @@ extension HubChange {
         func recovers(_ what: Comment) async throws {
             let reached = try await newest()
             // As long as the network may take to be found dead, and the next attempt to come.
-            await eventually(timeout: .seconds(60), what) { followers.allSatisfy { $0.newest >= reached } }
-            await eventually(timeout: .seconds(60), what) { written.allSatisfy { $0.value > reached } }
+            await eventually(what) { followers.allSatisfy { $0.newest >= reached } }
+            await eventually(what) { written.allSatisfy { $0.value > reached } }
         }
         await eventually { followers.allSatisfy { $0.newest > 20 } }
 
@@ -129,7 +129,7 @@ extension HubChange {
         // The real time is what is tested here, too: how hubs bear a database that is away for so long.
         try await Task.sleep(for: Self.absence)
         try await server.start()
-        await eventually(timeout: .seconds(60), "the database is back") { try await newest() > 0 }
+        await eventually("the database is back") { try await newest() > 0 }
         try await recovers("after the crash")
 
         isOver.value = true
@@ -138,7 +138,7 @@ extension HubChange {
             acknowledged += await writer.value
         }
         let last = try await newest()
-        await eventually(timeout: .seconds(20)) { followers.allSatisfy { $0.newest == last } }
+        await eventually { followers.allSatisfy { $0.newest == last } }
         let page = try await near.records(
             of: household.id, after: 0, collection: nil, limit: 1_000_000, maximumBytes: 1 << 40)
         #expect(page.records.compactMap(\.sequence) == Array(1...last))

@@ -261,7 +261,7 @@ private final class Writers: Sendable {
         }
         let newest = try await patiently { try await stores[0].household(household.id).sequence }
         #expect(newest > 0)
-        await eventually(timeout: .seconds(20)) { followed.withLock { $0 } == newest }
+        await eventually { followed.withLock { $0 } == newest }
         for store in stores { try await store.close() }
         _ = await following.value
         try await server.stop()
@@ -277,7 +277,7 @@ private final class Writers: Sendable {
         let begun = try await patiently { try await stores[0].household(household.id).sequence }
         let writers = Writers()
         let writing = Task { await writers.run(stores, household) }
-        await eventually(timeout: .seconds(20), "they write") {
+        await eventually("they write") {
             try await stores[0].household(household.id).sequence > begun
         }
         var counted = 0
@@ -293,9 +293,9 @@ private final class Writers: Sendable {
         try await server.stop(signal)
         await expectRefusal(.unavailable) { _ = try await stores[0].household(household.id) }
         try await server.start()
-        await eventually(timeout: .seconds(20)) { try await stores[0].household(household.id).sequence > 0 }
+        await eventually { try await stores[0].household(household.id).sequence > 0 }
         let before = try await stores[0].household(household.id).sequence
-        await eventually(timeout: .seconds(20), "writes go on") {
+        await eventually("writes go on") {
             try await stores[0].household(household.id).sequence > before
         }
         writers.stop()

@@ -82,7 +82,7 @@ import WireProtocol
         #expect(reply.state == .done)
         let share = try await companion.setPIN(SecretBytes(utf8: Self.pin))
         #expect(try await companion.tryPIN(SecretBytes(utf8: Self.pin)) == share)
-        await eventually(timeout: .seconds(20), "everything has arrived, the photo too") {
+        await eventually("everything has arrived, the photo too") {
             // In this order: what still waited is in no page that was read before.
             let waiting = try await client.call(.hubStatus, reply: HubStatus.self).waiting
             try await companion.sync()

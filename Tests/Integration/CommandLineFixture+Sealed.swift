@@ -26,7 +26,7 @@ extension CommandLineFixture {
     }
 
     func finish(_ child: ChildProcess) async throws -> Outcome {
-        guard case .code(let status) = try await child.wait(timeout: .seconds(60)) else {
+        guard case .code(let status) = try await child.wait() else {
             throw POSIXError(.ECHILD, userInfo: [NSLocalizedDescriptionKey: "ended by a signal: \(child.errorOutput)"])
         }
         return Outcome(status: status, output: child.output, errors: child.errorOutput)
@@ -51,7 +51,7 @@ extension CommandLineFixture {
         let again = try ChildProcess(
             BuiltProducts.path("applocker"),
             ["up", "--state", directory.path("state"), "--no-hub"] + (geteuid() == 0 ? [] : ["--user-mode"]))
-        let isReady = await eventually(timeout: .seconds(30), "applocker up answers again") {
+        let isReady = await eventually("applocker up answers again") {
             let status = try await run("status", "--json")
             return status.status == 0 && !status.output.contains("gate_away")
         }

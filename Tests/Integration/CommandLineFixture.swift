@@ -31,7 +31,7 @@ final class CommandLineFixture: Sendable {
         supervisor = try ChildProcess(
             BuiltProducts.path("applocker"),
             ["up", "--state", directory.path("state"), "--no-hub"] + (geteuid() == 0 ? [] : ["--user-mode"]))
-        let isReady = await eventually(timeout: .seconds(30), "applocker up answers and has a gate") {
+        let isReady = await eventually("applocker up answers and has a gate") {
             let status = try await run("status", "--json")
             return status.status == 0 && !status.output.contains("gate_away")
         }

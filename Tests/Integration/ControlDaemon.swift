@@ -24,7 +24,7 @@ final class ControlDaemon: Sendable {
         process = try ChildProcess(
             BuiltProducts.path("applockerd"), ["--state", state.path, "--no-hub"], environment: environment)
         let (socket, process) = (socket, process)
-        let answers = await eventually(timeout: .seconds(30), "applockerd answers") {
+        let answers = await eventually("applockerd answers") {
             clinux_socket_accepts(socket) && process.isRunning
         }
         try #require(answers, "\(process.errorOutput)")

@@ -126,7 +126,7 @@ import WireProtocol
         let up = try ChildProcess(
             BuiltProducts.path("applocker"), ["up", "--state", state] + (geteuid() == 0 ? [] : ["--user-mode"]))
         let client = ControlClient(socketPath: state + "/control.sock")
-        await eventually(timeout: .seconds(30)) {
+        await eventually {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
         await eventually("the hub's address is told: \(up.errorOutput)") {
@@ -134,7 +134,7 @@ import WireProtocol
         }
         #expect(try await client.call(.hubStatus, reply: HubStatus.self).url == nil)
         let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
-        await eventually(timeout: .seconds(30), "connected: \(up.errorOutput)") {
+        await eventually("connected: \(up.errorOutput)") {
             let status = try await client.call(.hubStatus, reply: HubStatus.self)
             return status.connected && status.records >= 3
         }
@@ -171,7 +171,7 @@ import WireProtocol
             for _ in 0..<(count / kills) {
                 let _: AppsChanged = try await daemon.client.call(.lock, body: LockRequest(all: true))
             }
-            await eventually(timeout: .seconds(60)) {
+            await eventually {
                 try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting >= count / kills * round
             }
             queued = try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting

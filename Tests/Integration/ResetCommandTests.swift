@@ -34,7 +34,7 @@ struct ResetCommandTests {
         let erased = try await applocker.run(words, input: "", passcodes: right)
         #expect(erased.status == 0 && erased.output.hasPrefix("Everything is erased."), "\(erased.errors)")
         // Whoever started the daemon starts it again, as new.
-        await eventually(timeout: .seconds(20), "it is as new") {
+        await eventually("it is as new") {
             let status = try await applocker.run("status", "--json")
             return try status.status == 0 && status.json()["isSetUp"] as? Bool == false
         }

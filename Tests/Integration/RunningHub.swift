@@ -36,7 +36,7 @@ final class RunningHub: Sendable {
 
     private static func port(of process: ChildProcess) async throws -> Int {
         let words = "listening on 127.0.0.1:"
-        let isUp = await eventually(timeout: .seconds(30), "the hub listens: \(process.errorOutput)") {
+        let isUp = await eventually("the hub listens: \(process.errorOutput)") {
             process.output.contains(words)
         }
         try #require(isUp)

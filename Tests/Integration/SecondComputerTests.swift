@@ -118,7 +118,7 @@ import WireProtocol
         }
         #expect(try await confirming.value.role == .computer)
         let client = second.client
-        await eventually(timeout: .seconds(30), "it is in") {
+        await eventually("it is in") {
             try await client.call(.hubStatus, reply: HubStatus.self).connected
         }
         #expect(try await client.call(.listDevices, reply: DeviceList.self).devices.count == 2)

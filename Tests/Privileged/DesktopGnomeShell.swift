@@ -29,7 +29,7 @@ final class GnomeShellSession: Sendable {
         self.shell = shell
         environment["WAYLAND_DISPLAY"] = "wayland-0"
         self.environment = environment
-        await eventually(timeout: .seconds(40), every: .milliseconds(200), "gnome-shell can be driven") {
+        await eventually(every: .milliseconds(200), "gnome-shell can be driven") {
             try await Self.evaluate("1", environment) == "1"
         }
         _ = try await Self.evaluate(
@@ -39,7 +39,7 @@ final class GnomeShellSession: Sendable {
                 .create_virtual_device(imports.gi.Clutter.InputDeviceType.KEYBOARD_DEVICE); 1
             """, environment)
         // No window has the keyboard while the overview is there, and it stays while the shell is starting up.
-        await eventually(timeout: .seconds(20), every: .milliseconds(200), "the overview is gone") {
+        await eventually(every: .milliseconds(200), "the overview is gone") {
             try await Self.evaluate(
                 "Main.overview.hide(); Main.layoutManager._startingUp || Main.overview.visible ? 0 : 1", environment)
                 == "1"
@@ -123,7 +123,7 @@ final class GnomeShellSession: Sendable {
     }
 
     func awaitPrompt(_ name: String) async throws {
-        await eventually(timeout: .seconds(15), every: .milliseconds(50), "the prompt for \(name)") {
+        await eventually(every: .milliseconds(50), "the prompt for \(name)") {
             try await evaluate("String(global.display.focus_window && global.display.focus_window.get_title())")
                 == "\"\(name) is locked\""
         }

@@ -41,7 +41,7 @@ struct DesktopTests {
             #expect(program.runs.count == index)
 
             try await session.answer(RunningAppLocker.passcode)
-            await eventually(timeout: .seconds(15), "\(way): it runs") { program.runs.count == index + 1 }
+            await eventually("\(way): it runs") { program.runs.count == index + 1 }
             let run = try #require(program.runs.last)
             #expect(run.arguments == [program.path, "two words", "", "ü\n"])
             #expect(run.environment == ["WAY=" + way, "GREETING=two words = one", ""])
@@ -71,7 +71,7 @@ struct DesktopTests {
         _ = try await session.photograph("openbox-key")
         #expect(!program.hasRun)
         try await session.answer(RunningAppLocker.passcode)
-        await eventually(timeout: .seconds(15), "it runs") { program.runs.count == 1 }
+        await eventually("it runs") { program.runs.count == 1 }
         let run = try #require(program.runs.first)
         #expect(run.arguments == [program.path, "two words"])
         #expect(run.directory == session.home.path)
@@ -101,14 +101,14 @@ struct DesktopTests {
             #expect(asked.distinctColours > 200)
 
             try await session.answer("wrong")
-            await eventually(timeout: .seconds(15), every: .milliseconds(200), "\(way): the prompt says so") {
+            await eventually(every: .milliseconds(200), "\(way): the prompt says so") {
                 try await session.photograph("gnome-shell-\(way)-refused").alarmed > asked.alarmed + 300
             }
             try await session.answer(RunningAppLocker.passcode)
-            await eventually(timeout: .seconds(20), every: .milliseconds(100), "\(way): the app's window") {
+            await eventually(every: .milliseconds(100), "\(way): the app's window") {
                 try await session.titles() == #"["Calculator"]"#
             }
-            await eventually(timeout: .seconds(10), every: .milliseconds(300), "\(way): its orange key is seen") {
+            await eventually(every: .milliseconds(300), "\(way): its orange key is seen") {
                 try await session.photograph("gnome-shell-\(way)-open")
                     .count(red: 240...255, green: 90...140, blue: 0...40) > 2000
             }

@@ -46,7 +46,7 @@ struct RealAppsTests {
         #expect(try await session.windows("--class", app.windowClass).isEmpty)
 
         try await session.answer("wrong " + RunningAppLocker.passcode)
-        await eventually(timeout: .seconds(15), "the wrong passcode is counted") {
+        await eventually("the wrong passcode is counted") {
             try await applocker.events(kind: "passcode_wrong").count == 1
         }
         await eventually(every: .milliseconds(200), "the prompt says so") {
@@ -62,7 +62,7 @@ struct RealAppsTests {
         let held = try #require(try await applocker.events(of: app.id, kind: "launch_asked").first?.process)
         #expect(try await session.processOfWindow(window) == held)
         #expect(try await launch.wait() == .code(0))
-        await eventually(timeout: .seconds(10), every: .milliseconds(300), "its window is painted") {
+        await eventually(every: .milliseconds(300), "its window is painted") {
             try await session.photograph("\(app.id)-open").distinctColours > 100
         }
 
@@ -141,7 +141,7 @@ struct RealAppsTests {
         try await applocker.set("firefox-esr", onGrantEnd: "close")
         try await applocker.lock("firefox-esr")
         // It is asked to end, and 10 seconds later made to.
-        await eventually(timeout: .seconds(15), "it is closed") { ProcessRecord.running(program).isEmpty }
+        await eventually("it is closed") { ProcessRecord.running(program).isEmpty }
         try await applocker.stop()
     }
 }

@@ -110,7 +110,7 @@ struct TamperTests {
             try BuiltProducts.path("applocker"), ["up", "--state", directory.path("state"), "--no-hub"],
             environment: environment)
         let client = ControlClient(socketPath: directory.path("state/control.sock"))
-        await eventually(timeout: .seconds(30)) {
+        await eventually {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
         let running: StatusReport = try await client.call(.status)

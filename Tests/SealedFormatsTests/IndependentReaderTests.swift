@@ -84,7 +84,7 @@ struct IndependentReaderTests {
         func read() async throws -> (exit: ChildProcess.Exit, found: [Found], errors: String) {
             try JSONEncoder().encode(entries).write(to: directory.url.appendingPathComponent("manifest.json"))
             let child = try ChildProcess("/usr/bin/python3", ["-B", Self.reader, directory.path])
-            let exit = try await child.wait(timeout: .seconds(60))
+            let exit = try await child.wait()
             return (exit, try JSONDecoder().decode([Found].self, from: child.outputData), child.errorOutput)
         }
     }

@@ -14,7 +14,7 @@ import Testing
         var acknowledged = Acknowledged()
         for round in 0..<rounds {
             let writer = try ChildProcess(try BuiltProducts.path("store-writer"), [directory.path])
-            await eventually(timeout: .seconds(10)) { writer.output.contains("started\n") }
+            await eventually { writer.output.contains("started\n") }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...100)))
             writer.kill(SIGKILL)
             _ = try await writer.wait()

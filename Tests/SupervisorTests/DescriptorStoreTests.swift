@@ -165,7 +165,7 @@ struct DescriptorStoreTests {
         let process = SupervisedProcess(
             .init(name: "child", policy: .gate, launch: launch, ended: { [store] in store.childEnded() }),
             report: log.report)
-        await eventually(timeout: .seconds(60)) { try lines(of: found).count > 12 }
+        await eventually { try lines(of: found).count > 12 }
         await process.stop()
         let names = (1...12).map { "life\($0)" }
         for (life, line) in try lines(of: found).prefix(12).enumerated() {

@@ -34,7 +34,7 @@ struct UpTests {
     }
 
     private func isRunning(_ up: ChildProcess) async {
-        await eventually(timeout: .seconds(30), "up is running: \(up.errorOutput)") {
+        await eventually("up is running: \(up.errorOutput)") {
             up.errorOutput.contains("AppLocker is running")
         }
     }
@@ -129,7 +129,7 @@ struct UpTests {
 
         // Root kills the holder: the gate stays, and the next holder takes the group over from it.
         kill(holder, SIGKILL)
-        await eventually(timeout: .seconds(20)) {
+        await eventually {
             let (holders, gates) = (holders(), gates())  // both at one moment: between two gates there is none
             return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
         }

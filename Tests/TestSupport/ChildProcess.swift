@@ -91,7 +91,7 @@ public final class ChildProcess: Sendable {
     /// Waits for the end and for the last of the output. Throws `TimedOut`, with the output so far, and leaves the
     /// child running.
     @discardableResult
-    public func wait(timeout: Duration = .seconds(30)) async throws -> Exit {
+    public func wait(timeout: Duration = .seconds(60)) async throws -> Exit {
         let clock = ContinuousClock()
         let end = clock.now + timeout
         while clock.now < end {
@@ -124,7 +124,7 @@ public final class ChildProcess: Sendable {
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String]? = nil,
         descriptors: [Int32: Int32] = [:], input: Input = .nothing, workingDirectory: String? = nil,
-        user: uid_t? = nil, timeout: Duration = .seconds(30)
+        user: uid_t? = nil, timeout: Duration = .seconds(60)
     ) async throws -> (exit: Exit, output: String, errorOutput: String) {
         let child = try ChildProcess(
             executable, arguments, environment: environment, descriptors: descriptors, input: input,

@@ -4,7 +4,7 @@ public import Testing
 /// `timeout`. Returns whether it held. An error that `condition` throws counts as "not yet"; the last one is reported.
 @discardableResult
 public func eventually(
-    timeout: Duration = .seconds(10), every pause: Duration = .milliseconds(5), _ comment: Comment? = nil,
+    timeout: Duration = .seconds(60), every pause: Duration = .milliseconds(5), _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> Bool
 ) async -> Bool {

@@ -105,7 +105,7 @@ public final class PostgresServer: Sendable {
     public func stop(_ signal: Int32 = SIGINT) async throws {
         guard let server = process.withLock({ $0 }) else { return }
         server.kill(signal)
-        try await server.wait(timeout: .seconds(60))
+        try await server.wait()
     }
 
     /// A new database, and how libpq finds it.

@@ -147,7 +147,7 @@ struct PromptWindowTests {
         await eventually("the first answer") { try desktop.daemon.answers("7").count == 1 }
         desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
         // Typed all through the pause and after it, when the keyboard is back in the field without a click.
-        await eventually(timeout: .seconds(20), every: .milliseconds(100), "the second answer") {
+        await eventually(every: .milliseconds(100), "the second answer") {
             try await desktop.press("space")
             try await desktop.type("2")
             try await desktop.press("Return")

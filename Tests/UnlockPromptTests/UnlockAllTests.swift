@@ -35,7 +35,7 @@ struct UnlockAllTests {
         #expect(window.isRunning, "another try")
         try await desktop.type("correct horse")
         try await desktop.press("Return")
-        #expect(try await window.wait(timeout: .seconds(10)) == .code(0))
+        #expect(try await window.wait() == .code(0))
         let last = try #require(desktop.daemon.calls("POST /v1/unlock").last)
         let request = try JSONDecoder().decode(UnlockRequest.self, from: last.body)
         #expect(request.all && request.apps.isEmpty)
@@ -47,7 +47,7 @@ struct UnlockAllTests {
         let window = try start(desktop)
         try await desktop.awaitWindow("Unlock all apps")
         try await desktop.press("Escape")
-        #expect(try await window.wait(timeout: .seconds(10)) == .code(0))
+        #expect(try await window.wait() == .code(0))
         #expect(desktop.daemon.calls("POST /v1/unlock").isEmpty)
     }
 }

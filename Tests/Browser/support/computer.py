@@ -7,9 +7,9 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pages
+from waiting import eventually
 
 PASSCODE = "correct horse 9"
 
@@ -41,7 +41,7 @@ class Computer:
             self.join(beside)
         else:
             self.expect("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
-        self.until(self.is_connected)
+        eventually(self.is_connected)
         shutil.copy("/usr/bin/true", self.folder / "diary")
         self.expect("add", str(self.folder / "diary"), passcode=True)
         self.open_vault()
@@ -58,7 +58,7 @@ class Computer:
 
     def turn_on(self):
         self.start_applocker()
-        self.until(self.is_connected)
+        eventually(self.is_connected)
 
     def open_vault(self):
         """It is closed after each start: a test that asks the computer for its notes or photos opens it."""
@@ -79,7 +79,7 @@ class Computer:
         arguments = ["up", "--state", str(self.state), "--no-hub"] + ([] if os.geteuid() == 0 else ["--user-mode"])
         self.applocker = subprocess.Popen(
             [*named, self.programs / "applocker", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.until(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
+        eventually(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
 
     def is_connected(self):
         return json.loads(self.run("hub", "status", "--json"))["connected"]
@@ -106,14 +106,6 @@ class Computer:
         """kill -9."""
         self.hub.kill()
         self.hub.wait()
-
-    @staticmethod
-    def until(condition, seconds=30):
-        end = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > end:
-                raise RuntimeError("AppLocker does not get ready")
-            time.sleep(0.02)
 
     def start(self, *arguments, passcode=None, **options):
         """Passcodes go through a pipe, as descriptor 3 or whichever is free."""
@@ -161,7 +153,7 @@ class Computer:
 
     def sent(self):
         """Returns when the hub has every change of this computer."""
-        self.until(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"] == 0)
+        eventually(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"] == 0)
 
     def asked(self, words):
         """A command of a page's test module."""

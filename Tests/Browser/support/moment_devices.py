@@ -67,9 +67,9 @@ class Device:
         """A moment with a photo for each seed, by default so large that it takes many pieces."""
         return self.page.evaluate(ADD, [title, MARKER, seeds, *size])
 
-    def until(self, condition, what, seconds=60):
+    def until(self, condition, what):
         try:
-            eventually(lambda: self.page.evaluate(condition), what, seconds)
+            eventually(lambda: self.page.evaluate(condition), what)
         except AssertionError:
             print(self.state())
             raise

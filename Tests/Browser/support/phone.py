@@ -36,7 +36,7 @@ class Phone:
         self.context = context or new_context(
             viewport={"width": size[0], "height": size[1]}, color_scheme=theme, has_touch=size == IPHONE, device_scale_factor=2,
             reduced_motion="reduce", service_workers="allow" if has_service_worker else "block")
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(60_000)
         self.noise = []
         self.page = self.open_page()
 
@@ -71,13 +71,13 @@ class Phone:
         """By the link that `applocker pair` prints, through the pages; ends on the first screen."""
         type_pin = type_pin or self.type_pin
         self.page.goto(self.computer.pair().replace(f"http://127.0.0.1:{self.computer.port}", self.address))
-        self.page.get_by_label("Name of this device").fill(self.name, timeout=60_000)
+        self.page.get_by_label("Name of this device").fill(self.name)
         self.page.get_by_role("button", name="Pair this device").click()
-        self.page.get_by_role("heading", name="Choose a PIN").wait_for(timeout=60_000)
+        self.page.get_by_role("heading", name="Choose a PIN").wait_for()
         type_pin()
         self.page.get_by_role("heading", name="Type it again").wait_for()
         type_pin()
-        self.page.get_by_role("heading", name="Home", level=1).wait_for(timeout=30_000)
+        self.page.get_by_role("heading", name="Home", level=1).wait_for()
         return self
 
     def tap_pin(self, pin=PIN):
@@ -97,7 +97,7 @@ class Phone:
     def unlock(self, pin=PIN):
         self.page.get_by_role("heading", name="AppLocker is locked").wait_for()
         self.type_pin(pin)
-        self.page.locator(".tabs").wait_for(timeout=30_000)
+        self.page.locator(".tabs").wait_for()
 
     def go(self, screen, heading=None):
         self.page.evaluate("(address) => { location.hash = `#/${address}`; }", screen)

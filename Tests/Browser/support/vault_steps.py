@@ -56,7 +56,7 @@ class Neighbours:
             other.start_applocker()
             other.expect("setup", passcode=True)
             other.expect("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
-            other.until(other.is_connected)
+            eventually(other.is_connected)
             self.anna = household.paired
             self.ben = paired(browser, other, "Ben's phone")
             self.cleo = paired(browser, computer, "Anna's desk")
@@ -107,8 +107,8 @@ class Person:
         self.do(SEAL, [seed, size])
         self.do(SAVE, [title, seed])
 
-    def until(self, script, what, seconds=30):
-        eventually(lambda: self.do(script), what, seconds)
+    def until(self, script, what):
+        eventually(lambda: self.do(script), what)
 
     def sent(self):
         self.until(SENT, "all is sent")

@@ -3,8 +3,11 @@
 import time
 
 
-def eventually(condition, what="it", seconds=20):
-    end = time.monotonic() + seconds
+SECONDS = 60
+
+
+def eventually(condition, what="it"):
+    end = time.monotonic() + SECONDS
     while not condition():
-        assert time.monotonic() < end, f"not in {seconds} s: {what}"
+        assert time.monotonic() < end, f"not in {SECONDS} s: {what}"
         time.sleep(0.02)
