@@ -52,18 +52,19 @@ extension SyncService {
             return !fresh.isEmpty || hasBacklog
         }
         guard hasBacklog, isConnected, let session = await household.session else { return false }
+        // Before the store is asked: what is queued while it answers counts.
+        hasBacklog = false
         do {
             let lines = try await store.queued(limit: Self.batch)
-            guard !lines.isEmpty else {
-                hasBacklog = false
-                return !fresh.isEmpty
-            }
+            guard !lines.isEmpty else { return !fresh.isEmpty || hasBacklog }
+            hasBacklog = true
             let taken = Self.fitting(lines.map(\.record))
             let settled = try await deliver(Array(taken), to: session)
             try await store.unqueue(zip(lines, settled).filter(\.1).map(\.0.number))
             // The hub does not want to just now: it is tried again at the next connection, or with the next news.
             return settled.contains(true)
         } catch {
+            hasBacklog = true
             disconnected(error)
             return false
         }
