@@ -65,6 +65,18 @@ struct Paint: Sendable {
     }
 }
 
+extension Output {
+    /// Says how many records a list leaves out because they don't open.
+    func warn(unreadable: Int, _ what: String) {
+        guard unreadable > 0 else { return }
+        line(
+            Paint(self).warning(
+                unreadable == 1
+                    ? "One \(what) does not open with the keys of its vault."
+                    : "\(unreadable) \(what)s do not open with the keys of their vault."))
+    }
+}
+
 extension String {
     /// The text without anything a terminal would obey or a reader be misled by: control characters, line separators
     /// and bidirectional formatting become U+FFFD. Names of processes, paths and apps are chosen by others.

@@ -193,12 +193,17 @@ struct HubResponder: HTTPResponder {
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let seconds = body.error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
         if body.error.code == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
-        // Equal answers are equal in their bytes: nobody learns anything from the order of an object's fields.
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let bytes = (try? encoder.encode(body)) ?? Data()
         return Response(
             status: .init(code: body.error.status), headers: headers,
-            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+            body: .init(byteBuffer: ByteBuffer(bytes: body.json)))
+    }
+}
+
+extension HubErrorBody {
+    /// Equal refusals are equal in their bytes: nobody learns anything from the order of an object's fields.
+    var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(self)) ?? Data()
     }
 }

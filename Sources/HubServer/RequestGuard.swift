@@ -306,7 +306,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ error: HubError, _ context: ChannelHandlerContext) {
         isRefused = true
         readDeadline?.cancel()
-        let body = (try? JSONEncoder().encode(HubErrorBody(error: error))) ?? Data()
+        let body = HubErrorBody(error: error).json
         var fields: HTTPFields = [.contentType: "application/json", .connection: "close"]
         fields[.contentLength] = String(body.count)
         if let seconds = error.retryAfterSeconds { fields[.retryAfter] = String(seconds) }

@@ -64,7 +64,7 @@ struct AdmittedProcesses {
         var youngest = UInt64.max
         for _ in 0..<Self.maximumGenerations {
             guard let status = ProcessFacts.status(process), status.start <= youngest else { return false }
-            if isAdmitted(process, status, app: key) { return true }
+            if contains(process, status, app: key) { return true }
             guard status.parent > 1 else { return false }
             youngest = status.start
             process = status.parent
@@ -74,10 +74,6 @@ struct AdmittedProcesses {
 
     /// Whether this very process was let into the app, and became it.
     func contains(_ process: Int32, _ status: ProcessFacts.Status, app key: Int) -> Bool {
-        isAdmitted(process, status, app: key)
-    }
-
-    private func isAdmitted(_ process: Int32, _ status: ProcessFacts.Status, app key: Int) -> Bool {
         guard let entry = entries[process], entry.start == status.start, entry.apps.contains(key) else { return false }
         guard let before = entry.before else { return true }
         return before.hasPassed(process) || Timetable.now - before.since < Self.launchTime

@@ -266,15 +266,3 @@ enum StandardInput {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 }
-
-extension Output {
-    /// Says how many records a list leaves out because they don't open.
-    func warn(unreadable: Int, _ what: String) {
-        guard unreadable > 0 else { return }
-        line(
-            Paint(self).warning(
-                unreadable == 1
-                    ? "One \(what) does not open with the keys of its vault."
-                    : "\(unreadable) \(what)s do not open with the keys of their vault."))
-    }
-}
