@@ -118,7 +118,9 @@ struct RecordTests {
             // Another device's signature, as its own and as the phone's.
             var strangers = other.record(id: first.id, revision: 2)
             strangers.author = phone.id
-            for record in [unsigned, copied, tombstone, elsewhere, unnamed, strangers] {
+            // What the other device wrote, in order, but has not sent.
+            let others = other.record(id: first.id, revision: 2)
+            for record in [unsigned, copied, tombstone, elsewhere, unnamed, strangers, others] {
                 #expect(try await hub.put(record, by: phone).error?.code == .forbidden)
                 let many = try await hub.ask(
                     .writeRecords, token: phone.token, body: HubWriteRequest(records: [record, phone.record()]))

@@ -18,8 +18,13 @@ import WireProtocol
             let writer = try ChildProcess(
                 try BuiltProducts.path("hub-store-writer"),
                 [directory.path, household.description, computer.description])
-            await eventually { writer.output.contains("started\n") }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
+            // After so many records, blobs or PIN attempts: however fast the machine is.
+            let (kind, count) = [
+                ("\nr ", Int.random(in: 30...60)), ("\nb ", Int.random(in: 1...4)), ("\na ", Int.random(in: 5...9)),
+            ][round % 3]
+            await eventually(every: .microseconds(Int.random(in: 1...5_000)), "\(count) are acknowledged") {
+                writer.output.components(separatedBy: kind).count > count
+            }
             writer.kill(SIGKILL)
             _ = try await writer.wait()
             acknowledged.read(writer.output)

@@ -90,6 +90,7 @@ extension Conformance {
                 #expect(try await write(revision, instead: 0).error?.code == .badRequest)
             }
             #expect(try await write(7, instead: 0).sequence == 1)
+            for revision: UInt64 in [6, 7] { #expect(try await write(revision, instead: 7).conflict?.revision == 7) }
             for revision: UInt64 in [8 + (1 << 20), UInt64(Int64.max)] {
                 #expect(try await write(revision, instead: 7).error?.code == .badRequest)
             }

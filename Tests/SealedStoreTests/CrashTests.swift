@@ -14,8 +14,12 @@ import Testing
         var acknowledged = Acknowledged()
         for round in 0..<rounds {
             let writer = try ChildProcess(try BuiltProducts.path("store-writer"), [directory.path])
-            await eventually { writer.output.contains("started\n") }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...100)))
+            // After so many records, or blobs, of which it removes the first again: however fast the machine is.
+            let (kind, count) =
+                round.isMultiple(of: 2) ? ("\nr ", Int.random(in: 9...60)) : ("\nb ", Int.random(in: 2...5))
+            await eventually(every: .microseconds(Int.random(in: 1...5_000)), "\(count) are acknowledged") {
+                writer.output.components(separatedBy: kind).count > count
+            }
             writer.kill(SIGKILL)
             _ = try await writer.wait()
             acknowledged.read(writer.output)
