@@ -162,10 +162,8 @@ struct InstalledAppsTests {
         for problem in listing.problems { #expect(problem.description.hasSuffix(".")) }
     }
 
-    /// Generous, because it runs without optimisation and beside other tests; it catches work that grows with the
-    /// square of the entries.
-    @Test("Two hundred entries are listed in a fraction of a second")
-    func quick() throws {
+    @Test("Two hundred entries are listed, each with its files")
+    func many() throws {
         let tree = try FixtureTree()
         for number in 0..<200 {
             try tree.program("/usr/lib/app\(number)/main", "/usr/lib/app\(number)/helper")
@@ -177,11 +175,8 @@ struct InstalledAppsTests {
                 to: "/var/lib/dpkg/info/app\(number).list")
         }
         let catalog = tree.catalog()
-        var listing = catalog.installed()
-        let time = ContinuousClock().measure { listing = catalog.installed() }
+        let listing = catalog.installed()
         #expect(listing.apps.count == 200 && listing.problems.isEmpty)
         #expect(listing.apps.allSatisfy { $0.executables.count == 3 && $0.privateDirectories.count == 1 })
-        #expect(time < .seconds(2))
-        print("200 entries: \(time)")
     }
 }
