@@ -1,5 +1,8 @@
 // A hub that does what it likes is found out, and takes nothing.
+import { sealBox } from "/crypto/box.js";
 import { base64, randomBytes, randomID } from "/crypto/bytes.js";
+import { KeyRing, ringKind } from "/crypto/ring.js";
+import { signRecord } from "/crypto/signature.js";
 import { Companion } from "/core/companion.js";
 import { openPush } from "/core/push.js";
 import { EventParser } from "/protocol/events.js";
@@ -103,6 +106,23 @@ export const tests = {
         await eventually(async () => (await counted(companion))[0] === bad.length, "all are counted");
         equal((await counted(companion))[1].sort(), [...new Set(bad.map(([what]) => said(what)))].sort(), "each once");
         equal((await companion.household.alerts()).map((alert) => alert.sentence), ["good"], "the good one alone");
+        companion.close();
+    },
+
+    async keysOfAFarEpochAndMoreThanARingHoldsAreRefused() {
+        const { household, companion } = await paired();
+        const given = async (revision, entries) => {
+            const name = { vault: household.id, collection: "keys", id: household.phone.id, revision };
+            const ring = new KeyRing(entries.map((entry) => ({ key: randomBytes(32), vault: household.id, kind: ringKind.status, ...entry })));
+            const sealed = await sealBox(ring.plaintext, name, household.phone.boxPoint);
+            return signRecord(household.computer.key, name, { epoch: 1, author: household.computer.id, sealed });
+        };
+        household.store(await given(2, [{ epoch: 2 + 2 ** 16 }]));
+        household.store(await given(3, Array.from({ length: 4096 }, (_, index) => ({ kind: ringKind.vault, vault: randomID(), epoch: index + 1 }))));
+        await eventually(async () => (await counted(companion))[0] === 2, "both are refused");
+        equal([...companion.device.statusKeys.keys()], [1], "the newest status key");
+        household.store(await given(4, [{ epoch: 1 + 2 ** 16 }]));
+        await eventually(() => companion.device.statusKeys.has(1 + 2 ** 16), "one in reach is taken");
         companion.close();
     },
 

@@ -4,7 +4,7 @@ import { boxOwner, openBox } from "../crypto/box.js";
 import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
 import { freshPair, importPrivate, publicKeyOf } from "../crypto/p256.js";
 import { hkdfKey, sha256 } from "../crypto/primitives.js";
-import { KeyRing, ringKind } from "../crypto/ring.js";
+import { KeyRing, maximumEntries, ringKind } from "../crypto/ring.js";
 import { deviceID, signRecord, sealedBytes } from "../crypto/signature.js";
 import { readBody } from "./bodies.js";
 import { CompanionError } from "./errors.js";
@@ -18,6 +18,10 @@ import { RecordRefusal } from "./record-check.js";
  * is boxed to.
  */
 const ownEpoch = { box: 1, signing: 3, idle: 4 };
+
+/** How far a status key's epoch may be above the newest that is known. docs/formats.md, "Keys of a household". */
+const largestEpochStep = 2 ** 16;
+const largestFirstEpoch = 2 ** 31;
 
 /** A record is sealed under a key that this device was not given, or can't use while it is locked. */
 export class KeyMissing extends Error {}
@@ -174,7 +178,12 @@ export class UnlockedKeys {
             const body = await openBox(record.sealed ?? new Uint8Array(), record.name, this.box);
             const given = KeyRing.read(body);
             wipe(body);
-            this.ring = new KeyRing([...this.ring.entries, ...given.entries.filter((entry) => entry.kind !== ringKind.device)]);
+            const newest = this.ring.current(ringKind.status, this.household)?.epoch ?? 0;
+            const farthest = newest === 0 ? largestFirstEpoch : newest + largestEpochStep;
+            if (given.entries.some(({ kind, epoch }) => kind === ringKind.status && epoch > farthest)) throw new RecordRefusal("unreadable");
+            const ring = new KeyRing([...this.ring.entries, ...given.entries.filter((entry) => entry.kind !== ringKind.device)]);
+            if (ring.entries.length > maximumEntries) throw new RecordRefusal("unreadable");
+            this.ring = ring;
         } catch {
             throw new RecordRefusal("unreadable");
         }

@@ -9,7 +9,7 @@ import { committedKey, gcmOpen, gcmSeal } from "./primitives.js";
 export const ringKind = Object.freeze({ vault: 1, inbox: 2, device: 3, status: 4 });
 
 const entryLength = 53;
-const maximumEntries = 4096;
+export const maximumEntries = 4096;
 const bound = fields("applocker/1/ring");
 
 /** @param {RingEntry} entry */
