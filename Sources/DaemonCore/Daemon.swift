@@ -179,7 +179,8 @@ public struct Daemon: Sendable {
                 await sync.queued()
                 // Other devices, or other keys: they are told what it is like here once more.
                 await statusPublisher.refresh()
-            })
+            },
+            readUpToDate: { [sync] in try await sync.readUpToDate() })
         await sync.tell(
             connected: { [statusPublisher] in await statusPublisher.refresh() },
             taken: { [conflicts = control.devices.notes] in await conflicts.recordsTaken() })

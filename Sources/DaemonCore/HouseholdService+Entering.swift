@@ -84,6 +84,7 @@ extension HouseholdService {
         pairings = [:]
         putOut = nil
         self.joining = nil
+        setAnswered(roster.head.number)
         session = Session(settings: settings, secrets: secrets, roster: roster, hub: joining.hub)
         end(.joined, "This computer is in the household at \(settings.url).", url: settings.url)
         await log.record(.hubConnected, "This computer joined the household at \(settings.url).")

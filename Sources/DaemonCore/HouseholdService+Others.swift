@@ -6,41 +6,43 @@ import WireProtocol
 // What other computers of the household decide, and what this one does about it.
 extension HouseholdService {
     /// Answers entries of the list of devices that other computers signed: whoever they put out, or who left by itself, knew
-    /// keys of this computer too, so it makes new ones; whom they let in, it gives its keys.
+    /// keys of this computer too, so it makes new ones; whom they let in, it gives its keys. To be called once everything that the
+    /// hub had when the list was followed is read: what those who go wrote before is sealed anew then.
     ///
     /// Two computers may put devices out at the same moment, each giving its new keys to whom the other one puts out. Both
     /// then come by here, and make keys once more that neither of the two gets.
-    func answerOthers() async throws {
+    ///
+    /// - Parameter number: of the roster's newest entry then.
+    func answerOthers(upTo number: UInt64) async throws {
         guard session != nil else { return }
-        try await memberships.perform {
-            guard let session else { return }
-            let (own, roster) = (session.secrets.device, session.roster)
-            let answered = try await answeredNumber()
-            let news = roster.history.filter { $0.number > answered && $0.author != own && $0.device != own }
-            guard !news.isEmpty else { return }
-            let gone = news.filter { $0.kind == .revoke }
-            if !gone.isEmpty {
-                let departure = Departure.elsewhere(Set(gone.map(\.device)), upTo: roster.head.number)
-                try await untilNobodyInterferes {
-                    // A computer never had keys of this one's vaults.
-                    if gone.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
-                        try await replaceKeysWithoutPasscode(departure)
-                    } else {
-                        try await replaceStatusKey(departure)
-                    }
-                }
-                await log.record(
-                    .deviceRevoked,
-                    "Another computer's word: \(gone.count) "
-                        + (gone.count == 1 ? "device is" : "devices are") + " gone; this one has replaced its keys.")
-            }
-            try await welcome(news.filter { $0.kind == .admit }.map(\.device))
-        }
+        try await memberships.perform { try await answer(upTo: number, vaultRing: await vault.openKeys()?.ring) }
     }
 
-    private func answeredNumber() async throws -> UInt64 {
-        let bytes = try await store.document(HouseholdDocuments.answered)
-        return bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+    /// The same, of whoever changes the memberships already.
+    func answer(upTo number: UInt64, vaultRing: KeyRing?) async throws {
+        guard let session else { return }
+        let (own, answered) = (session.secrets.device, answered)
+        let news = session.roster.history.filter {
+            $0.number > answered && $0.number <= number && $0.author != own && $0.device != own
+        }
+        let gone = news.filter { $0.kind == .revoke }
+        if !gone.isEmpty {
+            let departure = Departure.elsewhere(Set(gone.map(\.device)), upTo: number)
+            try await untilNobodyInterferes {
+                // A computer never had keys of this one's vaults.
+                if gone.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
+                    try await replaceKeysWithoutPasscode(departure)
+                } else {
+                    try await replaceStatusKey(departure)
+                }
+            }
+            await log.record(
+                .deviceRevoked,
+                "Another computer's word: \(gone.count) "
+                    + (gone.count == 1 ? "device is" : "devices are") + " gone; this one has replaced its keys.")
+        }
+        try await welcome(news.filter { $0.kind == .admit }.map(\.device))
+        try await concludeDepartures(upTo: number, vaultRing: gone.isEmpty ? vaultRing : await vault.openKeys()?.ring)
     }
 
     private func replaceStatusKey(_ departure: Departure) async throws {
@@ -52,11 +54,9 @@ extension HouseholdService {
 
     /// Gives this computer's keys to devices that another one let in: of its vaults as soon as they are open.
     private func welcome(_ devices: [ItemID]) async throws {
-        guard let session else { return }
+        guard let session, !devices.isEmpty else { return }
         let ring = await vault.openKeys()?.ring
-        var change = StateChange(documents: [
-            HouseholdDocuments.answered: Array(String(session.roster.head.number).utf8)
-        ])
+        var change = StateChange()
         for device in devices {
             guard let member = session.roster.member(device) else { continue }
             change.household.append(

@@ -22,11 +22,12 @@ extension HouseholdService {
         return try await memberships.perform {
             try await requireNoRevocation()
             let opened = try await passcodes.openRing(passcode, user: user)
-            try await untilNobodyInterferes {
+            try? await readUpToDate()
+            let ring = try await untilNobodyInterferes {
                 try await replaceKeys(without: member, name: name, ring: opened.ring, rootKey: opened.rootKey)
             }
             await log.record(.deviceRevoked, user: user, "\(name) was revoked: every key that it knew is replaced.")
-            return [await told(of: name)]
+            return await concludeRevocation(of: member.id, name: name, ring: ring)
         }
     }
 
@@ -36,6 +37,13 @@ extension HouseholdService {
         case decidedHere(ItemID, name: String)
         /// Because the list of devices says so, up to the entry of this number.
         case elsewhere(Set<ItemID>, upTo: UInt64)
+
+        var devices: Set<ItemID> {
+            switch self {
+            case .decidedHere(let device, _): [device]
+            case .elsewhere(let devices, _): devices
+            }
+        }
     }
 
     /// The names of those who stay, under new keys; of whoever goes none.
@@ -84,12 +92,14 @@ extension HouseholdService {
         let name = await name(of: device)
         return try await memberships.perform {
             try await requireNoRevocation()
+            try? await readUpToDate()
             try await untilNobodyInterferes {
                 try await replaceKeysWithoutPasscode(.decidedHere(member.id, name: name))
             }
             await log.record(
                 .deviceRevoked, "\(name) was revoked by \(author): every key that it knew is replaced.")
-            return await told(of: name)
+            let ring = await vault.openKeys()?.ring
+            return await concludeRevocation(of: member.id, name: name, ring: ring).joined(separator: " ")
         }
     }
 
@@ -101,27 +111,20 @@ extension HouseholdService {
     }
 
     /// Somebody may write a record meanwhile: then all of them are looked at again.
-    func untilNobodyInterferes(_ work: () async throws -> Void) async throws {
-        for attempt in 1...5 {
+    @discardableResult
+    func untilNobodyInterferes<Value>(_ work: () async throws -> Value) async throws -> Value {
+        for _ in 1..<5 {
             do {
                 return try await work()
-            } catch is RevisionConflict where attempt < 5 {}
+            } catch is RevisionConflict {}
         }
+        return try await work()
     }
 
-    private func told(of name: String) async -> String {
-        do {
-            try await finishRevocation()
-            return "\(name) is revoked: it reads nothing that is written from now on."
-        } catch {
-            return "\(name) opens nothing that is written from now on. The hub could not be told yet "
-                + "(\(ControlError(hub: error).message)); AppLocker goes on trying."
-        }
-    }
-
+    /// - Returns: the ring that is in force from now on.
     private func replaceKeys(
         without member: RosterMember, name: String, ring: KeyRing, rootKey: SecretBytes
-    ) async throws {
+    ) async throws -> KeyRing {
         var newRing = ring
         for vault in Set(ring.entries.map(\.vault)) {
             for kind in [KeyRing.Kind.vault, .inbox] {
@@ -141,11 +144,12 @@ extension HouseholdService {
             VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
             HouseholdDocuments.sealAnew: nil,
         ])
-        change.records = try await resealed(under: newRing, vault: document.vault)
+        change.records = try await resealed(under: newRing, vault: document.vault, without: [member.id])
         try await passcodes.whileRingIsStill { [change, newRing] in
             try await self.write(change, .decidedHere(member.id, name: name), vaultRing: newRing)
         }
         await vault.replaceRing(newRing)
+        return newRing
     }
 
     /// The same with what is at hand while the vault may be locked. Then nobody but the devices that stay has the new keys
@@ -169,7 +173,8 @@ extension HouseholdService {
             if open == nil {
                 change.documents[HouseholdDocuments.sealAnew] = [1]
             } else {
-                change.records = try await self.resealed(under: newRing, vault: document.vault)
+                change.records = try await self.resealed(
+                    under: newRing, vault: document.vault, without: departure.devices)
             }
             try await self.write(change, departure, vaultRing: newRing)
             return newRing
@@ -229,39 +234,13 @@ extension HouseholdService {
         await adopt(secrets, revocation: revocation)
     }
 
-    private func requireVaultDocument() async throws -> VaultDocument {
+    func requireVaultDocument() async throws -> VaultDocument {
         guard let document = try await passcodes.vaultDocument() else { throw Self.noVault }
         return document
     }
 
     private static var noVault: ControlError {
         ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
-    }
-
-    /// The vault is open: what is still sealed under keys that a revoked device knew is sealed anew, and the companions get
-    /// the whole ring.
-    func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
-        guard session != nil, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
-        try await memberships.perform {
-            try await untilNobodyInterferes {
-                let document = try await requireVaultDocument()
-                var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
-                change.records = try await resealed(under: ring, vault: document.vault)
-                try await store.write(change)
-            }
-            try await giveKeysToAll(ring)
-        }
-    }
-
-    /// Every record of every vault as its next revision under the newest keys, by this computer. What does not open, as when a
-    /// device wrote nonsense, stays as it is: it must not keep that device from being put out.
-    private func resealed(under ring: KeyRing, vault: ItemID) async throws -> [StoredRecord] {
-        let keys = VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
-        let records = try await store.vaultRecords().filter { ring.current(.vault, vault: $0.name.vault) != nil }
-        return try records.compactMap { record in
-            guard record.name.revision < UInt64(Int64.max) else { return nil }
-            return try keys.resealed(record, revision: record.name.revision + 1)
-        }
     }
 
     /// Tells the hub of a revocation, where one waits for it.

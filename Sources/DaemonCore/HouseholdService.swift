@@ -36,7 +36,11 @@ public actor HouseholdService {
     var onSession: (@Sendable () async -> Void)?
     /// Told of records that are to be sent soon: they are queued already.
     private var onQueued: (@Sendable () async -> Void)?
+    /// Reads everything that the hub has; throws where it can't.
+    private var onReadUpToDate: (@Sendable () async throws -> Void)?
     var revocation: StoredRevocation?
+    /// Up to this entry of the roster every revocation is answered: what the device wrote while it belonged is here and sealed anew.
+    private(set) var answered: UInt64 = 0
     /// Devices come and go one after the other: each changes who gets which keys.
     let memberships = Turns()
     var pairings: [ItemID: Pairing] = [:]
@@ -69,10 +73,16 @@ public actor HouseholdService {
 
     nonisolated var signingKey: DeviceSigningKey { ports.signingKey }
 
-    func tell(session: @escaping @Sendable () async -> Void, queued: @escaping @Sendable () async -> Void) {
+    func tell(
+        session: @escaping @Sendable () async -> Void, queued: @escaping @Sendable () async -> Void,
+        readUpToDate: @escaping @Sendable () async throws -> Void
+    ) {
         onSession = session
         onQueued = queued
+        onReadUpToDate = readUpToDate
     }
+
+    func readUpToDate() async throws { try await onReadUpToDate?() }
 
     /// - Throws: `UnreadableState`, or what the store throws.
     func load() async throws {
@@ -94,6 +104,7 @@ public actor HouseholdService {
         } catch {
             throw UnreadableState(document: HouseholdDocuments.keys, cause: "\(error)")
         }
+        answered = try await storedAnswered()
         if let bytes = try await store.document(HouseholdDocuments.revocation) {
             revocation = try UnreadableState.decode(
                 StoredRevocation.self, from: bytes, named: HouseholdDocuments.revocation)
@@ -170,7 +181,7 @@ public actor HouseholdService {
             change.documents[HouseholdDocuments.roster] = try Self.stored(roster)
             change.household = [name]
             try await store.write(change)
-            putOut = nil
+            (putOut, answered) = (nil, 0)
             session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
         } catch {
             throw ControlError(hub: error)
@@ -206,6 +217,13 @@ public actor HouseholdService {
         }
         return session?.roster ?? roster
     }
+
+    func storedAnswered() async throws -> UInt64 {
+        let bytes = try await store.document(HouseholdDocuments.answered)
+        return bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    func setAnswered(_ number: UInt64) { answered = number }
 
     /// Only forward: another task may have been further.
     func takeOver(_ roster: Roster) {

@@ -155,7 +155,6 @@ actor SyncService {
     private func read(_ session: HouseholdService.Session) async throws {
         let hub = session.hub
         try await household.followRoster()
-        try await household.answerOthers()
         do {
             try await household.finishRevocation()
         } catch let error as HubError {
@@ -172,6 +171,23 @@ actor SyncService {
             try await store.tellEverything(of: session.secrets.device)
             hasBacklog = true
         }
+        let number = await household.session?.roster.head.number ?? 0
+        try await readPages(hub)
+        try await household.answerOthers(upTo: number)
+        for try await item in try await hub.stream(after: cursor) {
+            try Task.checkCancellation()
+            try await received(item, hub)
+        }
+    }
+
+    /// Reads everything that the hub has, also while no stream is open.
+    func readUpToDate() async throws {
+        guard let hub = await household.session?.hub else { return }
+        try await loadCursor()
+        try await readPages(hub)
+    }
+
+    private func readPages(_ hub: any HubConnection) async throws {
         while true {
             let page = try await hub.records(after: cursor)
             try await receive(page.records)
@@ -181,10 +197,6 @@ actor SyncService {
             if !page.more { break }
         }
         try await saveCursor()
-        for try await item in try await hub.stream(after: cursor) {
-            try Task.checkCancellation()
-            try await received(item, hub)
-        }
     }
 
     private func received(_ item: HubStreamItem, _ hub: any HubConnection) async throws {
@@ -198,8 +210,10 @@ actor SyncService {
             try await receive(page.records)
             cursor = max(cursor, sequence)
         case .roster:
-            try await household.followRoster()
-            try await household.answerOthers()
+            let number = try await household.followRoster().head.number
+            // Before whoever the list revokes is not believed any more.
+            try await readPages(hub)
+            try await household.answerOthers(upTo: number)
             // What was refused by an older list of devices may be taken now.
             unpark()
         case .join: await household.deviceJoined()
@@ -300,7 +314,8 @@ actor SyncService {
         } catch .unknownAuthor {
             // Somebody may have been admitted a moment ago; or revoked.
             let roster = try await household.followRoster()
-            if let checked = try? RecordCheck(roster).check(record, known: known?.revision ?? 0) { return checked }
+            let check = RecordCheck(roster, departing: await household.departing())
+            if let checked = try? check.check(record, known: known?.revision ?? 0) { return checked }
             if roster.revoked.contains(record.author.item) { return nil }
             await refuse(.unknownAuthor, record)
         } catch {

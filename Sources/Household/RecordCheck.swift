@@ -45,8 +45,14 @@ public enum RecordRefusal: Error, Equatable, Sendable, CustomStringConvertible {
 /// What devices check of each record before they look inside (docs/formats.md, "Signed record").
 public struct RecordCheck: Sendable {
     private let roster: Roster
+    private let departing: Set<ItemID>
 
-    public init(_ roster: Roster) { self.roster = roster }
+    /// - Parameter departing: revoked devices whose records of vaults are still accepted, because those that they wrote while they
+    ///   belonged were not all read yet.
+    public init(_ roster: Roster, departing: Set<ItemID> = []) {
+        self.roster = roster
+        self.departing = departing
+    }
 
     private static let ofHousehold: Set<RecordCollection> = [
         .keys, .devices, .status, .apps, .events, .requests, .commands,
@@ -63,7 +69,7 @@ public struct RecordCheck: Sendable {
         guard let collection = RecordCollection(rawValue: record.collection), record.revision > 0, record.epoch > 0,
             record.blobs.count <= HubRecord.maximumBlobs
         else { throw .malformed }
-        guard let author = roster.member(record.author.item) else { throw .unknownAuthor }
+        guard let author = author(of: record, in: collection) else { throw .unknownAuthor }
         let name = RecordName(
             vault: record.vault.item, collection: collection, id: record.id.item, revision: record.revision)
         let blobs = record.blobs.map(\.item)
@@ -81,6 +87,13 @@ public struct RecordCheck: Sendable {
         return CheckedRecord(
             name: name, epoch: record.epoch, author: author, sealed: sealed, blobs: blobs,
             sequence: record.sequence ?? 0)
+    }
+
+    private func author(of record: HubRecord, in collection: RecordCollection) -> RosterMember? {
+        let id = record.author.item
+        if let member = roster.member(id) { return member }
+        guard departing.contains(id), !Self.ofHousehold.contains(collection) else { return nil }
+        return roster.former[id]
     }
 
     private func mayWrite(_ author: RosterMember, _ name: RecordName) -> Bool {

@@ -46,6 +46,8 @@ public struct Roster: Sendable {
     /// In the order of admission.
     public private(set) var members: [RosterMember]
     public private(set) var revoked: Set<ItemID>
+    /// Those that were revoked, as they were admitted.
+    public private(set) var former: [ItemID: RosterMember] = [:]
     /// As they were signed; the first is the founding.
     public private(set) var entries: [[UInt8]]
 
@@ -105,6 +107,7 @@ public struct Roster: Sendable {
             guard member.role != .computer || computers > 1 else { throw Self.broken }
             members.removeAll { $0.id == id }
             revoked.insert(id)
+            former[id] = member
         }
         head = Head(number: entry.number, hash: entry.hash)
         entries.append(bytes)

@@ -311,6 +311,17 @@ extension StateDatabase: SyncStore {
         }
     }
 
+    public func records(by authors: Set<ItemID>) async throws -> [StoredRecord] {
+        try await pool.read { database in
+            try authors.flatMap { author in
+                try Row.fetchAll(
+                    database, sql: "SELECT * FROM record WHERE author = ? ORDER BY collection, id",
+                    arguments: [Data(author.bytes)]
+                ).map(Self.record)
+            }
+        }
+    }
+
     public func conflicts() async throws -> [StoredRecord] {
         try await pool.read { try Row.fetchAll($0, sql: "SELECT * FROM conflict ORDER BY number").map(Self.record) }
     }

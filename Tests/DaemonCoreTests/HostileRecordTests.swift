@@ -43,7 +43,11 @@ import WireProtocol
 
         let told = try await connected.household.revoke(
             "Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
-        #expect(told == ["Phone is revoked: it reads nothing that is written from now on."])
+        #expect(
+            told == [
+                "Phone is revoked: it reads nothing that is written from now on.",
+                "3 records of Phone do not open and stay as they are.",
+            ])
         let device = await phone.device
         #expect(connected.hub.state.withLock { $0.devices[device] } == nil)
         try await connected.settled()
