@@ -147,7 +147,7 @@ targets += [
 targets += [.systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])])]
 targets += [.systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])])]
 targets += module(
-    "HubStore", ["WireProtocol"],
+    "HubStore", ["SealedFormats", "WireProtocol"],
     tests: ["HubStoreSQLite", "HubStorePostgres", "WireProtocol", "CLinux", "hub-store-writer", grdb])
 targets += module("HubStoreSQLite", ["HubStore", "WireProtocol", grdb])
 targets += module("HubStorePostgres", ["HubStore", "WireProtocol", "CPostgreSQL"])

@@ -77,7 +77,8 @@ extension HubService {
         return try .json(
             HouseholdReport(
                 household: stored.household, sequence: stored.sequence, records: stored.records, bytes: stored.bytes,
-                quotaBytes: configuration.limits.quotaBytes, eventDays: stored.eventDays))
+                quotaBytes: configuration.limits.quotaBytes, eventDays: stored.eventDays,
+                generations: stored.generations))
     }
 
     func changeHousehold(_ request: HubRequest) async throws -> HubReply {

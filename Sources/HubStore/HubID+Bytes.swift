@@ -18,6 +18,13 @@ extension HubID {
         return bytes
     }
 
+    package static func random() -> HubID {
+        guard let id = HubID(bytes: (0..<16).map { _ in UInt8.random(in: 0...255) }) else {
+            preconditionFailure("an id has 16 bytes")
+        }
+        return id
+    }
+
     /// - Returns: nil for anything but 16 bytes.
     package init?(bytes: some Collection<UInt8>) {
         let digits = Array("0123456789abcdef".utf8)

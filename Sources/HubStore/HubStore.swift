@@ -151,10 +151,14 @@ public struct StoredHousehold: Equatable, Sendable {
     public var eventDays: Int
     /// Number of the newest roster entry.
     public var rosterNumber: UInt64
+    /// The last is of this run of the store.
+    public var generations: [HubGeneration]
 
     public init(
-        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, eventDays: Int, rosterNumber: UInt64
+        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, eventDays: Int, rosterNumber: UInt64,
+        generations: [HubGeneration]
     ) {
+        self.generations = generations
         self.household = household
         self.sequence = sequence
         self.records = records

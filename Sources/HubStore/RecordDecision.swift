@@ -1,3 +1,5 @@
+package import Foundation
+import SealedFormats
 package import WireProtocol
 
 /// What the write of one record comes to, given what is stored under its name. Both stores decide by it.
@@ -28,6 +30,7 @@ package enum RecordDecision: Sendable {
         var same = record
         same.sequence = stored.sequence
         same.replaces = nil
+        same.ancestors = stored.ancestors
         if let sequence = stored.sequence, same == stored {
             self = .isStored(sequence: sequence)
         } else if replaced == stored.revision, record.revision > stored.revision {
@@ -42,6 +45,18 @@ package enum RecordDecision: Sendable {
     /// many that the numbers could come to an end.
     private static let largestStep: UInt64 = 1 << 20
     private static let largestFirst: UInt64 = 1 << 32
+
+    /// The versions that a record replaces: what is stored, what that replaced, and what its device says that it knew.
+    package static func ancestors(of record: HubRecord, after stored: HubRecord?) -> Data? {
+        var versions = RecordVersion.versions(in: [UInt8](stored?.ancestors ?? Data()))
+        if let stored {
+            versions.append(
+                RecordVersion.digest(revision: stored.revision, sealed: stored.sealed.map { [UInt8]($0) }))
+        }
+        let known = RecordVersion.versions(in: [UInt8](record.ancestors ?? Data()))
+        versions = versions.filter { !known.contains($0) } + known
+        return versions.isEmpty ? nil : Data(versions.suffix(RecordVersion.maximumCount).flatMap { $0 })
+    }
 
     /// Whether every store can hold it.
     package static func isWellFormed(_ record: HubRecord) -> Bool {

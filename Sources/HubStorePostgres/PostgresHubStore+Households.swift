@@ -41,18 +41,47 @@ extension PostgresHubStore {
     }
 
     public func household(_ household: HubID) async throws -> StoredHousehold {
-        try await pool.read { connection in
-            let rows = try connection.query(
-                """
-                SELECT sequence, records, bytes, event_days,
-                    (SELECT max(number) FROM roster WHERE roster.household = household.number)
-                FROM household WHERE id = $1
-                """, [.id(household)])
-            guard let row = rows.first else { throw HubError.noSuchHousehold }
-            return StoredHousehold(
-                household: household, sequence: row.unsigned(0), records: Int(row.integer(1)), bytes: row.unsigned(2),
-                eventDays: Int(row.integer(3)), rosterNumber: row.unsigned(4))
+        let (stored, run) = try await pool.read { try Self.household(household, $0) }
+        guard stored.generations.last?.id != run else { return stored }
+        let noted = try? await pool.transaction { connection in
+            _ = try LockedHousehold(household, connection)
+            var (stored, run) = try Self.household(household, connection)
+            var generations = try StoredGenerations(
+                bytes: connection.query("SELECT generations FROM household WHERE id = $1", [.id(household)])
+                    .first?.bytes(0) ?? Data())
+            if generations.begin(run, after: stored.sequence) {
+                try connection.query(
+                    "UPDATE household SET generations = $1 WHERE id = $2", [.bytes(generations.bytes), .id(household)])
+            }
+            stored.generations = generations.list
+            return stored
         }
+        // A full disk keeps nobody from reading; the next write notes it.
+        return noted ?? stored
+    }
+
+    /// Names what of this server and database is another after a restore or a promotion: the start of the server, the database and
+    /// the table. The same for all hubs that share it.
+    static let run = """
+        md5(concat_ws('/', pg_postmaster_start_time(), 'household'::regclass::oid,
+            (SELECT oid FROM pg_database WHERE datname = current_database())))::uuid
+        """
+
+    private static func household(
+        _ household: HubID, _ connection: PostgresConnection
+    ) throws -> (StoredHousehold, run: HubID) {
+        let rows = try connection.query(
+            """
+            SELECT sequence, records, bytes, event_days,
+                (SELECT max(number) FROM roster WHERE roster.household = household.number), generations, \(run)
+            FROM household WHERE id = $1
+            """, [.id(household)])
+        guard let row = rows.first else { throw HubError.noSuchHousehold }
+        let stored = StoredHousehold(
+            household: household, sequence: row.unsigned(0), records: Int(row.integer(1)), bytes: row.unsigned(2),
+            eventDays: Int(row.integer(3)), rosterNumber: row.unsigned(4),
+            generations: StoredGenerations(bytes: row.bytes(5) ?? Data()).list)
+        return (stored, try row.id(6))
     }
 
     public func households() async throws -> [HubID] {

@@ -5,10 +5,10 @@ public import WireProtocol
 extension PostgresHubStore {
     static let recordColumns = """
         record.collection, record.id, record.sequence, record.vault, record.revision, record.epoch, record.author,
-        record.blobs, record.signature, record.sealed
+        record.blobs, record.signature, record.sealed, record.ancestors
         """
 
-    /// From the columns above, the first ten of a row.
+    /// From the columns above, the first eleven of a row.
     static func record(_ row: PostgresRow) throws -> HubRecord {
         guard let collection = row.text(0), let signature = row.bytes(8), let epoch = UInt32(exactly: row.integer(5))
         else { throw PostgresRow.unexpected }
@@ -17,7 +17,7 @@ extension PostgresHubStore {
             collection: collection, id: try row.id(1), vault: try row.id(3), revision: row.unsigned(4), epoch: epoch,
             author: try row.id(6), sealed: row.bytes(9),
             blobs: stride(from: 0, to: blobs.count, by: 16).compactMap { HubID(bytes: blobs[$0...].prefix(16)) },
-            signature: signature, sequence: row.unsigned(2))
+            signature: signature, sequence: row.unsigned(2), ancestors: row.bytes(10))
     }
 
     public func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord? {
@@ -61,7 +61,7 @@ extension PostgresHubStore {
             for row in rows where !row.isNull(0) {
                 guard page.take(try Self.record(row)) else { break }
             }
-            return page.finished(newest: first.unsigned(10), found: Int(first.integer(11)))
+            return page.finished(newest: first.unsigned(11), found: Int(first.integer(12)))
         }
     }
 

@@ -39,7 +39,8 @@ enum PostgresMigrations {
             -- Kept up with every write: without tombstones; sealed bytes, and blobs with their whole size.
             records bigint NOT NULL DEFAULT 0,
             bytes bigint NOT NULL DEFAULT 0,
-            event_days bigint NOT NULL DEFAULT 30
+            event_days bigint NOT NULL DEFAULT 30,
+            generations bytea NOT NULL DEFAULT ''
         ) WITH (fillfactor = 50);
         CREATE TABLE device (
             id uuid PRIMARY KEY,
@@ -91,6 +92,8 @@ enum PostgresMigrations {
             written bigint NOT NULL,
             -- Absent in a tombstone.
             sealed bytea,
+            -- Versions that it took the place of; absent where there are none.
+            ancestors bytea,
             PRIMARY KEY (household, collection, id),
             UNIQUE (household, sequence)
         );

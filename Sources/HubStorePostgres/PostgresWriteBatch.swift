@@ -15,6 +15,9 @@ struct PostgresWriteBatch {
         var sequence: UInt64
         var records: Int64
         var bytes: Int64
+        var generations: StoredGenerations
+        /// Of the server's present run.
+        var run: HubID
         var hasChanged = false
     }
 
@@ -43,11 +46,14 @@ struct PostgresWriteBatch {
     private mutating func lockHouseholds(_ writes: [PostgresWrite]) throws {
         let ids = Set(writes.map(\.household)).sorted()
         let rows = try connection.query(
-            "SELECT id, number, sequence, records, bytes FROM household WHERE id = ANY($1) ORDER BY id FOR UPDATE",
-            [.ids(ids)])
+            """
+            SELECT id, number, sequence, records, bytes, generations, \(PostgresHubStore.run) FROM household
+            WHERE id = ANY($1) ORDER BY id FOR UPDATE
+            """, [.ids(ids)])
         for row in rows {
             households[try row.id(0)] = Totals(
-                number: row.integer(1), sequence: row.unsigned(2), records: row.integer(3), bytes: row.integer(4))
+                number: row.integer(1), sequence: row.unsigned(2), records: row.integer(3), bytes: row.integer(4),
+                generations: StoredGenerations(bytes: row.bytes(5) ?? Data()), run: try row.id(6))
         }
     }
 
@@ -68,7 +74,7 @@ struct PostgresWriteBatch {
             [.integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id))])
         for row in rows {
             let record = try PostgresHubStore.record(row)
-            let household = row.integer(10)
+            let household = row.integer(11)
             stored[Key(household: household, collection: record.collection, id: record.id)] = record
         }
     }
@@ -112,12 +118,14 @@ struct PostgresWriteBatch {
             blobs.contains(StoredBlobID(household: write.household, blob: $0))
         }
         guard isComplete else { return HubWriteOutcome(error: .incompleteBlob) }
+        _ = totals.generations.begin(totals.run, after: totals.sequence)
         totals.sequence += 1
         totals.records += (record.sealed == nil ? 0 : 1) - (before?.sealed == nil ? 0 : 1)
         totals.bytes += Int64((record.sealed?.count ?? 0) - (before?.sealed?.count ?? 0))
         totals.hasChanged = true
         var after = record
         after.sequence = totals.sequence
+        after.ancestors = RecordDecision.ancestors(of: record, after: before)
         stored[key] = after
         let hadBlobs = changed[key]?.hasBlobs == true || before?.blobs.isEmpty == false
         changed[key] = (write.time, hadBlobs || !record.blobs.isEmpty)
@@ -140,10 +148,10 @@ struct PostgresWriteBatch {
                 .integers(rows.map { Int64($0.record.epoch) }), .ids(rows.map(\.record.author)),
                 .byteRows(rows.map { $0.record.blobs.isEmpty ? nil : Data($0.record.blobs.flatMap(\.bytes)) }),
                 .byteRows(rows.map(\.record.signature)), .integers(rows.map(\.time)),
-                .byteRows(rows.map(\.record.sealed)),
+                .byteRows(rows.map(\.record.sealed)), .byteRows(rows.map(\.record.ancestors)),
                 .integers(totals.map(\.value.number)), .integers(totals.map { Int64(clamping: $0.value.sequence) }),
                 .integers(totals.map(\.value.records)), .integers(totals.map(\.value.bytes)),
-                .texts(notices),
+                .byteRows(totals.map(\.value.generations.bytes)), .texts(notices),
             ])
         try storeBlobNames()
     }
@@ -186,18 +194,20 @@ struct PostgresWriteBatch {
     private static let statement = """
         WITH written AS (
             INSERT INTO record (household, collection, id, sequence, vault, revision, epoch, author, blobs, signature,
-                written, sealed)
+                written, sealed, ancestors)
             SELECT * FROM unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[], $5::uuid[], $6::bigint[], $7::bigint[],
-                $8::uuid[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bytea[])
+                $8::uuid[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bytea[], $13::bytea[])
             ON CONFLICT (household, collection, id) DO UPDATE SET sequence = excluded.sequence, vault = excluded.vault,
                 revision = excluded.revision, epoch = excluded.epoch, author = excluded.author, blobs = excluded.blobs,
-                signature = excluded.signature, written = excluded.written, sealed = excluded.sealed
+                signature = excluded.signature, written = excluded.written, sealed = excluded.sealed,
+                ancestors = excluded.ancestors
         ), counted AS (
-            UPDATE household SET sequence = new.sequence, records = new.records, bytes = new.bytes
-            FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[])
-                AS new (number, sequence, records, bytes)
+            UPDATE household SET sequence = new.sequence, records = new.records, bytes = new.bytes,
+                generations = new.generations
+            FROM unnest($14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bytea[])
+                AS new (number, sequence, records, bytes, generations)
             WHERE household.number = new.number
         )
-        SELECT pg_notify('\(PostgresNotice.channel)', notice) FROM unnest($17::text[]) AS notice
+        SELECT pg_notify('\(PostgresNotice.channel)', notice) FROM unnest($19::text[]) AS notice
         """
 }

@@ -10,20 +10,25 @@ extension SQLiteHubStore {
         var sequence: Int64
         var records: Int64
         var bytes: Int64
+        var generations: StoredGenerations
     }
 
     /// - Throws: `noSuchHousehold`.
     static func household(_ id: HubID, in database: Database) throws -> Household {
         let statement = try database.cachedStatement(
-            sql: "SELECT number, sequence, records, bytes FROM household WHERE id = ?")
+            sql: "SELECT number, sequence, records, bytes, generations FROM household WHERE id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [id]) else { throw HubError.noSuchHousehold }
-        return Household(number: row[0], sequence: row[1], records: row[2], bytes: row[3])
+        return Household(
+            number: row[0], sequence: row[1], records: row[2], bytes: row[3],
+            generations: StoredGenerations(bytes: row[4]))
     }
 
     static func save(_ household: Household, in database: Database) throws {
         try database.cachedStatement(
-            sql: "UPDATE household SET sequence = ?, records = ?, bytes = ? WHERE number = ?"
-        ).execute(arguments: [household.sequence, household.records, household.bytes, household.number])
+            sql: "UPDATE household SET sequence = ?, records = ?, bytes = ?, generations = ? WHERE number = ?"
+        ).execute(arguments: [
+            household.sequence, household.records, household.bytes, household.generations.bytes, household.number,
+        ])
     }
 
     public func foundHousehold(_ request: NewHouseholdRequest, at time: Int64) async throws -> Bool {
@@ -65,19 +70,31 @@ extension SQLiteHubStore {
     }
 
     public func household(_ household: HubID) async throws -> StoredHousehold {
+        let stored = try await storedHousehold(household)
+        guard stored.generations.last?.id != run else { return stored }
+        // A full disk keeps nobody from reading; the next write notes it.
+        try? await commits.run(sharesHouseholds: true) { [run] database, effects in
+            var totals = try effects.households[household] ?? Self.household(household, in: database)
+            if totals.generations.begin(run, after: UInt64(totals.sequence)) { effects.households[household] = totals }
+        }
+        return try await storedHousehold(household)
+    }
+
+    private func storedHousehold(_ household: HubID) async throws -> StoredHousehold {
         try await read { database in
             guard
                 let row = try Row.fetchOne(
                     database,
                     sql: """
-                        SELECT sequence, records, bytes, event_days,
+                        SELECT sequence, records, bytes, event_days, generations,
                             (SELECT MAX(number) FROM roster WHERE roster.household = household.number) AS roster
                         FROM household WHERE id = ?
                         """, arguments: [household])
             else { throw HubError.noSuchHousehold }
             return StoredHousehold(
                 household: household, sequence: row.unsigned("sequence"), records: row["records"],
-                bytes: row.unsigned("bytes"), eventDays: row["event_days"], rosterNumber: row.unsigned("roster"))
+                bytes: row.unsigned("bytes"), eventDays: row["event_days"], rosterNumber: row.unsigned("roster"),
+                generations: StoredGenerations(bytes: row["generations"]).list)
         }
     }
 

@@ -5,9 +5,10 @@ public import WireProtocol
 
 extension SQLiteHubStore {
     public func write(_ records: [HubRecord], household: HubID, at time: Int64) async throws -> [HubWriteOutcome] {
-        try await commits.run(sharesHouseholds: true) { database, effects in
+        try await commits.run(sharesHouseholds: true) { [run] database, effects in
             var totals = try effects.households[household] ?? Self.household(household, in: database)
             let before = totals.sequence
+            _ = totals.generations.begin(run, after: UInt64(before))
             let outcomes = try records.map { try Self.write($0, of: &totals, at: time, in: database) }
             if totals.sequence > before {
                 effects.households[household] = totals
@@ -23,7 +24,8 @@ extension SQLiteHubStore {
         if record.revision == 1, record.blobs.isEmpty, RecordDecision.isWellFormed(record) {
             // Most are new: one statement finds out and writes.
             try put(
-                record, of: household, at: time, sql: insert + " ON CONFLICT (household, collection, id) DO NOTHING",
+                record, instead: nil, of: household, at: time,
+                sql: insert + " ON CONFLICT (household, collection, id) DO NOTHING",
                 in: database)
             if database.changesCount > 0 { return count(record, instead: nil, of: &household) }
         }
@@ -39,7 +41,8 @@ extension SQLiteHubStore {
                 arguments: [household.number, blob])
             guard isComplete == true else { return HubWriteOutcome(error: .incompleteBlob) }
         }
-        try put(record, of: household, at: time, sql: stored == nil ? insert : update, in: database)
+        try put(
+            record, instead: stored, of: household, at: time, sql: stored == nil ? insert : update, in: database)
         if !record.blobs.isEmpty || stored?.blobs.isEmpty == false {
             try name(record.blobs, by: record, at: time, household: household.number, in: database)
         }
@@ -47,22 +50,25 @@ extension SQLiteHubStore {
     }
 
     private static let insert = """
-        INSERT INTO record (sequence, vault, revision, epoch, author, blobs, signature, written, sealed, household,
-            collection, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO record (sequence, vault, revision, epoch, author, blobs, ancestors, signature, written, sealed,
+            household, collection, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     private static let update = """
-        UPDATE record SET sequence = ?, vault = ?, revision = ?, epoch = ?, author = ?, blobs = ?, signature = ?,
-            written = ?, sealed = ? WHERE household = ? AND collection = ? AND id = ?
+        UPDATE record SET sequence = ?, vault = ?, revision = ?, epoch = ?, author = ?, blobs = ?, ancestors = ?,
+            signature = ?, written = ?, sealed = ? WHERE household = ? AND collection = ? AND id = ?
         """
 
     /// With the household's next number.
     private static func put(
-        _ record: HubRecord, of household: Household, at time: Int64, sql: String, in database: Database
+        _ record: HubRecord, instead stored: HubRecord?, of household: Household, at time: Int64, sql: String,
+        in database: Database
     ) throws {
         let blobs: Data? = record.blobs.isEmpty ? nil : Data(record.blobs.flatMap(\.bytes))
         try database.cachedStatement(sql: sql).execute(arguments: [
             household.sequence + 1, record.vault, Int64(record.revision), record.epoch, record.author, blobs,
-            record.signature, time, record.sealed, household.number, record.collection, record.id,
+            RecordDecision.ancestors(of: record, after: stored), record.signature, time, record.sealed,
+            household.number,
+            record.collection, record.id,
         ])
     }
 
@@ -97,7 +103,7 @@ extension SQLiteHubStore {
     // MARK: Reading
 
     private static let recordColumns =
-        "SELECT collection, id, sequence, vault, revision, epoch, author, blobs, signature, sealed FROM record"
+        "SELECT collection, id, sequence, vault, revision, epoch, author, blobs, signature, sealed, ancestors FROM record"
 
     private static func record(_ row: Row) throws -> HubRecord {
         let blobs: Data? = row[7]
@@ -106,7 +112,7 @@ extension SQLiteHubStore {
             collection: row[0], id: row[1], vault: row[3], revision: row.unsigned("revision"), epoch: row[5],
             author: row[6], sealed: row[9],
             blobs: stride(from: 0, to: bytes.count, by: 16).compactMap { HubID(bytes: bytes[$0...].prefix(16)) },
-            signature: row[8], sequence: row.unsigned("sequence"))
+            signature: row[8], sequence: row.unsigned("sequence"), ancestors: row[10])
     }
 
     private static func record(

@@ -22,7 +22,8 @@ extension SQLiteHubStore {
             -- Kept up with every write: without tombstones; sealed bytes, and blobs with their whole size.
             records INTEGER NOT NULL DEFAULT 0,
             bytes INTEGER NOT NULL DEFAULT 0,
-            event_days INTEGER NOT NULL DEFAULT 30
+            event_days INTEGER NOT NULL DEFAULT 30,
+            generations BLOB NOT NULL DEFAULT x''
         ) STRICT;
         CREATE TABLE device (
             id BLOB NOT NULL PRIMARY KEY,
@@ -69,6 +70,8 @@ extension SQLiteHubStore {
             author BLOB NOT NULL,
             -- One id after the other; absent where there are none.
             blobs BLOB,
+            -- Versions that it took the place of; absent where there are none.
+            ancestors BLOB,
             signature BLOB NOT NULL,
             written INTEGER NOT NULL,
             -- Absent in a tombstone. Last, because it may be long.

@@ -16,6 +16,8 @@ public final class SQLiteHubStore: HubStore {
     private let feed: HubChangeFeed
     private let lock: FileLock
     let path: String
+    /// Of the time from now on, in which nobody else writes.
+    let run = HubID.random()
 
     /// Creates the file where it is absent, with mode 0600, and its directory with 0700, and brings an older one up to date.
     /// - Parameter path: of the file; its directory is made where its parent is there.

@@ -54,9 +54,13 @@ public struct HouseholdReport: Codable, Sendable {
     public var quotaBytes: UInt64
     /// After so many days the hub forgets events.
     public var eventDays: Int
+    /// Of the hub's store, oldest first: a store that was restored or replaced has others than a device saw before.
+    public var generations: [HubGeneration]
     public init(
-        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, quotaBytes: UInt64, eventDays: Int
+        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, quotaBytes: UInt64, eventDays: Int,
+        generations: [HubGeneration] = []
     ) {
+        self.generations = generations
         self.household = household
         self.sequence = sequence
         self.records = records
@@ -64,6 +68,21 @@ public struct HouseholdReport: Codable, Sendable {
         self.quotaBytes = quotaBytes
         self.eventDays = eventDays
     }
+}
+
+/// One run of a hub's store: from when it was opened until it was opened again.
+public struct HubGeneration: Codable, Hashable, Sendable {
+    /// Random.
+    public var id: HubID
+    /// The household's newest sequence number when it began.
+    public var after: UInt64
+    public init(id: HubID, after: UInt64) {
+        self.id = id
+        self.after = after
+    }
+
+    /// So many are kept, the newest.
+    public static let maximumCount = 64
 }
 
 /// `PATCH /v1/household`, computers only.

@@ -22,11 +22,16 @@ public struct HubRecord: Codable, Hashable, Sendable {
     /// Only in what a device sends to `POST /v1/records`, and not stored: the revision at the hub that this one replaces, 0
     /// for none. Absent: the one before. A device that was offline, or that had records before it had a hub, skips some.
     public var replaces: UInt64?
+    /// `RecordVersion` of the revisions that this one replaced, the last 16, oldest first. The hub adds what it had; a device names
+    /// what it knew, which a hub that was restored from a backup may have lost.
+    public var ancestors: Data?
 
     public init(
         collection: String, id: HubID, vault: HubID, revision: UInt64, epoch: UInt32, author: HubID, sealed: Data?,
-        blobs: [HubID] = [], signature: Data, sequence: UInt64? = nil, replaces: UInt64? = nil
+        blobs: [HubID] = [], signature: Data, sequence: UInt64? = nil, replaces: UInt64? = nil,
+        ancestors: Data? = nil
     ) {
+        self.ancestors = ancestors
         self.replaces = replaces
         self.collection = collection
         self.id = id
@@ -54,11 +59,14 @@ public struct HubRecord: Codable, Hashable, Sendable {
         signature = try container.decode(Data.self, forKey: .signature)
         sequence = try container.decodeIfPresent(UInt64.self, forKey: .sequence)
         replaces = try container.decodeIfPresent(UInt64.self, forKey: .replaces)
+        ancestors = try container.decodeIfPresent(Data.self, forKey: .ancestors)
     }
 
     /// Of the sealed bytes of one record, at most.
     public static let maximumSealedBytes = 16 << 20
     public static let maximumBlobs = 8
+    /// In bytes.
+    public static let maximumAncestors = 128
 }
 
 /// What became of one written record.

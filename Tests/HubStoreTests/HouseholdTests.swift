@@ -18,7 +18,9 @@ extension Conformance {
             #expect(
                 stored
                     == StoredHousehold(
-                        household: household.id, sequence: 0, records: 0, bytes: 0, eventDays: 30, rosterNumber: 1))
+                        household: household.id, sequence: 0, records: 0, bytes: 0, eventDays: 30, rosterNumber: 1,
+                        generations: stored.generations))
+            #expect(stored.generations.map(\.after) == [0])
             #expect(try await store.households() == [household.id])
             #expect(try await store.roster(of: household.id, after: 0) == [household.entry])
         }

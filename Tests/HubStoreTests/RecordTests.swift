@@ -58,9 +58,11 @@ extension Conformance {
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let id = HubID.random()
+            let first = household.record(id)
             var second = household.record(id, revision: 2)
-            _ = try await store.write([household.record(id), second], household: household.id, at: now)
-            second.sequence = 2
+            _ = try await store.write([first, second], household: household.id, at: now)
+            (second.sequence, second.ancestors) = (2, RecordDecision.ancestors(of: second, after: first))
+            #expect(second.ancestors?.count == 8)
             for revision in [1, 2, 4, UInt64(Int64.max)] {
                 let outcomes = try await store.write(
                     [household.record(), household.record(id, revision: revision), household.record()],

@@ -1,0 +1,32 @@
+package import Foundation
+package import WireProtocol
+
+/// Generations of a household as both stores keep them: 16 bytes of id and 8 of the sequence number for each, oldest first.
+///
+/// Each run of a store has a random id, and a household notes it before the first write of that run. A store that was restored
+/// begins another run: so its list differs from what a device saw, even once its numbers are as high as they were.
+package struct StoredGenerations: Sendable {
+    private static let length = 24
+
+    package private(set) var bytes: Data
+
+    package init(bytes: Data) { self.bytes = bytes }
+
+    /// - Returns: whether it was not the last one.
+    package mutating func begin(_ run: HubID, after sequence: UInt64) -> Bool {
+        guard list.last?.id != run else { return false }
+        bytes += Data(run.bytes) + withUnsafeBytes(of: sequence.bigEndian) { Data($0) }
+        bytes = Data(bytes.suffix(Self.length * HubGeneration.maximumCount))
+        return true
+    }
+
+    package var list: [HubGeneration] {
+        let all = [UInt8](bytes)
+        return stride(from: 0, to: all.count - all.count % Self.length, by: Self.length).compactMap { start in
+            HubID(bytes: all[start..<start + 16]).map { id in
+                HubGeneration(
+                    id: id, after: all[start + 16..<start + Self.length].reduce(0) { $0 << 8 | UInt64($1) })
+            }
+        }
+    }
+}
