@@ -54,11 +54,19 @@ actor ConflictService {
             }
             guard var note = try? JSONDecoder().decode(NoteService.Content.self, from: body) else { continue }
             note.title += " (conflict, \(deviceName))"
-            guard let bytes = try? JSONEncoder().encode(note),
-                let record = try? keys.seal(bytes, .notes, .random(), revision: 1, in: conflict.name.vault)
-            else { continue }
+            guard let bytes = try? JSONEncoder().encode(note), let id = await freeID(of: conflict) else {
+                try? await store.write(StateChange(), resolving: [conflict])
+                continue
+            }
+            guard let record = try? keys.seal(bytes, .notes, id, revision: 1, in: conflict.name.vault) else { continue }
             try? await store.write(StateChange(records: [record]), resolving: [conflict])
         }
+    }
+
+    /// Of the copy; nil where another device made it already.
+    private func freeID(of conflict: StoredRecord) async -> ItemID? {
+        let id = ConflictCopy.id(of: conflict.name.id, sealed: conflict.sealed ?? [])
+        return (try? await store.record(conflict.name.collection, id)) == .some(nil) ? id : nil
     }
 
     /// Going to the trash gives way, as a removal does; and two may have written the same.
@@ -68,10 +76,10 @@ actor ConflictService {
         let record = try? await store.record(.moments, conflict.name.id)
         var taken = record.flatMap { try? MomentBody(bytes: keys.open($0)) }
         taken?.modified = body.modified
-        if body.removed == nil, taken != body {
+        if body.removed == nil, taken != body, let id = await freeID(of: conflict) {
             body.title += " (conflict, \(deviceName))"
             guard let bytes = try? body.bytes(),
-                let copy = try? keys.seal(bytes, .moments, .random(), revision: 1, in: conflict.name.vault)
+                let copy = try? keys.seal(bytes, .moments, id, revision: 1, in: conflict.name.vault)
             else { return }
             change.records = [copy]
         }

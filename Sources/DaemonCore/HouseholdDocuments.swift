@@ -13,6 +13,10 @@ enum HouseholdDocuments {
     static let roster = "roster"
     /// The sequence number up to which the hub was read, in decimal.
     static let cursor = "hub-cursor"
+    /// `[HubGeneration]` of the hub's store, as it was when the hub was read last.
+    static let generations = "hub-generations"
+    /// There while what the hub has is compared with what is here.
+    static let comparing = "hub-comparing"
     /// The id of the newest record of `events` by this computer.
     static let eventHead = "event-head"
     /// `StoredRevocation`, while the hub has not been told.
@@ -33,7 +37,9 @@ enum HouseholdDocuments {
     static let keysOwed = "keys-owed"
 
     /// What goes with the hub.
-    static let ofHub = [settings, keys, roster, cursor, eventHead, revocation, sealAnew, answered, keysOwed]
+    static let ofHub = [
+        settings, keys, roster, cursor, generations, comparing, eventHead, revocation, sealAnew, answered, keysOwed,
+    ]
 }
 
 /// Where the hub is.

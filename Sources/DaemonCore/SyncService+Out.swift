@@ -121,6 +121,18 @@ extension SyncService {
             }
             for (index, outcome) in zip(missing, try await session.hub.write(again)) { outcomes[index] = outcome }
         }
+        // An older state of what this computer wrote, after a restored backup, gives way.
+        let older = outcomes.indices.filter { index in
+            outcomes[index].conflict.map { isOlder($0, than: records[index], session) } ?? false
+        }
+        if !older.isEmpty {
+            let again = older.map { index in
+                var record = records[index]
+                record.replaces = outcomes[index].conflict?.revision
+                return record
+            }
+            for (index, outcome) in zip(older, try await session.hub.write(again)) { outcomes[index] = outcome }
+        }
         var settled: [Bool] = []
         for (record, outcome) in zip(records, outcomes) {
             if let conflict = outcome.conflict {
@@ -135,6 +147,11 @@ extension SyncService {
             }
         }
         return settled
+    }
+
+    private func isOlder(_ stored: HubRecord, than record: HubRecord, _ session: HouseholdService.Session) -> Bool {
+        stored.collection == record.collection && stored.id == record.id && stored.revision < record.revision
+            && stored.author == session.device
     }
 
     private func adopt(
@@ -192,7 +209,8 @@ extension SyncService {
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
             if !batch.isEmpty, bytes > Self.batchBytes || contentBytes > Self.batchContentBytes { break }
             do {
-                guard let sent = try await upload(line.record, to: session.hub) else {
+                // Of a record that the hub has, it has the content.
+                guard let sent = line.replaces > 0 ? 0 : try await upload(line.record, to: session.hub) else {
                     // Nobody has its content, so nobody could look at it.
                     try await store.acknowledge(line, sequence: 0)
                     continue
@@ -202,14 +220,18 @@ extension SyncService {
                 try park(line, error)
                 continue
             }
-            let record = session.secrets.sign(
+            var record = session.secrets.sign(
                 line.record.name, epoch: line.record.epoch, sealed: line.record.sealed,
                 blobs: line.record.sealed == nil ? [] : line.record.blobs, replaces: line.replaces)
+            record.ancestors = Data(line.ancestors.suffix(HubRecord.maximumAncestors))
             batch.append((line, record))
         }
         guard !batch.isEmpty else { return true }
+        let before = comparisons
         let outcomes = try await session.hub.write(batch.map(\.record))
         lastSynced()
+        // Another store answers meanwhile: what the one before had counts no more.
+        guard before == comparisons else { return true }
         for (entry, outcome) in zip(batch, outcomes) {
             if let sequence = outcome.sequence {
                 try await store.acknowledge(entry.line, sequence: sequence)
@@ -254,14 +276,19 @@ extension SyncService {
 
     /// The hub has another revision than this computer thought.
     private func settle(_ line: OutboxLine, _ conflict: HubRecord) async throws {
-        let before = try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0
+        let known = try await store.known(line.record.name.collection, line.record.name.id)
+        let before = known?.atHub ?? 0
         guard conflict.id == HubID(line.record.name.id), conflict.collection == line.record.name.collection.rawValue
         else {
             await misbehaved("a conflict with another record")
             throw HubUnreachable(.notUnderstood, "The hub answered for another record than it was sent.")
         }
         try await receive([conflict])
-        if try await store.known(line.record.name.collection, line.record.name.id)?.revision ?? 0 > before { return }
+        if try await store.known(line.record.name.collection, line.record.name.id) != known { return }
+        // An earlier version of what is here, under a revision as high as this one's.
+        if before == conflict.revision, line.record.name.revision <= before {
+            return try await overwrite(line, conflict)
+        }
         // Without progress this would be tried for ever.
         guard conflict.revision > before, let roster = await household.session?.roster,
             (try? RecordCheck(roster).check(conflict, known: before)) == nil
@@ -297,8 +324,6 @@ extension SyncService {
     /// - Returns: how many bytes it is; nil where neither this computer nor the hub has it.
     private func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> UInt64? {
         guard record.sealed != nil, !record.blobs.isEmpty else { return 0 }
-        // Of a record that the hub has, it has the content.
-        if try await store.known(record.name.collection, record.name.id)?.revision ?? 0 > 0 { return 0 }
         var bytes: UInt64 = 0
         for id in record.blobs {
             if let size = try await blobs.size(id), size > 0 {

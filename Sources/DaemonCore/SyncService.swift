@@ -29,13 +29,15 @@ actor SyncService {
     }
     private(set) var problem: String?
     private(set) var lastSync: Double?
-    private(set) var recordsAtHub = 0
+    var recordsAtHub = 0
     private(set) var refused = 0
-    /// What the hub did that it must not, a sentence each; the same once.
+    /// What the owner has to know of the hub, a sentence each; the same once.
     private(set) var misbehaviour: [String] = []
     private static let maximumMisbehaviour = 20
+    /// How often the hub's store turned out to be another one.
+    var comparisons = 0
     /// Up to here the hub was read; on disk it may be a little behind.
-    private var cursor: UInt64 = 0
+    var cursor: UInt64 = 0
     /// The reading of the stream, cut short when there is another hub.
     private var reading: Task<Void, any Error>?
     private var nap: Task<Void, Never>?
@@ -162,17 +164,10 @@ actor SyncService {
             problem = error.message
         }
         try await loadCursor()
-        let report = try await hub.household()
-        recordsAtHub = report.records
-        if report.sequence < cursor {
-            await misbehaved("fewer records than before")
-            // All of it again, both ways: what is known here is not taken twice, and what the hub lost it gets back.
-            cursor = 0
-            try await store.tellEverything(of: session.secrets.device)
-            hasBacklog = true
-        }
+        try await compareStores(try await hub.household(), session)
         let number = await household.session?.roster.head.number ?? 0
         try await readPages(hub)
+        try await endComparing()
         try await household.answerOthers(upTo: number)
         for try await item in try await hub.stream(after: cursor) {
             try Task.checkCancellation()
@@ -237,18 +232,6 @@ actor SyncService {
 
     // MARK: What comes in
 
-    private func loadCursor() async throws {
-        let bytes = try await store.document(HouseholdDocuments.cursor)
-        cursor = max(cursor, bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0)
-        if bytes == nil { cursor = 0 }
-    }
-
-    private func saveCursor() async throws {
-        var change = IncomingChange()
-        change.documents[HouseholdDocuments.cursor] = Array(String(cursor).utf8)
-        try await store.take(change)
-    }
-
     /// Checks records and takes them over, all in one transaction with how far the hub was read.
     func receive(_ records: [HubRecord]) async throws {
         var incoming = IncomingChange()
@@ -274,12 +257,11 @@ actor SyncService {
             case _ where !keeps(checked.name.vault): break
             default:
                 incoming.vaultRecords.append(
-                    (
-                        StoredRecord(
+                    IncomingRecord(
+                        record: StoredRecord(
                             name: checked.name, epoch: checked.epoch, author: checked.author.id, sealed: checked.sealed,
                             blobs: checked.blobs),
-                        checked.sequence
-                    ))
+                        sequence: checked.sequence, ancestors: checked.ancestors))
             }
         }
         if !incoming.vaultRecords.isEmpty || !incoming.householdRecords.isEmpty {
@@ -302,7 +284,9 @@ actor SyncService {
         // What this computer wrote comes back to it; of a vault's record it is how a lost answer is made good.
         if isOwn, RecordCheck.isOfHousehold(collection) { return nil }
         let known = try await store.known(collection, record.id.item)
-        if let known, record.revision <= known.revision {
+        let isCompared = known.map { $0.atHub > 0 || $0.revision == 0 } ?? true
+        let newest = isCompared ? known?.revision ?? 0 : 0
+        if let known, isCompared, record.revision <= known.revision {
             // It was under way while a newer one was written. Later than that one it must not come.
             if record.revision < known.revision, record.sequence ?? 0 > known.sequence, known.sequence > 0 {
                 await refuse(.notNewer, record)
@@ -310,12 +294,12 @@ actor SyncService {
             return nil
         }
         do {
-            return try RecordCheck(session.roster).check(record, known: known?.revision ?? 0)
+            return try RecordCheck(session.roster).check(record, known: newest)
         } catch .unknownAuthor {
             // Somebody may have been admitted a moment ago; or revoked.
             let roster = try await household.followRoster()
             let check = RecordCheck(roster, departing: await household.departing())
-            if let checked = try? check.check(record, known: known?.revision ?? 0) { return checked }
+            if let checked = try? check.check(record, known: newest) { return checked }
             if roster.revoked.contains(record.author.item) { return nil }
             await refuse(.unknownAuthor, record)
         } catch {
@@ -330,8 +314,10 @@ actor SyncService {
     }
 
     /// - Parameter what: what it was that the hub served.
-    func misbehaved(_ what: String) async {
-        let sentence = "The hub served \(what); it was refused."
+    func misbehaved(_ what: String) async { await report("The hub served \(what); it was refused.") }
+
+    /// For the owner, in the status and the log; the same once.
+    func report(_ sentence: String) async {
         guard !misbehaviour.contains(sentence), misbehaviour.count < Self.maximumMisbehaviour else { return }
         misbehaviour.append(sentence)
         await log.note(.hubMisbehaved, sentence)

@@ -19,8 +19,11 @@ public struct OutboxLine: Sendable {
     public let record: StoredRecord
     /// The revision that the hub has; 0 for none.
     public let replaces: UInt64
+    /// `RecordVersion` of what the hub ever had of it, one after the other.
+    public let ancestors: [UInt8]
 
-    public init(number: Int64, record: StoredRecord, replaces: UInt64) {
+    public init(number: Int64, record: StoredRecord, replaces: UInt64, ancestors: [UInt8] = []) {
+        self.ancestors = ancestors
         self.number = number
         self.record = record
         self.replaces = replaces
@@ -29,19 +32,37 @@ public struct OutboxLine: Sendable {
 
 /// What is known of a record from the hub.
 public struct KnownRevision: Equatable, Sendable {
+    /// The highest that was ever seen there: nothing below it is accepted as newer.
     public var revision: UInt64
     public var sequence: UInt64
+    /// What the hub has; 0 where it has nothing, or where that has to be compared once more.
+    public var atHub: UInt64
 
-    public init(revision: UInt64, sequence: UInt64) {
+    public init(revision: UInt64, sequence: UInt64, atHub: UInt64? = nil) {
         self.revision = revision
         self.sequence = sequence
+        self.atHub = atHub ?? revision
+    }
+}
+
+/// A record of a vault as the hub served it.
+public struct IncomingRecord: Sendable {
+    public var record: StoredRecord
+    public var sequence: UInt64
+    /// `RecordVersion` of the revisions that it replaced, one after the other.
+    public var ancestors: [UInt8]
+
+    public init(record: StoredRecord, sequence: UInt64, ancestors: [UInt8] = []) {
+        self.record = record
+        self.sequence = sequence
+        self.ancestors = ancestors
     }
 }
 
 /// What came from the hub and was found right, taken over in one transaction.
 public struct IncomingChange: Sendable {
-    /// Of vaults; each above the revision that is known.
-    public var vaultRecords: [(record: StoredRecord, sequence: UInt64)] = []
+    /// Of vaults; each above the revision that is known, or to be compared with what is here.
+    public var vaultRecords: [IncomingRecord] = []
     /// Of the household: kept, the newest of each.
     public var householdRecords: [HubRecord] = []
     public var documents: [String: [UInt8]?] = [:]
@@ -73,8 +94,14 @@ public protocol SyncStore: RecordStore {
     func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws
     /// The hub has nothing of this record of a vault any more.
     func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws
-    /// The hub has lost what it had: everything is sent once more, of the household the keys and names that this device wrote.
-    func tellEverything(of device: ItemID) async throws
+    /// The hub's store is another one than before: what it has is read from the beginning and compared with what is here. Of the
+    /// household the keys and names that this device wrote are sent once more.
+    func beginComparing(of device: ItemID, documents: [String: [UInt8]?]) async throws
+    /// Everything that the hub has was compared: what it does not have is sent, removals too.
+    /// - Returns: how many records wait because of it.
+    func endComparing(documents: [String: [UInt8]?]) async throws -> Int
+    /// The highest sequence number of any record.
+    func newestSequence() async throws -> UInt64
     /// Queued records and outbox lines.
     func waitingCount() async throws -> Int
 

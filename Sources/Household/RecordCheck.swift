@@ -11,6 +11,8 @@ public struct CheckedRecord: Sendable {
     public let sealed: [UInt8]?
     public let blobs: [ItemID]
     public let sequence: UInt64
+    /// Versions that it took the place of, by the hub's word.
+    public let ancestors: [UInt8]
 }
 
 /// Why a record of the hub is not believed.
@@ -86,7 +88,7 @@ public struct RecordCheck: Sendable {
         guard record.revision > known else { throw .notNewer }
         return CheckedRecord(
             name: name, epoch: record.epoch, author: author, sealed: sealed, blobs: blobs,
-            sequence: record.sequence ?? 0)
+            sequence: record.sequence ?? 0, ancestors: [UInt8](record.ancestors ?? Data()))
     }
 
     private func author(of record: HubRecord, in collection: RecordCollection) -> RosterMember? {

@@ -64,7 +64,7 @@ extension StateDatabase: SyncStore {
     /// Of these the newest is kept; of the others nobody asks again.
     private static let keptCollections: Set<String> = ["keys", "devices", "status", "apps"]
 
-    private static func keep(_ record: HubRecord, in database: Database) throws {
+    static func keep(_ record: HubRecord, in database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO household (collection, id, revision, sequence, record) VALUES (?, ?, ?, ?, ?)
@@ -119,7 +119,10 @@ extension StateDatabase: SyncStore {
                 let (number, synced): (Int64, Int64) = try (
                     row.decode(forColumn: "number"), row.decode(forColumn: "synced")
                 )
-                return OutboxLine(number: number, record: try Self.record(row), replaces: UInt64(synced))
+                let versions: Data = try row.decode(forColumn: "versions")
+                return OutboxLine(
+                    number: number, record: try Self.record(row), replaces: UInt64(clamping: synced),
+                    ancestors: [UInt8](versions))
             }
         }
     }
@@ -127,7 +130,7 @@ extension StateDatabase: SyncStore {
     public func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line.number])
-            try Self.setSynced(line.record.name, sequence, in: database)
+            try Self.setSynced(line.record, sequence, in: database)
         }
     }
 
@@ -135,24 +138,17 @@ extension StateDatabase: SyncStore {
         try await pool.write { database in
             try database.execute(
                 sql: """
-                    UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?
+                    UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?,
+                        seen = MAX(seen, ?)
                     WHERE collection = ? AND id = ? AND revision = ?
                     """,
                 arguments: [
                     Int64(record.name.revision), record.epoch, Data(record.author.bytes),
                     record.sealed.map { Data($0) }, Int64(known.revision), Int64(known.sequence),
-                    record.name.collection.rawValue, Data(record.name.id.bytes), Int64(line.record.name.revision),
+                    Int64(known.revision), record.name.collection.rawValue, Data(record.name.id.bytes),
+                    Int64(line.record.name.revision),
                 ])
         }
-    }
-
-    private static func setSynced(_ name: RecordName, _ sequence: UInt64, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE record SET synced = ?, sequence = ? WHERE collection = ? AND id = ? AND synced < ?",
-            arguments: [
-                Int64(name.revision), Int64(sequence), name.collection.rawValue, Data(name.id.bytes),
-                Int64(name.revision),
-            ])
     }
 
     public func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws {
@@ -161,23 +157,6 @@ extension StateDatabase: SyncStore {
                 sql: "UPDATE record SET synced = 0, sequence = 0 WHERE collection = ? AND id = ?",
                 arguments: [collection.rawValue, Data(id.bytes)])
         }
-    }
-
-    public func tellEverything(of device: ItemID) async throws {
-        try await pool.write { database in
-            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0")
-            try database.execute(
-                sql: "INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE sealed IS NOT NULL")
-            let kept = try Data.fetchAll(
-                database, sql: "SELECT record FROM household WHERE collection IN ('keys', 'devices')")
-            for data in kept {
-                var record = try JSONDecoder().decode(HubRecord.self, from: data)
-                guard record.author == HubID(device) else { continue }
-                (record.sequence, record.replaces) = (nil, 0)
-                try Self.queue([record], in: database)
-            }
-        }
-        outboxSignal.yield()
     }
 
     public func waitingCount() async throws -> Int {
@@ -191,99 +170,18 @@ extension StateDatabase: SyncStore {
     public func known(_ collection: RecordCollection, _ id: ItemID) async throws -> KnownRevision? {
         let sql =
             RecordCheck.isOfHousehold(collection)
-            ? "SELECT revision, sequence FROM household WHERE collection = ? AND id = ?"
-            : "SELECT synced, sequence FROM record WHERE collection = ? AND id = ?"
+            ? "SELECT revision, sequence, revision FROM household WHERE collection = ? AND id = ?"
+            : "SELECT seen, sequence, synced FROM record WHERE collection = ? AND id = ?"
         return try await pool.read { database in
             try Row.fetchOne(database, sql: sql, arguments: [collection.rawValue, Data(id.bytes)]).map { row in
-                let (revision, sequence): (Int64, Int64) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))
-                return KnownRevision(revision: UInt64(revision), sequence: UInt64(sequence))
+                let (revision, sequence, atHub): (Int64, Int64, Int64) = try (
+                    row.decode(atIndex: 0), row.decode(atIndex: 1), row.decode(atIndex: 2)
+                )
+                return KnownRevision(
+                    revision: UInt64(clamping: revision), sequence: UInt64(clamping: sequence),
+                    atHub: UInt64(clamping: atHub))
             }
         }
-    }
-
-    public func take(_ incoming: IncomingChange) async throws {
-        try await pool.write { database in
-            for (record, sequence) in incoming.vaultRecords {
-                try Self.take(record, sequence, device: self.device.id, in: database)
-            }
-            for record in incoming.householdRecords { try Self.keep(record, in: database) }
-            try Self.write(incoming.documents, to: database)
-        }
-    }
-
-    private static func take(
-        _ incoming: StoredRecord, _ sequence: UInt64, device: ItemID, in database: Database
-    ) throws {
-        let (collection, id) = (incoming.name.collection.rawValue, Data(incoming.name.id.bytes))
-        let row = try Row.fetchOne(
-            database, sql: "SELECT * FROM record WHERE collection = ? AND id = ?", arguments: [collection, id])
-        let line = try Int64.fetchOne(
-            database, sql: "SELECT number FROM outbox WHERE collection = ? AND id = ?", arguments: [collection, id])
-        guard let row else { return try put(incoming, sequence, in: database) }
-        let local = try Self.record(row)
-        let synced: Int64 = try row.decode(forColumn: "synced")
-        guard incoming.name.revision > UInt64(synced) else { return }
-        if let line {
-            if incoming.author == device, incoming.name.revision <= local.name.revision {
-                // What was sent from here and whose answer was lost; where it was changed since, that still waits.
-                if incoming.name.revision == local.name.revision {
-                    try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
-                }
-                return try setSynced(incoming.name, sequence, in: database)
-            }
-            let keepsBoth = [RecordCollection.notes, .moments].contains(incoming.name.collection)
-            if local.sealed == nil, !keepsBoth {
-                if incoming.sealed != nil { return try removeAgain(incoming, sequence, by: device, in: database) }
-            } else if local.sealed != nil, keepsBoth {
-                try setAside(local, in: database)
-            }
-            try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
-        }
-        try put(incoming, sequence, in: database)
-    }
-
-    /// What the hub has, whatever was here.
-    private static func put(_ record: StoredRecord, _ sequence: UInt64, in database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs, synced, sequence)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
-                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs,
-                    synced = excluded.synced, sequence = excluded.sequence
-                """,
-            arguments: [
-                record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
-                Int64(record.name.revision), record.epoch, Data(record.author.bytes), record.sealed.map { Data($0) },
-                blobs(record), Int64(record.name.revision), Int64(sequence),
-            ])
-    }
-
-    /// A tombstone after what came, which still waits for the hub.
-    private static func removeAgain(
-        _ incoming: StoredRecord, _ sequence: UInt64, by device: ItemID, in database: Database
-    ) throws {
-        var tombstone = incoming
-        tombstone.name.revision += 1
-        tombstone.sealed = nil
-        tombstone.author = device
-        try put(tombstone, sequence, in: database)
-        try database.execute(
-            sql: "UPDATE record SET synced = ? WHERE collection = ? AND id = ?",
-            arguments: [
-                Int64(incoming.name.revision), incoming.name.collection.rawValue, Data(incoming.name.id.bytes),
-            ])
-    }
-
-    private static func setAside(_ local: StoredRecord, in database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO conflict (collection, id, vault, revision, epoch, author, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                local.name.collection.rawValue, Data(local.name.id.bytes), Data(local.name.vault.bytes),
-                Int64(local.name.revision), local.epoch, Data(local.author.bytes), local.sealed.map { Data($0) },
-            ])
     }
 
     public func householdRecord(_ collection: RecordCollection, _ id: ItemID) async throws -> HubRecord? {
@@ -353,7 +251,7 @@ extension StateDatabase: SyncStore {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM queue")
             try database.execute(sql: "DELETE FROM household")
-            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0")
+            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0, seen = 0, versions = x''")
             try database.execute(
                 sql: "INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE sealed IS NOT NULL")
             try Self.write(Dictionary(uniqueKeysWithValues: documents.map { ($0, nil) }), to: database)

@@ -107,6 +107,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         }
         migrator.registerMigration("3: what the hub has, and commands") { try createSync($0) }
         migrator.registerMigration("4: the content of records") { try createBlobs($0) }
+        migrator.registerMigration("5: what the hub ever had") { try createVersions($0) }
         return migrator
     }
 

@@ -243,7 +243,7 @@ import WireProtocol
         await eventually {
             connected.world.time.advance(by: .seconds(60))
             return try await connected.sync.status().misbehaviour.contains {
-                $0.contains("fewer records than before")
+                $0.contains("another one than before")
             }
         }
         // It gets back what the computer has.

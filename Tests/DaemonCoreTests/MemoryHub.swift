@@ -23,6 +23,9 @@ final class MemoryHub: Sendable {
         /// Of every record there ever was: most are new, and looking through all for them takes long.
         var names: Set<String> = []
         var sequence: UInt64 = 0
+        var generations = [HubGeneration(id: HubID(ItemID.random()), after: 0)]
+        /// Devices whose requests don't arrive.
+        var away: Set<HubID> = []
         var blobs: [HubID: (size: UInt64, bytes: [UInt8])] = [:]
         var pushes: [PushMessageRequest] = []
         var isDown = false
@@ -52,6 +55,33 @@ final class MemoryHub: Sendable {
         for stream in streams { stream.items.finish(throwing: HubUnreachable(.offline, "The hub is down.")) }
     }
 
+    // MARK: Restoring
+
+    /// A backup of what the hub keeps.
+    func backup() -> State { state.withLock { $0 } }
+
+    /// The store is put back, and begins another run.
+    func restore(_ backup: State) {
+        setDown(true)
+        state.withLock { state in
+            let away = state.away
+            state = backup
+            (state.streams, state.away, state.isDown) = ([:], away, false)
+            state.generations.append(HubGeneration(id: HubID(ItemID.random()), after: state.sequence))
+        }
+    }
+
+    /// A device can't reach the hub until it is back.
+    func setAway(_ device: HubID, _ isAway: Bool) {
+        let ended = state.withLock { state in
+            if isAway { state.away.insert(device) } else { state.away.remove(device) }
+            let ended = state.streams.filter { $0.value.device == device }
+            for number in ended.keys { state.streams[number] = nil }
+            return ended.values.map(\.items)
+        }
+        for stream in ended { stream.finish(throwing: HubUnreachable(.offline, "There is no network.")) }
+    }
+
     /// Sends an item to the streams of everybody, or of one device.
     func stream(_ item: HubStreamItem, to device: HubID? = nil) {
         let streams = state.withLock { $0.streams.values.filter { device == nil || $0.device == device } }
@@ -66,8 +96,16 @@ final class MemoryHub: Sendable {
             hub.state.withLock { state in state.devices.first { $0.value.tokenHash == tokenHash }?.key }
         }
 
+        private func requireReachable() throws {
+            let device = device
+            let isReachable = hub.state.withLock { state in
+                !state.isDown && !(device.map { state.away.contains($0) } ?? false)
+            }
+            guard isReachable else { throw HubUnreachable(.offline, "The hub is down.") }
+        }
+
         func send(_ request: HubRequest) async throws -> Data {
-            guard !hub.state.withLock({ $0.isDown }) else { throw HubUnreachable(.offline, "The hub is down.") }
+            try requireReachable()
             if request.route.access == .device || request.route.access == .computer {
                 guard let device, hub.state.withLock({ $0.devices[device]?.isActive }) == true else {
                     throw HubError(.unauthorized, "No such token.")
@@ -77,6 +115,7 @@ final class MemoryHub: Sendable {
         }
 
         func stream(after sequence: UInt64) async throws -> AsyncThrowingStream<HubStreamItem, any Error> {
+            try requireReachable()
             guard let device, hub.state.withLock({ $0.devices[device]?.isActive }) == true else {
                 throw HubError(.unauthorized, "No such token.")
             }
@@ -114,11 +153,11 @@ final class MemoryHub: Sendable {
                 HubReport(name: "applocker-hub", version: "test", time: 0, pushKey: "", needsRegistrationToken: false))
         case .foundHousehold: try found(body())
         case .household:
-            let (sequence, count) = state.withLock { ($0.sequence, $0.records.count) }
+            let (sequence, count, generations) = state.withLock { ($0.sequence, $0.records.count, $0.generations) }
             return try encode(
                 HouseholdReport(
                     household: state.withLock { $0.household! }, sequence: sequence, records: count, bytes: 0,
-                    quotaBytes: 0, eventDays: 30))
+                    quotaBytes: 0, eventDays: 30, generations: generations))
         case .removeHousehold: state.withLock { $0 = State() }
         case .ownDevice: return try encode(ownDevice(device))
         case .leave: state.withLock { $0.devices[device!] = nil }
@@ -258,7 +297,7 @@ final class MemoryHub: Sendable {
                     ? nil : state.records.firstIndex { $0.collection == record.collection && $0.id == record.id }
                 let stored = index.map { state.records[$0] }
                 var same = record
-                (same.sequence, same.replaces) = (stored?.sequence, nil)
+                (same.sequence, same.replaces, same.ancestors) = (stored?.sequence, nil, stored?.ancestors)
                 if let stored, same == stored { return HubWriteOutcome(sequence: stored.sequence) }
                 guard (record.replaces ?? record.revision - 1) == (stored?.revision ?? 0) else {
                     return stored.map { HubWriteOutcome(conflict: $0) }
@@ -266,6 +305,13 @@ final class MemoryHub: Sendable {
                 }
                 state.sequence += 1
                 same.sequence = state.sequence
+                let known = RecordVersion.versions(in: [UInt8](record.ancestors ?? Data()))
+                let had = RecordVersion.versions(in: [UInt8](stored?.ancestors ?? Data()))
+                let replaced = stored.map {
+                    RecordVersion.digest(revision: $0.revision, sealed: $0.sealed.map { [UInt8]($0) })
+                }
+                let all = (had + [replaced].compactMap { $0 }).filter { !known.contains($0) } + known
+                same.ancestors = Data(all.suffix(RecordVersion.maximumCount).flatMap { $0 })
                 if let index { state.records[index] = same } else { state.records.append(same) }
                 written = same
                 return HubWriteOutcome(sequence: state.sequence)

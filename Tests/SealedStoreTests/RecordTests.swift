@@ -162,10 +162,12 @@ import WireProtocol
         let columns = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
             try $0.columns(in: "record").map(\.name)
         }
-        // The last three: which revision the hub has, its number there, and the ids of sealed content.
+        // The last five: which revision the hub has, its number there, the ids of sealed content, the highest revision that the hub
+        // ever had, and hashes of its versions.
         #expect(
             columns == [
                 "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence", "blobs",
+                "seen", "versions",
             ])
     }
 

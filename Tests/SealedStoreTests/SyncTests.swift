@@ -31,7 +31,7 @@ import WireProtocol
 
     private func take(_ record: StoredRecord, _ sequence: UInt64) async throws {
         var incoming = IncomingChange()
-        incoming.vaultRecords = [(record, sequence)]
+        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence)]
         try await database.take(incoming)
     }
 

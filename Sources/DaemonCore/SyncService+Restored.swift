@@ -1,0 +1,54 @@
+import Foundation
+import Household
+import SealedFormats
+import WireProtocol
+
+// How far the hub was read, and what happens where its store was restored from a backup or replaced: everything is read from the
+// beginning and compared, and what the hub does not have any more is sent again.
+extension SyncService {
+    func loadCursor() async throws {
+        let bytes = try await store.document(HouseholdDocuments.cursor)
+        cursor = max(cursor, bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0)
+        if bytes == nil { cursor = 0 }
+    }
+
+    func saveCursor() async throws {
+        var change = IncomingChange()
+        change.documents[HouseholdDocuments.cursor] = Array(String(cursor).utf8)
+        try await store.take(change)
+    }
+
+    func compareStores(_ report: HouseholdReport, _ session: HouseholdService.Session) async throws {
+        recordsAtHub = report.records
+        let served = [UInt8](try JSONEncoder().encode(report.generations))
+        let stored = try await store.document(HouseholdDocuments.generations)
+        let newest = max(cursor, try await store.newestSequence())
+        if let stored {
+            let known = try UnreadableState.decode(
+                [HubGeneration].self, from: stored, named: HouseholdDocuments.generations)
+            let common = HubHistory.common(
+                known: known, newest: newest, served: report.generations, sequence: report.sequence)
+            if common < newest {
+                cursor = 0
+                comparisons += 1
+                try await store.beginComparing(
+                    of: session.secrets.device,
+                    documents: [
+                        HouseholdDocuments.generations: served, HouseholdDocuments.comparing: [1],
+                        HouseholdDocuments.cursor: Array("0".utf8),
+                    ])
+                hasBacklog = true
+                return
+            }
+        }
+        if stored != served { try await store.save(served, as: HouseholdDocuments.generations) }
+    }
+
+    func endComparing() async throws {
+        guard try await store.document(HouseholdDocuments.comparing) != nil else { return }
+        let count = try await store.endComparing(documents: [HouseholdDocuments.comparing: nil])
+        await report(
+            "The hub's store is another one than before, as after a restored backup. What this computer has was compared with it; "
+                + (count == 1 ? "1 record was sent again." : "\(count) records were sent again."))
+    }
+}

@@ -1,0 +1,287 @@
+public import DaemonCore
+import Foundation
+import GRDB
+import Household
+public import SealedFormats
+import WireProtocol
+
+// What comes from the hub. A hub whose store was restored serves older states: they are compared with what is here by their versions,
+// so that the newest stays, and of two that don't know of each other both.
+extension StateDatabase {
+    /// A record as it lies here, with what is known of it at the hub.
+    private struct Local {
+        var record: StoredRecord
+        /// The hub has this revision; 0: nothing, or it has to be compared.
+        var synced: UInt64
+        var seen: UInt64
+        /// That the hub ever had, as far as is known, the newest last.
+        var versions: [[UInt8]]
+        /// Of the outbox, where a change waits.
+        var line: Int64?
+
+        var isCompared: Bool { synced > 0 || seen == 0 }
+    }
+
+    static func createVersions(_ database: Database) throws {
+        try database.alter(table: "record") { table in
+            // The highest revision that the hub ever had, and the versions that it had, one after the other, the newest last.
+            table.add(column: "seen", .integer).notNull().defaults(to: 0)
+            table.add(column: "versions", .blob).notNull().defaults(to: Data())
+        }
+        try database.execute(sql: "UPDATE record SET seen = synced")
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM record WHERE synced > 0 AND synced = revision") {
+            let record = try record(row)
+            let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
+            try database.execute(
+                sql: "UPDATE record SET versions = ? WHERE collection = ? AND id = ?",
+                arguments: [Data(version), record.name.collection.rawValue, Data(record.name.id.bytes)])
+        }
+    }
+
+    public func take(_ incoming: IncomingChange) async throws {
+        try await pool.write { database in
+            for record in incoming.vaultRecords { try Self.take(record, device: self.device.id, in: database) }
+            for record in incoming.householdRecords { try Self.keep(record, in: database) }
+            try Self.write(incoming.documents, to: database)
+        }
+    }
+
+    private static func local(_ name: RecordName, in database: Database) throws -> Local? {
+        let arguments: StatementArguments = [name.collection.rawValue, Data(name.id.bytes)]
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT * FROM record WHERE collection = ? AND id = ?", arguments: arguments)
+        else { return nil }
+        let (synced, seen, versions): (Int64, Int64, Data) = try (
+            row.decode(forColumn: "synced"), row.decode(forColumn: "seen"), row.decode(forColumn: "versions")
+        )
+        return Local(
+            record: try record(row), synced: UInt64(clamping: synced), seen: UInt64(clamping: seen),
+            versions: RecordVersion.versions(in: [UInt8](versions)),
+            line: try Int64.fetchOne(
+                database, sql: "SELECT number FROM outbox WHERE collection = ? AND id = ?", arguments: arguments))
+    }
+
+    private static func take(_ incoming: IncomingRecord, device: ItemID, in database: Database) throws {
+        guard let local = try local(incoming.record.name, in: database) else { return try put(incoming, in: database) }
+        guard local.isCompared else { return try compare(incoming, local, device: device, in: database) }
+        guard incoming.record.name.revision > local.seen else { return }
+        try follow(incoming, local, device: device, in: database)
+    }
+
+    /// It is newer than what the hub had.
+    private static func follow(
+        _ incoming: IncomingRecord, _ local: Local, device: ItemID, in database: Database
+    ) throws {
+        let record = incoming.record
+        if let line = local.line {
+            if local.seen == 0, local.record.name.revision == 1 || record.name.revision == 1 {
+                // New here and known there: a copy of a conflict that another device made, too.
+                if local.record.name.revision > 1 { return try setSynced(record, incoming.sequence, in: database) }
+                try unqueue(line, in: database)
+                return try put(incoming, in: database)
+            }
+            if record.author == device, record.name.revision <= local.record.name.revision {
+                // What was sent from here and whose answer was lost; where it was changed since, that still waits.
+                if record.name.revision == local.record.name.revision { try unqueue(line, in: database) }
+                return try setSynced(record, incoming.sequence, in: database)
+            }
+            let keepsBoth = keepsBoth(record)
+            if local.record.sealed == nil, !keepsBoth {
+                if record.sealed != nil { return try removeAgain(incoming, by: device, in: database) }
+            } else if local.record.sealed != nil, keepsBoth {
+                try setAside(local.record, in: database)
+            }
+            try unqueue(line, in: database)
+        }
+        try put(incoming, in: database)
+    }
+
+    /// The hub may have lost what it had.
+    private static func compare(
+        _ incoming: IncomingRecord, _ local: Local, device: ItemID, in database: Database
+    ) throws {
+        let record = incoming.record
+        let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
+        if local.versions.contains(version) {
+            // An older state of what is here, or the very same.
+            try setAtHub(incoming, local, in: database)
+            if version != local.versions.last { try queue(record.name, in: database) }
+            return
+        }
+        let goesOn = local.versions.last.map { RecordVersion.versions(in: incoming.ancestors).contains($0) } ?? true
+        if goesOn || local.line != nil { return try follow(incoming, local, device: device, in: database) }
+        // Two versions that don't know of each other.
+        let isNewerHere = local.record.name.revision > record.name.revision
+        let keepsBoth = keepsBoth(record)
+        switch (local.record.sealed, record.sealed) {
+        case (nil, nil): if isNewerHere { return try sendAgain(incoming, local, in: database) }
+        // Of a note a removal gives way, elsewhere it stays.
+        case (nil, _?):
+            if !keepsBoth {
+                if isNewerHere { return try sendAgain(incoming, local, in: database) }
+                return try removeAgain(incoming, by: device, in: database)
+            }
+        case (_?, nil):
+            if keepsBoth {
+                if isNewerHere { return try sendAgain(incoming, local, in: database) }
+                try setAside(local.record, in: database)
+            }
+        case (_?, _?):
+            if isNewerHere {
+                if keepsBoth { try setAside(record, in: database) }
+                return try sendAgain(incoming, local, in: database)
+            }
+            if keepsBoth { try setAside(local.record, in: database) }
+        }
+        try put(incoming, in: database)
+    }
+
+    private static func keepsBoth(_ record: StoredRecord) -> Bool {
+        [RecordCollection.notes, .moments].contains(record.name.collection)
+    }
+
+    /// What is here takes the place of what the hub has.
+    private static func sendAgain(_ incoming: IncomingRecord, _ local: Local, in database: Database) throws {
+        try setAtHub(incoming, local, in: database)
+        try queue(incoming.record.name, in: database)
+    }
+
+    private static func queue(_ name: RecordName, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE collection = ? AND id = ?
+                    AND NOT EXISTS (SELECT 1 FROM outbox WHERE collection = record.collection AND id = record.id)
+                """, arguments: [name.collection.rawValue, Data(name.id.bytes)])
+    }
+
+    private static func unqueue(_ line: Int64, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line])
+    }
+
+    /// The hub has this; what is here stays.
+    private static func setAtHub(_ incoming: IncomingRecord, _ local: Local, in database: Database) throws {
+        let others =
+            RecordVersion.versions(in: incoming.ancestors) + [
+                RecordVersion.digest(revision: incoming.record.name.revision, sealed: incoming.record.sealed)
+            ]
+        let versions = others.filter { !local.versions.contains($0) } + local.versions
+        try database.execute(
+            sql: "UPDATE record SET synced = ?, sequence = ?, versions = ? WHERE collection = ? AND id = ?",
+            arguments: [
+                Int64(incoming.record.name.revision), Int64(clamping: incoming.sequence), kept(versions),
+                incoming.record.name.collection.rawValue, Data(incoming.record.name.id.bytes),
+            ])
+    }
+
+    /// The hub has this record, which was sent from here; where it was changed since, the change stays.
+    static func setSynced(_ record: StoredRecord, _ sequence: UInt64, in database: Database) throws {
+        guard let local = try local(record.name, in: database), local.synced < record.name.revision else { return }
+        let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
+        try database.execute(
+            sql: """
+                UPDATE record SET synced = ?, sequence = ?, seen = MAX(seen, ?), versions = ?
+                WHERE collection = ? AND id = ?
+                """,
+            arguments: [
+                Int64(record.name.revision), Int64(clamping: sequence), Int64(record.name.revision),
+                kept(local.versions.filter { $0 != version } + [version]), record.name.collection.rawValue,
+                Data(record.name.id.bytes),
+            ])
+    }
+
+    private static func kept(_ versions: [[UInt8]]) -> Data {
+        Data(versions.suffix(4 * RecordVersion.maximumCount).flatMap { $0 })
+    }
+
+    /// What the hub has, whatever was here.
+    private static func put(_ incoming: IncomingRecord, in database: Database) throws {
+        let record = incoming.record
+        let fresh =
+            RecordVersion.versions(in: incoming.ancestors) + [
+                RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
+            ]
+        let known = try local(record.name, in: database)?.versions ?? []
+        try database.execute(
+            sql: """
+                INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs, synced, sequence, seen,
+                    versions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs,
+                    synced = excluded.synced, sequence = excluded.sequence, seen = excluded.seen,
+                    versions = excluded.versions
+                """,
+            arguments: [
+                record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
+                Int64(record.name.revision), record.epoch, Data(record.author.bytes), record.sealed.map { Data($0) },
+                blobs(record), Int64(record.name.revision), Int64(clamping: incoming.sequence),
+                Int64(record.name.revision), kept(known.filter { !fresh.contains($0) } + fresh),
+            ])
+    }
+
+    /// A tombstone after what came, which still waits for the hub.
+    private static func removeAgain(_ incoming: IncomingRecord, by device: ItemID, in database: Database) throws {
+        try put(incoming, in: database)
+        try database.execute(
+            sql: "UPDATE record SET revision = revision + 1, sealed = NULL, author = ? WHERE collection = ? AND id = ?",
+            arguments: [
+                Data(device.bytes), incoming.record.name.collection.rawValue, Data(incoming.record.name.id.bytes),
+            ])
+        try queue(incoming.record.name, in: database)
+    }
+
+    private static func setAside(_ local: StoredRecord, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO conflict (collection, id, vault, revision, epoch, author, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                local.name.collection.rawValue, Data(local.name.id.bytes), Data(local.name.vault.bytes),
+                Int64(local.name.revision), local.epoch, Data(local.author.bytes), local.sealed.map { Data($0) },
+            ])
+    }
+
+    // MARK: Another store at the hub
+
+    public func beginComparing(of device: ItemID, documents: [String: [UInt8]?]) async throws {
+        try await pool.write { database in
+            try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0 WHERE seen > 0")
+            try database.execute(sql: "UPDATE household SET sequence = 0")
+            let kept = try Data.fetchAll(
+                database, sql: "SELECT record FROM household WHERE collection IN ('keys', 'devices')")
+            for data in kept {
+                var record = try JSONDecoder().decode(HubRecord.self, from: data)
+                guard record.author == HubID(device) else { continue }
+                (record.sequence, record.replaces) = (nil, 0)
+                try Self.queue([record], in: database)
+            }
+            try Self.write(documents, to: database)
+        }
+    }
+
+    public func endComparing(documents: [String: [UInt8]?]) async throws -> Int {
+        let count = try await pool.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE synced = 0 AND seen > 0
+                        AND NOT EXISTS (SELECT 1 FROM outbox WHERE collection = record.collection AND id = record.id)
+                    """)
+            try Self.write(documents, to: database)
+            return try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM outbox") ?? 0
+        }
+        outboxSignal.yield()
+        return count
+    }
+
+    public func newestSequence() async throws -> UInt64 {
+        try await pool.read { database in
+            let newest = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT MAX((SELECT COALESCE(MAX(sequence), 0) FROM record),
+                        (SELECT COALESCE(MAX(sequence), 0) FROM household))
+                    """)
+            return UInt64(clamping: newest ?? 0)
+        }
+    }
+}

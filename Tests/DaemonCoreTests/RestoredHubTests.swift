@@ -1,0 +1,182 @@
+import Foundation
+import Household
+import SealedFormats
+import SealedStore
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+/// Three devices of one vault and a hub whose store is put back to earlier backups: they come to the same notes, the newest that any
+/// of them has, and nothing of it is lost or comes back.
+@Suite struct RestoredHubTests {
+    /// SplitMix64: the same steps for the same seed.
+    private struct Random: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+
+    /// What has to be there: of every text that was written, whether another one or a removal followed it.
+    private struct Model {
+        private(set) var texts: Set<String> = []
+        private(set) var followed: Set<String> = []
+        /// What became two notes at a conflict: one of them may be left.
+        private var copied: Set<String> = []
+
+        static func plain(_ title: String) -> String {
+            title.components(separatedBy: " (conflict").first ?? title
+        }
+
+        mutating func write(_ title: String, after earlier: String? = nil) {
+            texts.insert(title)
+            if let earlier { followed.insert(Self.plain(earlier)) }
+        }
+
+        mutating func remove(_ title: String) { followed.insert(Self.plain(title)) }
+
+        mutating func note(_ titles: [String]) {
+            copied.formUnion(titles.filter { $0 != Self.plain($0) }.map(Self.plain))
+        }
+
+        /// Everything that nothing followed is there; what is there beyond it is one of two copies.
+        mutating func check(_ titles: [String], _ comment: Comment) {
+            note(titles)
+            let found = Set(titles.map(Self.plain))
+            #expect(texts.subtracting(followed).subtracting(found).sorted() == [], comment)
+            #expect(found.intersection(followed).subtracting(copied).sorted() == [], comment)
+        }
+    }
+
+    private struct Devices {
+        let hub: MemoryHub
+        let worlds: [World]
+
+        init() async throws {
+            let connected = try await ConnectedWorld()
+            hub = connected.hub
+            var worlds = [connected.world]
+            for name in ["attic", "cellar"] {
+                let hub = hub
+                let world = try await World(
+                    listed: [], hasVault: true, hub: { hub.connection($0) }, key: DeviceSigningKey(), name: name)
+                let pairing = try await connected.household.makePairing(address: nil, role: .computer)
+                _ = try await world.household.join(try #require(pairing.link), HubSettings(url: ""))
+                await eventually {
+                    try await connected.household.pairing(pairing.id, waitingUpTo: 0).name == name
+                }
+                _ = try await connected.household.confirmPairing(
+                    pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
+                await eventually("\(name) is connected") {
+                    world.time.advance(by: .seconds(1))
+                    return await world.sync.isConnected
+                }
+                worlds.append(world)
+            }
+            self.worlds = worlds
+            for world in worlds { try await world.openVault() }
+        }
+
+        func device(_ index: Int) -> HubID { HubID(worlds[index].key.publicKey.id) }
+
+        /// All of them have read and sent everything.
+        func settle(_ label: Comment) async throws -> [[String]] {
+            for index in worlds.indices { hub.setAway(device(index), false) }
+            var all: [[String]] = []
+            let isSettled = await eventually(label) {
+                all = []
+                for world in worlds {
+                    world.time.advance(by: .seconds(61))
+                    try await world.openVault()
+                    let status = try await world.sync.status()
+                    guard status.connected, status.waiting == 0, status.conflicts == 0 else { return false }
+                    all.append(try await world.notes())
+                }
+                return Set(all).count == 1
+            }
+            if !isSettled { all = [] }
+            return all
+        }
+    }
+
+    @Test(arguments: RestoredHubTests.seeds) func threeDevicesComeToTheNewest(_ seed: UInt64) async throws {
+        let devices = try await Devices()
+        var (random, model, backups) = (Random(state: seed), Model(), [devices.hub.backup()])
+        var count = 0
+        for restore in 1...5 {
+            for _ in 0..<12 {
+                let index = Int.random(in: 0..<3, using: &random)
+                let world = devices.worlds[index]
+                try await world.openVault()
+                let notes = try await world.sealed.notes.list(search: nil, peer: alice).notes
+                    .sorted { $0.title < $1.title }
+                model.note(notes.map(\.title))
+                let note = notes.randomElement(using: &random)
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0...1:
+                    count += 1
+                    _ = try await world.sealed.notes.add(NoteRequest(title: "text \(count)", body: ""), peer: alice)
+                    model.write("text \(count)")
+                case 2...4:
+                    guard let note else { continue }
+                    count += 1
+                    let request = NoteRequest(title: "text \(count)", body: "", replaces: note.revision)
+                    let saved = try await world.sealed.notes.change(note.id, request, peer: alice)
+                    // Another device's may have come in between: then both are kept.
+                    model.write("text \(count)", after: saved.note.id == note.id ? note.title : nil)
+                case 5:
+                    guard let note else { continue }
+                    try await world.sealed.notes.remove(note.id, peer: alice)
+                    model.remove(note.title)
+                case 6: devices.hub.setAway(devices.device(index), Bool.random(using: &random))
+                default: backups.append(devices.hub.backup())
+                }
+                if Bool.random(using: &random) { world.time.advance(by: .seconds(61)) }
+            }
+            if let backup = backups.randomElement(using: &random) { devices.hub.restore(backup) }
+            if Bool.random(using: &random) {
+                let notes = try await devices.settle("seed \(seed), restore \(restore): all are alike")
+                model.check(notes.first ?? [], "seed \(seed), restore \(restore)")
+            }
+        }
+        let notes = try await devices.settle("seed \(seed): all are alike")
+        model.check(notes.first ?? [], "seed \(seed)")
+        let reports = try await devices.worlds[0].sync.status().misbehaviour
+        #expect(reports.contains { $0.contains("another one than before") }, "seed \(seed)")
+    }
+
+    /// A few that are always the same, and as many as are asked for (`RESTORE_SEEDS`) by chance.
+    private static let seeds: [UInt64] = {
+        let count = ProcessInfo.processInfo.environment["RESTORE_SEEDS"].flatMap { Int($0) } ?? 1
+        let random = (0..<count).map { _ in UInt64.random(in: 0..<1_000_000) }
+        print("RestoredHubTests: seeds \(random)")
+        return [1, 2] + random
+    }()
+
+    @Test func aRemovedNoteStaysRemovedAfterARestore() async throws {
+        let connected = try await ConnectedWorld()
+        try await connected.world.openVault()
+        let saved = try await connected.world.sealed.notes.add(NoteRequest(title: "gone", body: ""), peer: alice)
+        try await connected.settled()
+        let backup = connected.hub.backup()
+        try await connected.world.sealed.notes.remove(saved.note.id, peer: alice)
+        _ = try await connected.world.sealed.notes.add(NoteRequest(title: "later", body: ""), peer: alice)
+        try await connected.settled()
+        connected.hub.restore(backup)
+        await eventually("the hub has the removal again") {
+            connected.world.time.advance(by: .seconds(61))
+            return connected.hub.records(in: "notes").contains { $0.id == HubID(saved.note.id) && $0.sealed == nil }
+        }
+        try await connected.settled()
+        try await connected.world.openVault()
+        #expect(try await connected.world.notes() == ["later"])
+        #expect(connected.hub.records(in: "notes").count == 2)
+    }
+}
