@@ -4,8 +4,10 @@ import { storeError } from "./errors.js";
 
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
- * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away.
- * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean }} Row
+ * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away. `versions`: what the hub had of it before.
+ * `isUnsure`: the hub may have lost it; `atHub`: the revision that it has then.
+ * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean, versions?: string[],
+ *   isUnsure?: boolean, atHub?: number }} Row
  */
 /**
  * A blob that has to be at the hub before its record: its sealed bytes lie in pieces of `pieceSize`. `hash`: SHA-256 of them all.
@@ -13,9 +15,10 @@ import { storeError } from "./errors.js";
  */
 /**
  * A change that waits to be sent, one for each record. `problem`: the code that the hub refused it with for good. `uploads` go
- * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it.
+ * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it. `isOffer`: it is
+ * what a row has, for a hub that lost it.
  * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[], isUploaded?: boolean,
- *   retries?: number, isPushed?: boolean }} Waiting
+ *   retries?: number, isPushed?: boolean, isOffer?: boolean }} Waiting
  */
 /**
  * A photo that was sealed and belongs to no moment yet. `at`: when, by this device.
@@ -103,10 +106,10 @@ export class CompanionStore {
     /**
      * Of a collection, newest first.
      * @param {string} collection
-     * @param {{ before?: number, after?: number, limit?: number }} page `before` and `after` are sequence numbers
+     * @param {{ before?: number, after?: number, limit?: number, hidden?: boolean }} page `before` and `after` are sequence numbers
      * @returns {Promise<Row[]>}
      */
-    records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity } = {}) {
+    records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity, hidden = false } = {}) {
         return transact(this.#database, ["records"], "readonly", (transaction) =>
             new Promise((resolve, reject) => {
                 /** @type {Row[]} */
@@ -117,7 +120,7 @@ export class CompanionStore {
                 request.onsuccess = () => {
                     const cursor = request.result;
                     if (!cursor || rows.length >= limit) return resolve(rows);
-                    if (!cursor.value.hidden) rows.push(cursor.value);
+                    if (hidden || !cursor.value.hidden) rows.push(cursor.value);
                     cursor.continue();
                 };
             }));
