@@ -263,7 +263,9 @@ public actor Companion {
             guard let ring = try? DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey) else {
                 throw RecordRefusal.unreadable
             }
-            try secrets.add(ring)
+            try secrets.add(
+                state.owners.accept(
+                    ring, from: record.author.id, known: secrets.ring, members: Set(roster.members.map(\.id))))
             try files.save(secrets, deviceSecret: deviceSecret)
             return .keys
         case .devices: return .device(id, record.sealed == nil ? nil : try secrets.open(record, as: DeviceName.self))

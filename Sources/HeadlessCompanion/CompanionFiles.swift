@@ -28,6 +28,7 @@ struct CompanionState: Codable {
     var deferred: [HubRecord] = []
     var clocks: [HubID: ComputerClock] = [:]
     var chains: [HubID: EventChain] = [:]
+    var owners = VaultOwners()
     var refused = 0
     var misbehaviour: [String] = []
 }

@@ -1,6 +1,7 @@
 // A hub that does what it likes is found out, and takes nothing.
 import { sealBox } from "/crypto/box.js";
-import { base64, randomBytes, randomID } from "/crypto/bytes.js";
+import { base64, fields, hex, randomBytes, randomID, unhex } from "/crypto/bytes.js";
+import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { signRecord } from "/crypto/signature.js";
 import { Companion } from "/core/companion.js";
@@ -123,6 +124,24 @@ export const tests = {
         equal([...companion.device.statusKeys.keys()], [1], "the newest status key");
         household.store(await given(4, [{ epoch: 1 + 2 ** 16 }]));
         await eventually(() => companion.device.statusKeys.has(1 + 2 ** 16), "one in reach is taken");
+        companion.close();
+    },
+
+    async anotherComputerTakesNoVaultOver() {
+        const { household, companion } = await paired();
+        const laptop = await madeDevice();
+        await household.append(household.computer, household.admit(laptop, 1));
+        const id = hex((await sha256(fields("applocker/1/keys", unhex(laptop.id), unhex(household.phone.id)))).slice(0, 16));
+        const name = { vault: household.id, collection: "keys", id, revision: 1 };
+        const own = randomID();
+        const ring = new KeyRing([
+            { kind: ringKind.vault, vault: household.vault, epoch: 2, key: randomBytes(32) },
+            { kind: ringKind.vault, vault: own, epoch: 1, key: randomBytes(32) },
+        ]);
+        const sealed = await sealBox(ring.plaintext, name, household.phone.boxPoint);
+        household.store(await signRecord(laptop.key, name, { epoch: 1, author: laptop.id, sealed }));
+        await eventually(() => companion.device.keys.ring.current(ringKind.vault, own), "its own vault is taken");
+        equal(companion.device.keys.ring.current(ringKind.vault, household.vault).epoch, 1, "the newest key of the first one's");
         companion.close();
     },
 

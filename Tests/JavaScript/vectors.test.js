@@ -1,4 +1,5 @@
 // Every vector of the formats that a companion reads, opened and refused as in Swift.
+import { isAccepted } from "/core/keys.js";
 import { boxOwner, openBox } from "/crypto/box.js";
 import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
@@ -75,6 +76,18 @@ const isSignedRecord = async (vector) =>
         unhex(vector.signature));
 
 export const tests = {
+    async aVaultBelongsToTheComputerThatFirstGaveItsKey() {
+        const { steps } = await vectors("vault_owners");
+        const owners = {};
+        let ring = new KeyRing([]);
+        for (const { giver, members, keys, comment } of steps) {
+            const entries = keys.map((entry) => ({ ...entry, key: unhex(entry.key) }));
+            const accepted = entries.map((entry) => isAccepted(entry, giver, ring, owners, (one) => members.includes(one)));
+            equal(accepted, keys.map((entry) => entry.accepted), comment);
+            ring = new KeyRing([...ring.entries, ...entries.filter((_, index) => accepted[index])]);
+        }
+    },
+
     keySlotBlocksOpenWithTheirPasscode: () =>
         all("slots", [5, 25], async (vector) => {
             const slots = KeySlots.read(unhex(vector.block));

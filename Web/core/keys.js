@@ -1,5 +1,5 @@
 // The keys of a companion: those that are there while it is locked, and those behind its gate.
-import { fields, hex, unhex, utf8, wipe } from "../crypto/bytes.js";
+import { equalInConstantTime, fields, hex, unhex, utf8, wipe } from "../crypto/bytes.js";
 import { boxOwner, openBox } from "../crypto/box.js";
 import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
 import { freshPair, importPrivate, publicKeyOf } from "../crypto/p256.js";
@@ -89,6 +89,22 @@ export async function isKeysFor(device, { name, author }) {
     return name.id === device || name.id === hex((await sha256(derived)).slice(0, 16));
 }
 
+/**
+ * A vault belongs to the computer that first gave its key, for as long as that is in the household: another one could else give a newer
+ * key, and read what is written from then on. Of another one's vault only what is known already is accepted.
+ * @param {import("../crypto/ring.js").RingEntry} entry
+ * @param {string} giver
+ * @param {KeyRing} ring what is known
+ * @param {Record<string, string>} owners changed in place
+ * @param {(id: string) => boolean} isMember
+ */
+export function isAccepted({ kind, vault, epoch, key }, giver, ring, owners, isMember) {
+    if (kind === ringKind.device || kind === ringKind.status) return kind === ringKind.status;
+    if (!owners[vault] || !isMember(owners[vault])) owners[vault] = giver;
+    const known = ring.key(kind, vault, epoch);
+    return owners[vault] === giver || (known !== undefined && equalInConstantTime(known, key));
+}
+
 /** What the gate opens. Ends with `wipe`. */
 export class UnlockedKeys {
     /** Which drawer they are from. */
@@ -172,8 +188,10 @@ export class UnlockedKeys {
     /**
      * Takes the keys of a record of "keys". Throws RecordRefusal `unreadable`, also for a key that is not the one known.
      * @param {CheckedRecord} record
+     * @param {Record<string, string>} [owners] of vaults, changed in place
+     * @param {(id: string) => boolean} [isMember]
      */
-    async add(record) {
+    async add(record, owners = {}, isMember = () => true) {
         try {
             const body = await openBox(record.sealed ?? new Uint8Array(), record.name, this.box);
             const given = KeyRing.read(body);
@@ -181,9 +199,12 @@ export class UnlockedKeys {
             const newest = this.ring.current(ringKind.status, this.household)?.epoch ?? 0;
             const farthest = newest === 0 ? largestFirstEpoch : newest + largestEpochStep;
             if (given.entries.some(({ kind, epoch }) => kind === ringKind.status && epoch > farthest)) throw new RecordRefusal("unreadable");
-            const ring = new KeyRing([...this.ring.entries, ...given.entries.filter((entry) => entry.kind !== ringKind.device)]);
+            const after = { ...owners };
+            const accepted = given.entries.filter((entry) => isAccepted(entry, record.author.id, this.ring, after, isMember));
+            const ring = new KeyRing([...this.ring.entries, ...accepted]);
             if (ring.entries.length > maximumEntries) throw new RecordRefusal("unreadable");
             this.ring = ring;
+            Object.assign(owners, after);
         } catch {
             throw new RecordRefusal("unreadable");
         }

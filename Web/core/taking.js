@@ -2,7 +2,7 @@
 import { keyOf } from "../store/store.js";
 import { addEvent, nameEvent, newChain } from "./chain.js";
 import { heard } from "./clock.js";
-import { KeyRing } from "../crypto/ring.js";
+import { KeyRing, ringKind } from "../crypto/ring.js";
 import { changeDrawer } from "./drawer.js";
 import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
 import { indexFact } from "./moment-index.js";
@@ -18,7 +18,7 @@ import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
  * What a batch changes, before it is written.
  * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("./clock.js").Clocks,
  *   chains: Record<string, import("./chain.js").EventChain>, hasNewKeys: boolean, refusals: RecordRefusal[], news: string[],
- *   forks: HubRecord[], apart: { key: string, signature: string }[] }} Batch
+ *   forks: HubRecord[], apart: { key: string, signature: string }[], owners?: Record<string, string> }} Batch
  */
 
 /**
@@ -42,6 +42,7 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
             records: [...batch.rows.values()], deferred: batch.deferred, undeferred, sent: batch.apart,
             facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
         };
+        if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
         if (batch.forks.length > 0) change.facts = { ...change.facts, forks: [...await device.store.fact("forks", []), ...batch.forks] };
         if ([...batch.rows.values()].some((row) => isLate(row, known))) change.facts = { ...change.facts, [indexFact]: null };
         if (batch.hasNewKeys) {
@@ -190,7 +191,10 @@ async function look(device, record, batch) {
             if (device.member) {
                 await checkKeysOfEpoch(device, record);
                 await takeVaultKeys(device.unlocked, record);
-            } else await device.unlocked.add(record);
+            } else {
+                batch.owners ??= await ownersOf(device);
+                await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined);
+            }
             await device.openStatusKeys(device.unlocked);
             batch.hasNewKeys = true;
             return true;
@@ -227,6 +231,16 @@ async function look(device, record, batch) {
         default:
             return true;
     }
+}
+
+/**
+ * Which computer each vault belongs to: those whose keys came with the pairing, to the computer that let this device in.
+ * @param {Device} device
+ * @returns {Promise<Record<string, string>>}
+ */
+async function ownersOf({ store, keys, paired }) {
+    const first = keys.ring.entries.filter(({ kind }) => kind === ringKind.vault).map(({ vault }) => [vault, paired.computer]);
+    return store.fact("vaultOwners", Object.fromEntries(first));
 }
 
 /**

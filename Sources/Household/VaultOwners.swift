@@ -1,0 +1,28 @@
+public import SealedFormats
+
+/// Which computer a vault belongs to: the one that first gave its key, for as long as it is in the household. Without this another
+/// computer could give a newer key, and read what companions write into the vault from then on.
+public struct VaultOwners: Codable, Equatable, Sendable {
+    /// By vault.
+    private var owners: [String: ItemID] = [:]
+
+    public init() {}
+
+    /// - Returns: what is accepted of the keys that a computer gives: of another one's vault only what is known already.
+    public mutating func accept(
+        _ keys: KeyRing, from giver: ItemID, known ring: KeyRing, members: Set<ItemID>
+    ) -> KeyRing {
+        var accepted: [KeyRing.Entry] = []
+        for entry in keys.entries where entry.kind != .device {
+            guard entry.kind != .status else {
+                accepted.append(entry)
+                continue
+            }
+            let owner = owners[entry.vault.description].flatMap { members.contains($0) ? $0 : nil }
+            if owner == nil { owners[entry.vault.description] = giver }
+            let isKnown = ring.key(entry.kind, vault: entry.vault, epoch: entry.epoch) == entry.key
+            if owner ?? giver == giver || isKnown { accepted.append(entry) }
+        }
+        return KeyRing(accepted)
+    }
+}
