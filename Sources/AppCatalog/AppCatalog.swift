@@ -100,7 +100,8 @@ struct FoundApp {
         }
         return InstalledApp(
             id: id, name: name, icon: icon, desktopFile: desktopFile, kind: kind, executables: search.executables,
-            privateDirectories: search.privateDirectories, sharedWith: sharedWith, lockRefusal: refusal)
+            privateDirectories: search.privateDirectories, links: search.links, sharedWith: sharedWith,
+            lockRefusal: refusal)
     }
 }
 

@@ -8,6 +8,8 @@ struct AppSearch {
     private(set) var executables: [AppExecutable] = []
     private(set) var identities: [FileIdentity] = []
     private(set) var privateDirectories: [String] = []
+    /// Paths with links on their way, by which programs were found.
+    private(set) var links: [String] = []
     /// The first thing the app would start that must not be locked.
     private(set) var firstRefusal: Refusal?
     /// A program that was named and is not there.
@@ -26,6 +28,7 @@ struct AppSearch {
     /// A script's beginning that is read; self-extracting archives go on for megabytes.
     private static let scriptLimit = 256 << 10
     private static let executableLimit = 4096
+    private static let linkLimit = 256
 
     init(machine: CatalogSnapshot, app: String) {
         self.machine = machine
@@ -43,7 +46,13 @@ struct AppSearch {
         if entry.isDBusActivatable { follow(.service(id), depth: 0) }
     }
 
-    mutating func addFile(_ path: String) { take(called: path, depth: 0, isScript: true) }
+    /// - Parameter link: the name that it was asked for by, where that leads to it.
+    mutating func addFile(_ path: String, link: String? = nil) { take(called: link ?? path, depth: 0, isScript: true) }
+
+    private mutating func note(link: String) {
+        guard link.hasPrefix("/"), links.count < Self.linkLimit, !links.contains(link) else { return }
+        links.append(link)
+    }
 
     // MARK: - Following
 
@@ -131,7 +140,9 @@ struct AppSearch {
             firstRefusal = firstRefusal ?? refusal
             return
         }
-        guard file.status.isExecutable || isScript, seen.insert(file.path).inserted else { return }
+        guard file.status.isExecutable || isScript else { return }
+        if file.path != called { note(link: called) }
+        guard seen.insert(file.path).inserted else { return }
         programNames.insert(HostFiles.name(of: called))
         programNames.insert(HostFiles.name(of: file.path))
         if file.path.lowercased().hasSuffix(".appimage") { kind = kind ?? .appimage }

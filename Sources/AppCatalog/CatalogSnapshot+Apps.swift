@@ -98,7 +98,8 @@ extension CatalogSnapshot {
     func executable(at path: String, alsoAt others: [String] = []) throws(CatalogError) -> FoundApp {
         let (file, id) = try program(path)
         var search = AppSearch(machine: self, app: id.rawValue)
-        for path in [file] + others { search.addFile(path) }
+        search.addFile(file, link: path)
+        for path in others { search.addFile(path) }
         search.complete()
         let isAppImage = file.lowercased().hasSuffix(".appimage")
         let name = HostFiles.name(of: file)

@@ -45,6 +45,9 @@ public struct InstalledApp: Sendable, Equatable {
     /// Directories that hold programs of this app only, where a mark on the whole directory is acceptable. A file that a
     /// package manager puts there anew belongs to the app at once.
     public let privateDirectories: [String]
+    /// Paths with symbolic links on their way, by which it is started: where one leads elsewhere, as after an update, what
+    /// it leads to then is the app.
+    public let links: [String]
     /// Names of other apps that share a file with this one, and are locked with it.
     public let sharedWith: [String]
     /// Why this app can't be locked. Nil for an app that can.

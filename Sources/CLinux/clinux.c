@@ -4,6 +4,7 @@
 #include "descriptor_takeover.h"
 #include "epoll.h"
 #include "fanotify.h"
+#include "file_handle.h"
 #include "file_identity.h"
 #include "file_names.h"
 #include "file_status.h"
@@ -26,7 +27,9 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 int clinux_fanotify_group(void) {
     int group = fanotify_init(
@@ -61,10 +64,12 @@ int clinux_accept(int listener) {
 
 static int identify(int directory, const char *path, int flags, clinux_file *file) {
     struct statx status;
-    if (statx(directory, path, flags | AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) != 0)
+    if (statx(directory, path, flags | AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE | STATX_MODE | STATX_UID, &status) != 0)
         return errno;
     file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
     file->inode = status.stx_ino;
+    file->owner = status.stx_uid;
+    file->mode = status.stx_mode;
     file->is_regular = S_ISREG(status.stx_mode);
     file->is_directory = S_ISDIR(status.stx_mode);
     return 0;
@@ -75,6 +80,10 @@ int clinux_identify_descriptor(int descriptor, clinux_file *file) {
 }
 
 int clinux_identify_path(const char *path, clinux_file *file) { return identify(AT_FDCWD, path, 0, file); }
+
+int clinux_identify_link(const char *path, clinux_file *file) {
+    return identify(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, file);
+}
 
 int clinux_identify_name(int directory, const char *name, clinux_file *file) {
     return identify(directory, name, AT_SYMLINK_NOFOLLOW, file);
@@ -116,4 +125,34 @@ int clinux_reserve(int descriptor, int64_t size) {
 
 void clinux_start_writing(int descriptor, int64_t offset, int64_t count) {
     sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+int clinux_file_system_of(int directory, uint64_t *file_system) {
+    struct statfs status;
+    if (fstatfs(directory, &status) != 0) return errno;
+    memcpy(file_system, &status.f_fsid, sizeof *file_system);
+    return 0;
+}
+
+typedef union {
+    struct file_handle handle;
+    char room[sizeof(struct file_handle) + CLINUX_HANDLE_BYTES];
+} handle_buffer;
+
+int clinux_file_handle_of(int descriptor, clinux_file_handle *handle) {
+    handle_buffer buffer = {.handle = {.handle_bytes = CLINUX_HANDLE_BYTES}};
+    int mount;
+    if (name_to_handle_at(descriptor, "", &buffer.handle, &mount, AT_EMPTY_PATH) != 0) return errno;
+    handle->type = buffer.handle.handle_type;
+    handle->length = buffer.handle.handle_bytes;
+    memcpy(handle->bytes, buffer.handle.f_handle, handle->length);
+    return clinux_file_system_of(descriptor, &handle->file_system);
+}
+
+int clinux_open_handle(int directory, const clinux_file_handle *handle) {
+    if (handle->length > CLINUX_HANDLE_BYTES) return -EINVAL;
+    handle_buffer buffer = {.handle = {.handle_bytes = handle->length, .handle_type = handle->type}};
+    memcpy(buffer.handle.f_handle, handle->bytes, handle->length);
+    int descriptor = open_by_handle_at(directory, &buffer.handle, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
 }

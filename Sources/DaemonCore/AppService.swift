@@ -14,29 +14,6 @@ public actor AppService {
         var former: [AppID: FormerPaths] = [:]
     }
 
-    /// What an app was made of when it was looked up before, and no longer is. It stays locked: a user can edit a desktop
-    /// entry of theirs, or move a program, and so have the app look as if it were something else.
-    struct FormerPaths: Codable, Hashable {
-        var executables: [String] = []
-        var privateDirectories: [String] = []
-        static let maximum = 256
-
-        /// Takes in what `found` no longer has of `known`; the newest are kept.
-        mutating func add(_ known: ResolvedApp, replacedBy found: ResolvedApp) {
-            executables = Self.union(executables, known.executables, without: found.executables)
-            privateDirectories = Self.union(
-                privateDirectories, known.privateDirectories, without: found.privateDirectories)
-        }
-
-        private static func union(_ former: [String], _ known: [String], without found: [String]) -> [String] {
-            let (found, known) = (Set(found), known)
-            let all = former.filter { !known.contains($0) } + known
-            return Array(all.filter { !found.contains($0) }.suffix(maximum))
-        }
-
-        var count: Int { executables.count + privateDirectories.count }
-    }
-
     let resolver: any AppResolver
     let gate: any LaunchGatePort
     let time: any TimeSource
@@ -44,11 +21,14 @@ public actor AppService {
     private let documents: any RecordStore
     private let judge: LaunchJudge
     let relocks: Relocks
-    private let changes: StateChanges
-    private(set) var stored = Stored()
+    let changes: StateChanges
+    /// Changed in turns.
+    var stored = Stored()
     /// What the gate was told last.
-    private var guarded: [AppID: Bool] = [:]
-    private var missingMarks: [AppID: Int] = [:]
+    var guarded: [AppID: Bool] = [:]
+    var missingMarks: [AppID: Int] = [:]
+    /// Files that the gate has found or misses, until they are written.
+    var changedHandles: [AppID: [Data: Bool]] = [:]
     /// What is to happen to running instances whose grant ended while the gate was away.
     private var overdue: [AppID: InstanceAction] = [:]
     private(set) var gateState = GateState.away
@@ -56,7 +36,7 @@ public actor AppService {
     /// The gate that is away watched processes and held nothing.
     private var wasWeak = false
     /// Changes wait for each other, gate and disk included.
-    private let turns = Turns()
+    let turns = Turns()
     /// The wait for the next change that time brings; cut short when something else changes.
     private var nap: Task<Void, Never>?
 
@@ -178,7 +158,7 @@ public actor AppService {
     /// Whether the store has what holds; what makes things more locked holds even where it can't be written.
     private var isWritten = true
 
-    private func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
+    func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
         do {
             var change = other
             change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
@@ -200,7 +180,7 @@ public actor AppService {
     // MARK: The gate
 
     /// Tells the gate what differs from what it was told last.
-    private func bringGateInStep() async {
+    func bringGateInStep() async {
         guard gateState != .away else { return }
         let now = time.now()
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
@@ -270,44 +250,6 @@ public actor AppService {
         gate.configure(
             answerWithin: settings.promptTimeout + .seconds(10),
             maximumWaitingPerUser: settings.maximumWaitingPerUser)
-    }
-
-    func marksAreMissing(_ id: AppID, count: Int) async {
-        // What it was made of before may well be gone.
-        let count = max(0, count - (stored.former[id]?.count ?? 0))
-        missingMarks[id] = count == 0 ? nil : count
-        changes.mark()
-        guard count > 0 else { return }
-        await log.record(
-            .marksMissing, app: id, "\(count) files of \(id) could not be guarded; they may have been removed.")
-    }
-
-    var appsWithMissingMarks: [AppID] { missingMarks.keys.sorted() }
-
-    /// A package was upgraded or removed: the app is looked up again. What was known of it stays locked in any case, so
-    /// that putting it back does not open it; only taking the app off the list ends that.
-    ///
-    /// New files are guarded even where that can't be written: the next start looks at the old ones, and the gate's
-    /// first report of a change brings the new ones back.
-    func filesChanged(_ id: AppID) async {
-        guard let known = stored.resolved[id] else { return }
-        guard let found = try? await resolver.resolve(known.id.rawValue, user: known.user), found.id == id else {
-            return
-        }
-        do {
-            try await turns.perform {
-                guard let known = stored.resolved[id], stored.policy.apps[id] != nil,
-                    found.executables != known.executables || found.privateDirectories != known.privateDirectories
-                else { return }
-                stored.former[id, default: FormerPaths()].add(known, replacedBy: found)
-                stored.resolved[id] = found
-                guarded[id] = nil
-                await bringGateInStep()
-                try await write(stored)
-            }
-        } catch {
-            await log.record(.marksMissing, app: id, "The new files of \(id) could not be recorded: \(error)")
-        }
     }
 
     // MARK: Time

@@ -48,6 +48,8 @@ public enum GateEvent: Sendable {
     case ended(number: UInt64, Reason)
     case readDenied(app: AppID, process: Int32, user: UInt32, path: String)
     case filesChanged(app: AppID)
+    /// A file of the app that a user can move, to be sent with its paths; or one that is gone.
+    case file(app: AppID, isPresent: Bool, handle: [UInt8])
     /// Marks that could not be set: the app's protection has a hole.
     case marksMissing(app: AppID, count: Int)
 }

@@ -92,6 +92,8 @@ public actor LaunchService {
                     "\(directory.processName(process) ?? "A program") tried to read \(path) and was refused.")
             // Looking an app up takes a while; launches are not kept waiting for it.
             case .filesChanged(let app): Task { await apps.filesChanged(app) }
+            case .file(let app, let isPresent, let handle):
+                await apps.note(handle, of: app, isPresent: isPresent)
             case .marksMissing(let app, let count): await apps.marksAreMissing(app, count: count)
             }
         }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import Policy
 public import SealedFormats
 public import WireProtocol
@@ -80,11 +80,16 @@ public struct ResolvedApp: Hashable, Codable, Sendable {
     public var executables: [String]
     public var privateDirectories: [String]
     public var sharedWith: [String]
+    /// Absolute paths with links on their way: what they lead to is the app, whatever that is by now.
+    public var links: [String]
+    /// Its files that a user can move, as the gate knows them.
+    public var handles: [Data] = []
 
     public init(
         id: AppID, name: String, icon: String?, kind: String, user: UInt32, executables: [String],
-        privateDirectories: [String], sharedWith: [String]
+        privateDirectories: [String], sharedWith: [String], links: [String] = []
     ) {
+        self.links = links
         self.id = id
         self.name = name
         self.icon = icon

@@ -174,6 +174,8 @@ public final class GateClient: LaunchGatePort {
             state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume()
         case .filesChanged(let token):
             if let app = app(token) { continuation.yield(.filesChanged(app: app)) }
+        case .file(let token, let isPresent, let handle):
+            if let app = app(token) { continuation.yield(.file(app: app, isPresent: isPresent, handle: handle)) }
         case .instancesReached, .pong: break
         }
         return true
@@ -221,11 +223,12 @@ public final class GateClient: LaunchGatePort {
         }
         // All of it to one gate: the next one would not know what was begun.
         guard let connection, connection.send(.beginApp(token)) else { return }
-        for path in app.executables {
-            guard connection.send(.appPath(token, .executable, path: Array(path.utf8))) else { return }
-        }
-        for path in app.privateDirectories {
-            guard connection.send(.appPath(token, .privateDirectory, path: Array(path.utf8))) else { return }
+        let paths: [(PathKind, [UInt8])] =
+            app.executables.map { (.executable, Array($0.utf8)) }
+            + app.privateDirectories.map { (.privateDirectory, Array($0.utf8)) }
+            + app.links.map { (.link, Array($0.utf8)) } + app.handles.map { (.handle, [UInt8]($0)) }
+        for (kind, path) in paths {
+            guard connection.send(.appPath(token, kind, path: path)) else { return }
         }
         await sendAndWait(on: connection) { .commitApp(token, guarded: guarded, sequence: $0) }
     }

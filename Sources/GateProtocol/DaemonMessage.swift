@@ -6,7 +6,7 @@ public enum DaemonMessage: Equatable, Sendable {
     case settings(answerWithinMilliseconds: UInt32, maximumWaitingPerUser: UInt32)
     /// The paths of this app follow; those sent before are replaced when `commitApp` arrives.
     case beginApp(AppToken)
-    /// One path of the app that was begun. At most 4,096 bytes (PATH_MAX).
+    /// One path of the app that was begun, or one handle. At most 4,096 bytes (PATH_MAX).
     case appPath(AppToken, PathKind, path: [UInt8])
     /// The paths are complete. `sequence` comes back in `GateMessage.applied` when the marks are in place.
     case commitApp(AppToken, guarded: Bool, sequence: UInt32)

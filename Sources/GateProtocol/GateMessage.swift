@@ -52,6 +52,9 @@ public enum GateMessage: Equatable, Sendable {
     /// How many processes of the app an order reached.
     case instancesReached(AppToken, InstanceOrder, count: UInt32)
     case pong(UInt64)
+    /// The app has a file that a user can move, to be sent with its paths from the next connection on; or what a handle
+    /// meant is gone. The handle is at most 140 bytes, which mean something to the gate alone.
+    case file(AppToken, isPresent: Bool, handle: [UInt8])
 
     public func encoded() -> [UInt8] {
         var writer: MessageWriter
@@ -104,6 +107,11 @@ public enum GateMessage: Equatable, Sendable {
         case .pong(let number):
             writer = MessageWriter(kind: 137)
             writer.write(number)
+        case .file(let app, let isPresent, let handle):
+            writer = MessageWriter(kind: 138)
+            writer.write(app)
+            writer.write(isPresent)
+            writer.writeRest(handle)
         }
         return writer.bytes
     }
@@ -145,6 +153,8 @@ public enum GateMessage: Equatable, Sendable {
             }
             self = .instancesReached(app, order, count: try reader.read())
         case 137: self = .pong(try reader.read())
+        case 138:
+            self = .file(try reader.read(), isPresent: try reader.readFlag("present"), handle: reader.readRest())
         default: throw .unknownKind(kind)
         }
         try reader.finish()

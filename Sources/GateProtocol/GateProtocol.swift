@@ -6,7 +6,7 @@
 /// message, in the bytes the kernel uses (no encoding is assumed).
 public enum GateProtocol {
     /// Both ends state it in their first message and hang up on any other.
-    public static let version: UInt16 = 1
+    public static let version: UInt16 = 2
     /// The largest message, in bytes. Argument blocks are cut into parts of this size.
     public static let maximumMessageBytes = 65_536
     /// The largest argument block of a launch that is denied at once and started again later, in bytes.
@@ -26,6 +26,11 @@ public enum PathKind: UInt8, Sendable {
     case executable = 0
     /// A directory that belongs to this app alone: everything started from it is the app.
     case privateDirectory = 1
+    /// A path with symbolic links on its way: whatever file it leads to is an executable of the app.
+    case link = 2
+    /// No path but the handle of an executable or a private directory, as `GateMessage.file` had it: the file is the
+    /// app's, wherever it was moved to.
+    case handle = 3
 }
 
 /// What to do with the processes of an app that are running.

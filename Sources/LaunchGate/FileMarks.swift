@@ -22,35 +22,102 @@ struct FileMarks {
         var failures: UInt32 = 0
         /// Descriptors or memory were missing: the files and directories here are not all that there are.
         var isIncomplete = false
+        /// The links by which files were found, and what is missing on their way.
+        var linkPlaces: Set<PathBytes> = []
+        /// Of files and directories that a user can move.
+        var handles: Set<FileHandle> = []
+        /// Of what is no more.
+        var goneHandles: Set<FileHandle> = []
     }
 
     /// Finds the files that the paths lead to, and marks them where `marking`.
     func apply(_ paths: [GuardedApp.Path], marking: Bool) -> Outcome {
         var outcome = Outcome()
+        var fileSystems: HandleFileSystems?
+        var movable = MovablePlaces()
         for path in paths {
             switch path.kind {
-            case .executable: apply(path.bytes, isDirectory: false, marking: marking, &outcome)
+            case .executable:
+                apply(path.bytes, isDirectory: false, marking: marking, &outcome)
+                noteHandle(of: path.bytes, &movable, &outcome)
             case .privateDirectory:
-                let found = Self.directoryAndAllBelow(path.bytes)
-                if !found.isComplete { outcome.isIncomplete = true }
-                for directory in found.directories {
-                    apply(directory, isDirectory: true, marking: marking, &outcome)
-                }
+                applyAllBelow(path.bytes, marking: marking, &outcome)
+                noteHandle(of: path.bytes, &movable, &outcome)
+            case .link: apply(link: LinkedPath(following: path.bytes), marking: marking, &movable, &outcome)
+            case .handle:
+                fileSystems = fileSystems ?? HandleFileSystems()
+                apply(FileHandle(bytes: path.bytes), on: fileSystems!, marking: marking, &outcome)
             }
         }
         return outcome
     }
 
-    private func apply(_ path: PathBytes, isDirectory: Bool, marking: Bool, _ outcome: inout Outcome) {
+    private func applyAllBelow(_ path: PathBytes, marking: Bool, _ outcome: inout Outcome) {
+        let found = Self.directoryAndAllBelow(path)
+        if !found.isComplete { outcome.isIncomplete = true }
+        for directory in found.directories { apply(directory, isDirectory: true, marking: marking, &outcome) }
+    }
+
+    /// A link that leads nowhere is watched and no failure: what it led to before is known by its path.
+    private func apply(
+        link: LinkedPath, marking: Bool, _ movable: inout MovablePlaces, _ outcome: inout Outcome
+    ) {
+        outcome.linkPlaces.formUnion(link.places)
+        guard let target = link.target, case .success((let descriptor, _)) = Self.open(target, isDirectory: false)
+        else { return }
+        var file = clinux_file()
+        guard clinux_identify_descriptor(descriptor.number, &file) == 0, link.mayLead(toFileOf: file.owner) else {
+            return
+        }
+        apply(target, isDirectory: false, marking: marking, &outcome)
+        noteHandle(of: target, &movable, &outcome)
+    }
+
+    private func apply(
+        _ handle: FileHandle, on fileSystems: HandleFileSystems, marking: Bool, _ outcome: inout Outcome
+    ) {
         let descriptor: Descriptor
-        let identity: FileIdentity
+        switch fileSystems.open(handle) {
+        case .file(let opened): descriptor = opened
+        case .gone:
+            outcome.goneHandles.insert(handle)
+            return
+        case .unknown(let refused):
+            if refused?.isShortage == true { outcome.isIncomplete = true }
+            return
+        }
+        outcome.handles.insert(handle)
+        var file = clinux_file()
+        guard clinux_identify_descriptor(descriptor.number, &file) == 0 else { return }
+        let path = ProcessFacts.readLink(Array("/proc/self/fd/\(descriptor.number)".utf8)) ?? []
+        if file.is_directory {
+            applyAllBelow(path, marking: marking, &outcome)
+        } else if file.is_regular, outcome.files[FileIdentity(file)] == nil {
+            apply(descriptor, FileIdentity(file), at: path, isDirectory: false, marking: marking, &outcome)
+        }
+    }
+
+    private func noteHandle(of path: PathBytes, _ movable: inout MovablePlaces, _ outcome: inout Outcome) {
+        guard movable.contain(path) else { return }
+        let number = path.withTerminator { clinux_open_path($0) }
+        guard number >= 0, let handle = FileHandle(of: Descriptor(number)) else { return }
+        outcome.handles.insert(handle)
+    }
+
+    private func apply(_ path: PathBytes, isDirectory: Bool, marking: Bool, _ outcome: inout Outcome) {
         switch Self.open(path, isDirectory: isDirectory) {
-        case .success(let opened): (descriptor, identity) = opened
+        case .success((let descriptor, let identity)):
+            apply(descriptor, identity, at: path, isDirectory: isDirectory, marking: marking, &outcome)
         case .failure(let refused):
             outcome.failures += 1
             if refused.isShortage { outcome.isIncomplete = true }
-            return
         }
+    }
+
+    private func apply(
+        _ descriptor: Descriptor, _ identity: FileIdentity, at path: PathBytes, isDirectory: Bool, marking: Bool,
+        _ outcome: inout Outcome
+    ) {
         guard !neverMarked.contains(identity) else {
             outcome.failures += 1
             return

@@ -46,9 +46,9 @@ final class FileWatch {
 
     private static func wanted(by app: GuardedApp) -> [PathBytes: UInt32] {
         var wanted: [PathBytes: UInt32] = [:]
-        for path in app.paths {
-            if path.kind == .privateDirectory { wanted[path.bytes, default: 0] |= besideMask }
-            for (distance, directory) in path.bytes.ancestors.enumerated() {
+        for path in app.paths where path.kind == .privateDirectory { wanted[path.bytes, default: 0] |= besideMask }
+        for path in app.places {
+            for (distance, directory) in path.ancestors.enumerated() {
                 wanted[directory, default: 0] |= distance == 0 ? besideMask : aboveMask
             }
         }

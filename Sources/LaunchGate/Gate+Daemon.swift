@@ -96,7 +96,7 @@ extension Gate {
         -> String?
     {
         guard connection.incoming[token] != nil else { return "it sent a path of app \(token) without beginning it" }
-        guard path.first == UInt8(ascii: "/"), path.count <= 4096, !path.contains(0) else {
+        guard kind == .handle || (path.first == UInt8(ascii: "/") && path.count <= 4096 && !path.contains(0)) else {
             return "it sent a path that is not absolute, is too long or holds a NUL"
         }
         guard connection.incoming[token]!.count < DaemonConnection.maximumPathsPerApp else {

@@ -6,8 +6,11 @@ extension Gate {
         let app = apps.app(token: token, paths: paths)
         let wasGuarded = app.isGuarded
         app.paths = paths
+        app.handles = Set(paths.lazy.filter { $0.kind == .handle }.map { FileHandle(bytes: $0.bytes) })
         app.isGuarded = guarded
         let outcome = refreshMarks(of: app)
+        // The daemon looks at what a link leads to by now, and may find more that belongs to it.
+        if leadsToUnknownFile(app) { reportLater(app) }
         if !guarded && wasGuarded { removeMarks(of: app) }
         if guarded && !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
         tell(.applied(token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
@@ -47,6 +50,7 @@ extension Gate {
                 // What could not be looked at stays the app's, with the marks it has.
                 outcome.files.merge(app.files) { now, _ in now }
                 outcome.directories.merge(app.directories) { now, _ in now }
+                outcome.linkPlaces.formUnion(app.linkPlaces)
             }
             take(outcome, for: app)
             rounds += 1
@@ -77,13 +81,31 @@ extension Gate {
 
     private func take(_ outcome: FileMarks.Outcome, for app: GuardedApp) {
         let executables = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
-        let staleFiles = app.files.filter { outcome.files[$0.key] == nil && !executables.contains($0.value) }
+        // What a link led to before is as much the app's as what was replaced.
+        let hasLinks = app.paths.contains { $0.kind == .link }
+        let staleFiles = app.files.filter {
+            outcome.files[$0.key] == nil && !hasLinks && !executables.contains($0.value)
+        }
         let staleDirectories = app.directories.filter { outcome.directories[$0.key] == nil }
         apps.setFiles(outcome.files, directories: outcome.directories, of: app) { _, path in
             // Replaced, not removed from the list: the old version stays locked.
-            app.isGuarded && executables.contains(path)
+            app.isGuarded && (hasLinks || executables.contains(path))
         }
+        app.linkPlaces = outcome.linkPlaces
         unmark(staleFiles, staleDirectories, of: app)
+        tellHandles(outcome, of: app)
+    }
+
+    /// What a user can move is found again after a restart by its handle, which the daemon keeps.
+    private func tellHandles(_ outcome: FileMarks.Outcome, of app: GuardedApp) {
+        for handle in outcome.handles where app.handles.count < GuardedApp.maximumHandles {
+            guard app.handles.insert(handle).inserted else { continue }
+            tell(.file(app.token, isPresent: true, handle: handle.bytes))
+        }
+        for handle in outcome.goneHandles where app.handles.remove(handle) != nil {
+            app.paths.removeAll { $0.kind == .handle && $0.bytes == handle.bytes }
+            tell(.file(app.token, isPresent: false, handle: handle.bytes))
+        }
     }
 
     private func removeMarks(of app: GuardedApp) { unmark(app.files, app.directories, of: app) }
@@ -107,29 +129,43 @@ extension Gate {
             guard changes.isIncomplete || !concerned.isEmpty else { continue }
             // A plain file that is new in a private directory is covered by the directory's mark.
             let needsMarks = concerned.contains { place in
-                place.isDirectory || app.paths.contains { $0.bytes == place.path || $0.bytes.isBelow(place.path) }
+                place.isDirectory || app.hasPlace(atOrBelow: place.path)
             }
             if changes.isIncomplete || needsMarks { refreshMarks(of: app) }
-            if changedApps.insert(app.key).inserted {
-                timetable.add(.reportChanges(app: app.key), after: Self.changeDelay)
-            }
+            reportLater(app)
         }
     }
 
+    /// How often links are followed where nothing announced that one was switched, in nanoseconds: not every file system
+    /// tells of changes.
+    static let linkInterval: UInt64 = 60_000_000_000
+
+    func followLinks() { refreshAll { app in app.isGuarded && app.paths.contains { $0.kind == .link } } }
+
+    private func leadsToUnknownFile(_ app: GuardedApp) -> Bool {
+        guard app.paths.contains(where: { $0.kind == .link }) else { return false }
+        let known = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
+        return app.files.values.contains { !known.contains($0) }
+    }
+
     /// A file system that was mounted again has lost its marks, and one that was mounted over a path has others.
-    func noticeChangedMounts() {
-        for app in apps.apps.values {
+    func noticeChangedMounts() { refreshAll { _ in true } }
+
+    private func refreshAll(where isMeant: (GuardedApp) -> Bool) {
+        for app in apps.apps.values where isMeant(app) {
             let before = (app.files, app.directories)
             refreshMarks(of: app)
-            guard before != (app.files, app.directories) else { continue }
-            if changedApps.insert(app.key).inserted {
-                timetable.add(.reportChanges(app: app.key), after: Self.changeDelay)
-            }
+            if before != (app.files, app.directories) { reportLater(app) }
         }
     }
 
     /// A package manager changes many files at once; the daemon is told once they have settled. Nanoseconds.
     private static let changeDelay: UInt64 = 200_000_000
+
+    private func reportLater(_ app: GuardedApp) {
+        guard changedApps.insert(app.key).inserted else { return }
+        timetable.add(.reportChanges(app: app.key), after: Self.changeDelay)
+    }
 
     func reportChanges(of key: Int) {
         guard changedApps.remove(key) != nil, let app = apps.apps[key], daemon?.isSynchronised == true,

@@ -127,6 +127,7 @@ public final class Gate {
         if store != nil, let interval = DescriptorStore.watchdogInterval {
             timetable.add(.watchdog, after: interval)
         }
+        timetable.add(.followLinks, after: Self.linkInterval)
         while !isStopping {
             timetable.setAlarm(other: held.nextDeadline)
             for wakeup in try poller.wait() { handle(wakeup) }
@@ -156,6 +157,9 @@ public final class Gate {
             switch task {
             case .reportChanges(let key): reportChanges(of: key)
             case .markAgain(let key): markAgain(key)
+            case .followLinks:
+                followLinks()
+                timetable.add(.followLinks, after: Self.linkInterval)
             case .insist(let key, let processes): insist(key, processes)
             case .keepFrozen(let key): keepFrozen(key)
             case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)

@@ -18,12 +18,18 @@ final class GuardedApp {
     var paths: [Path]
     /// The executables as they are now, and where each was found.
     var files: [FileIdentity: PathBytes] = [:]
+    /// The links by which some of them were found, and what is missing on their way.
+    var linkPlaces: Set<PathBytes> = []
+    /// Of files that a user can move: the daemon has them.
+    var handles: Set<FileHandle> = []
     /// Its private directories with all below them.
     var directories: [FileIdentity: PathBytes] = [:]
     /// Files that were replaced while the app was guarded. Their marks are still on: a hard link or a running copy
     /// of the old version is as locked as the new one. Oldest first.
     private(set) var formerFiles: [FileIdentity] = []
     private static let maximumFormerFiles = 256
+    /// Beyond them moved files are found until the gate's next start alone.
+    static let maximumHandles = 4096
 
     init(key: Int, token: AppToken, paths: [Path]) {
         self.key = key
@@ -42,11 +48,17 @@ final class GuardedApp {
     /// Whether one of its executables may be a script: only then is it worth reading command lines.
     var mayBeScript: Bool { paths.contains { $0.kind == .executable } }
 
-    /// Whether `path` is one of its paths or leads to one.
+    /// Its files and directories that are known by their names, and the links by which others are found.
+    var places: some Sequence<PathBytes> {
+        paths.lazy.filter { $0.kind == .executable || $0.kind == .privateDirectory }.map(\.bytes) + linkPlaces
+    }
+
+    /// Whether `path` is one of its places or above one.
+    func hasPlace(atOrBelow path: PathBytes) -> Bool { places.contains { $0 == path || $0.isBelow(path) } }
+
+    /// Whether what happened at `path` may concern its files.
     func isConcerned(by path: PathBytes) -> Bool {
-        paths.contains {
-            $0.bytes == path || $0.bytes.isBelow(path) || ($0.kind == .privateDirectory && path.isBelow($0.bytes))
-        }
+        hasPlace(atOrBelow: path) || paths.contains { $0.kind == .privateDirectory && path.isBelow($0.bytes) }
     }
 }
 

@@ -92,6 +92,17 @@ enum ProcessFacts {
         } ?? []
     }
 
+    /// The lines of the gate's own mountinfo.
+    static func mounts() -> [ArraySlice<UInt8>] {
+        let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return bytes.split(separator: UInt8(ascii: "\n"))
+    }
+
     /// Every process of the gate's pid namespace.
     static func all() -> [Int32] {
         numbers(in: Array("/proc".utf8))

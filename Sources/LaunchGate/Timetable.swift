@@ -9,6 +9,8 @@ struct Timetable {
         case reportChanges(app: Int)
         /// Mark the app's files, which could not all be marked before.
         case markAgain(app: Int)
+        /// Follow the links of all apps again.
+        case followLinks
         /// SIGKILL for those that did not end by themselves.
         case insist(app: Int, [RunningProcess])
         /// Stop again those that somebody else let go on.

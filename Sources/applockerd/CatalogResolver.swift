@@ -66,7 +66,7 @@ extension ResolvedApp {
         self.init(
             id: app.id, name: app.name, icon: app.icon, kind: app.kind.rawValue, user: user,
             executables: app.executables.map(\.path), privateDirectories: app.privateDirectories,
-            sharedWith: app.sharedWith)
+            sharedWith: app.sharedWith, links: app.links)
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Policy
 import SealedFormats
 import SealedStore
@@ -271,6 +272,48 @@ import WireProtocol
         _ = try await next.apps.remove("firefox", user: 1)
         _ = try await next.apps.add("firefox", user: 1)
         #expect(next.gate.paths(firefox) == ["/usr/bin/false"])
+    }
+
+    /// The gate says which files a user can move, and gets that back with the paths after its next start.
+    @Test func whatAUserCanMoveIsKeptForTheNextGate() async throws {
+        let world = try await World()
+        for number in 1...200 {
+            world.gate.report(.file(app: firefox, isPresent: true, handle: [UInt8(number)]))
+        }
+        world.gate.report(.file(app: firefox, isPresent: false, handle: [7]))
+        world.gate.report(.file(app: app("gone"), isPresent: true, handle: [1]))
+        let kept = Set((1...200).filter { $0 != 7 }.map { Data([UInt8($0)]) })
+        await eventually {
+            let next = try await World(isGatePresent: false, after: world)
+            return await Set(next.apps.stored.resolved[firefox]?.handles ?? []) == kept
+        }
+        // Files that are looked up anew are still the same app.
+        await world.resolver.put(resolved(firefox, executables: ["/opt/new"]))
+        world.gate.report(.filesChanged(app: firefox))
+        await eventually { await world.apps.stored.resolved[firefox]?.executables == ["/opt/new"] }
+        #expect(await Set(world.apps.stored.resolved[firefox]?.handles ?? []) == kept)
+    }
+
+    @Test func aLinkIsKeptAndWhatItLeadsToIsLookedUp() async throws {
+        let world = try await World()
+        var editor = resolved(app("exec:opt-editor-1-run"), executables: ["/opt/editor/1/run"])
+        editor.links = ["/opt/editor/current/run"]
+        await world.resolver.put(editor)
+        _ = try await world.apps.add(editor.id.rawValue, user: 1)
+        // By its name it is found as it was; the link leads to a newer one.
+        editor.links = []
+        await world.resolver.put(editor)
+        await world.resolver.put(
+            resolved(app("exec:opt-editor-2-run"), executables: ["/opt/editor/2/run"]),
+            named: "/opt/editor/current/run")
+        world.gate.report(.filesChanged(app: editor.id))
+        await eventually { world.gate.paths(editor.id) == ["/opt/editor/1/run", "/opt/editor/2/run"] }
+        #expect(await world.apps.stored.resolved[editor.id]?.links == ["/opt/editor/current/run"])
+        // What the system can't do without is not locked by a link that leads there.
+        await world.resolver.put(resolved(app("sh")), named: "/opt/editor/current/run", isEssential: true)
+        world.gate.report(.filesChanged(app: editor.id))
+        await eventually { await world.apps.stored.resolved[editor.id]?.links == [] }
+        #expect(world.gate.paths(editor.id).contains("/opt/editor/2/run"))
     }
 
     @Test func anAppThatIsGoneStaysLockedAsItWas() async throws {

@@ -242,7 +242,12 @@ actor TestResolver: AppResolver {
 
     init(_ apps: [ResolvedApp]) { self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id.rawValue, $0) }) }
 
-    func put(_ app: ResolvedApp) { apps[app.id.rawValue] = app }
+    private var essential: Set<String> = []
+
+    func put(_ app: ResolvedApp, named reference: String? = nil, isEssential: Bool = false) {
+        apps[reference ?? app.id.rawValue] = app
+        if isEssential { essential.insert(reference ?? app.id.rawValue) }
+    }
 
     func hold() { isHeld = true }
 
@@ -254,7 +259,9 @@ actor TestResolver: AppResolver {
 
     func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
         if isHeld { await withCheckedContinuation { waiting.append($0) } }
-        if reference == "bash" { throw ControlError(.essential, "bash is needed by the system.") }
+        if reference == "bash" || essential.contains(reference) {
+            throw ControlError(.essential, "\(reference) is needed by the system.")
+        }
         guard let app = apps[reference] ?? apps.values.first(where: { $0.name == reference }) else {
             throw ControlError(.noSuchApp, "There is no \(reference).")
         }

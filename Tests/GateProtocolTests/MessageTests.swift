@@ -6,6 +6,7 @@ import Testing
     static let daemonMessages: [DaemonMessage] = [
         .hello(version: 1), .settings(answerWithinMilliseconds: 30_000, maximumWaitingPerUser: 64), .beginApp(7),
         .appPath(7, .executable, path: Array("/usr/bin/a b".utf8)), .appPath(7, .privateDirectory, path: [0xff, 0x2f]),
+        .appPath(7, .link, path: [0x2f, 0x61]), .appPath(7, .handle, path: [0, 1, 2]),
         .commitApp(7, guarded: true, sequence: 9), .setGuarded(.max, guarded: false, sequence: .max),
         .forgetApp(1, sequence: 2), .synchronised, .answer(.max, allow: true), .answer(3, allow: false),
         .protect(pid: 4_194_304), .instances(4, .freeze), .instances(4, .thaw), .instances(4, .close), .ping(.max),
@@ -21,6 +22,7 @@ import Testing
         .ended(6, .timedOut), .ended(6, .tooManyWaiting), .readDenied(1, process: 2, user: 3, path: [4]),
         .applied(1, sequence: 2, marks: 3, failures: 4), .filesChanged(1),
         .instancesReached(1, .close, count: 2), .pong(0),
+        .file(1, isPresent: true, handle: [7, 8]), .file(1, isPresent: false, handle: []),
     ]
 
     @Test(arguments: daemonMessages)

@@ -186,10 +186,10 @@ extension GateTests {
 
     @Test(
         arguments: [
-            ("another version", DaemonMessage.hello(version: 2).encoded()),
+            ("another version", DaemonMessage.hello(version: GateProtocol.version + 1).encoded()),
             ("no hello", DaemonMessage.synchronised.encoded()),
             ("an unknown kind", [77, 1, 2]),
-            ("a truncated message", Array(DaemonMessage.hello(version: 1).encoded().dropLast())),
+            ("a truncated message", Array(DaemonMessage.hello(version: GateProtocol.version).encoded().dropLast())),
             ("an empty message", []),
         ])
     func `a daemon that breaks the protocol is cut off and nothing starts`(name: String, bytes: [UInt8]) async throws {

@@ -20,7 +20,7 @@ extension GateTests {
         #expect(try await late.wait() == .notStarted(errno: EPERM))
         let daemon = try await app.gate.connect { _ in true }
         let orphans = try await daemon.next("hello") {
-            if case .hello(1, .held, let orphans, 0) = $0 { orphans } else { nil }
+            if case .hello(GateProtocol.version, .held, let orphans, 0) = $0 { orphans } else { nil }
         }
         #expect(orphans == 1, "the other one was still in the queue")
         // Until it is synchronised the new gate knows of no app, and still lets none of the marked files run.

@@ -35,9 +35,9 @@ extension GateTests {
         try #require(clinux_notify_socket_receive(handover, &buffer, buffer.count, &received) == 0)
         try #require(received.descriptor_count == 1)
         let daemon = DaemonUnderTest(connected: received.descriptors.0, answering: answering)
-        daemon.send(.hello(version: 1))
+        daemon.send(.hello(version: GateProtocol.version))
         let hello = try await daemon.next("hello") {
-            if case .hello(1, let mode, 0, let refusal) = $0 { (mode, refusal) } else { nil }
+            if case .hello(GateProtocol.version, let mode, 0, let refusal) = $0 { (mode, refusal) } else { nil }
         }
         #expect(hello == (.watched, EPERM))
         return daemon

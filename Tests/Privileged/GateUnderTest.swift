@@ -72,7 +72,7 @@ final class GateUnderTest: Sendable {
         answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
     ) async throws -> DaemonUnderTest {
         let daemon = try DaemonUnderTest(socketPath: socketPath, answering: answering)
-        daemon.send(.hello(version: 1))
+        daemon.send(.hello(version: GateProtocol.version))
         return daemon
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalControl
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -11,10 +12,13 @@ final class RunningAppLocker: Sendable {
 
     let directory: TemporaryDirectory
     let client: ControlClient
-    private let supervisor: ChildProcess
+    private let supervising: Mutex<ChildProcess>
+    private let arguments: [String]
+    private let environment: [String: String]
+    private var supervisor: ChildProcess { supervising.withLock { $0 } }
 
     var socketPath: String { client.socketPath }
-    /// What gate, daemon and supervisor said on standard error so far.
+    /// What gate, daemon and supervisor said on standard error since the last start.
     var errorOutput: String { supervisor.errorOutput }
 
     /// Starts it and waits until the gate holds launches and the passcode is set.
@@ -23,16 +27,30 @@ final class RunningAppLocker: Sendable {
         directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
         let state = directory.path("state")
-        let client = ControlClient(socketPath: state + "/control.sock")
-        self.client = client
-        let supervisor = try ChildProcess(
-            try BuiltProducts.path("applocker"), ["up", "--state", state, "--no-hub"] + arguments,
-            environment: ProcessInfo.processInfo.environment.merging(environment) { _, new in new })
-        self.supervisor = supervisor
-        await eventually("AppLocker is up; it says: \(supervisor.errorOutput)") {
+        client = ControlClient(socketPath: state + "/control.sock")
+        self.arguments = ["up", "--state", state, "--no-hub"] + arguments
+        self.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        supervising = Mutex(
+            try ChildProcess(
+                try BuiltProducts.path("applocker"), self.arguments, environment: self.environment))
+        await waitUntilUp()
+        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+    }
+
+    private func waitUntilUp() async {
+        await eventually("AppLocker is up; it says: \(errorOutput)") {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
-        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+    }
+
+    /// Ends all of it, and starts it again on the same state.
+    /// - Parameter meanwhile: while it is away.
+    func stopAndStart(_ meanwhile: () throws -> Void) async throws {
+        try await stop()
+        try meanwhile()
+        let next = try ChildProcess(try BuiltProducts.path("applocker"), arguments, environment: environment)
+        supervising.withLock { $0 = next }
+        await waitUntilUp()
     }
 
     /// A gate outlives a supervisor that is killed, and denies: after a test that failed it would deny to the next.
@@ -71,6 +89,12 @@ final class RunningAppLocker: Sendable {
         let report: SessionReport = try await client.call(
             .openSession, body: PasscodeRequest(passcode: Self.passcode))
         return report.token
+    }
+
+    /// Ids of the apps on the list.
+    func apps() async throws -> [String] {
+        let list: AppList = try await client.call(.listApps)
+        return list.apps.map(\.id)
     }
 
     func unlock(_ app: String, _ grant: GrantRequest = GrantRequest(.untilLocked)) async throws {

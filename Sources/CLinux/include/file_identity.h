@@ -7,6 +7,8 @@
 typedef struct {
     uint64_t device;
     uint64_t inode;
+    uint32_t owner;
+    uint32_t mode; // S_IFMT and permissions
     bool is_regular;
     bool is_directory;
 } clinux_file;
@@ -15,5 +17,7 @@ typedef struct {
 int clinux_identify_descriptor(int descriptor, clinux_file *file);
 // The file that `path` leads to, links followed.
 int clinux_identify_path(const char *path, clinux_file *file);
+// The file at `path`; a link is itself.
+int clinux_identify_link(const char *path, clinux_file *file);
 // The file called `name` in a directory; a link is itself.
 int clinux_identify_name(int directory, const char *name, clinux_file *file);

@@ -1,0 +1,52 @@
+import CLinux
+import Glibc
+
+/// A path followed link by link, so that each of its links can be watched.
+struct LinkedPath {
+    /// Where it leads, without a link in it; nil where something on the way is missing or the links lead in a circle.
+    private(set) var target: PathBytes?
+    /// Each link on the way and, last, what is missing. There is no link in their directories.
+    private(set) var places: [PathBytes] = []
+    /// Who owns the links.
+    private(set) var owners: Set<UInt32> = []
+
+    /// The kernel's own limit: path_resolution(7).
+    private static let maximumLinks = 40
+
+    init(following path: PathBytes) {
+        var pending = Array(path.split(separator: UInt8(ascii: "/")).map(Array.init).reversed())
+        var resolved: [PathBytes] = []
+        while let name = pending.popLast() {
+            if name == [46] { continue }
+            if name == [46, 46] {
+                _ = resolved.popLast()
+                continue
+            }
+            let place = Self.path(resolved + [name])
+            var file = clinux_file()
+            guard place.withTerminator({ clinux_identify_link($0, &file) }) == 0 else {
+                places.append(place)
+                return
+            }
+            guard file.mode & S_IFMT == S_IFLNK else {
+                resolved.append(name)
+                continue
+            }
+            places.append(place)
+            owners.insert(file.owner)
+            guard places.count <= Self.maximumLinks, let text = ProcessFacts.readLink(place), !text.isEmpty else {
+                return
+            }
+            if text.first == UInt8(ascii: "/") { resolved = [] }
+            pending += text.split(separator: UInt8(ascii: "/")).map(Array.init).reversed()
+        }
+        target = Self.path(resolved)
+    }
+
+    /// Whoever turns a link must not have the gate guard a program of somebody else's: a shell that everybody needs.
+    func mayLead(toFileOf owner: UInt32) -> Bool { owners.allSatisfy { $0 == 0 || $0 == owner } }
+
+    private static func path(_ names: [PathBytes]) -> PathBytes {
+        names.isEmpty ? [UInt8(ascii: "/")] : names.reduce(into: []) { $0 += [UInt8(ascii: "/")] + $1 }
+    }
+}
