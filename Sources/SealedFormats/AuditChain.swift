@@ -83,6 +83,44 @@ public struct AuditChain: Sendable {
         }
     }
 
+    /// Where a log begins whose older events were removed: the head before its first event, signed by the device, so that
+    /// nobody else can have it begin later.
+    public struct Beginning: Hashable, Sendable, LosslessStringConvertible {
+        public let head: Head
+        /// 64 bytes.
+        public let signature: [UInt8]
+
+        /// Signs a beginning.
+        public init(_ head: Head, signedBy key: DeviceSigningKey) {
+            self.head = head
+            signature = key.signature(of: Self.bytes(head), purpose: "audit-beginning")
+        }
+
+        /// Reads "number:hash:signature"; nil for anything else.
+        public init?(_ text: String) {
+            guard let cut = text.lastIndex(of: ":"), let head = Head(String(text[..<cut])),
+                let signature = Hexadecimal.decode(text[text.index(after: cut)...]), signature.count == 64
+            else { return nil }
+            self.head = head
+            self.signature = signature
+            guard description == text else { return nil }
+        }
+
+        public var description: String { "\(head):\(Hexadecimal.encode(signature))" }
+
+        /// Whether this device has signed it.
+        public func isSigned(by device: DevicePublicKey) -> Bool {
+            device.verify(signature, of: Self.bytes(head), purpose: "audit-beginning")
+        }
+
+        private static func bytes(_ head: Head) -> [UInt8] {
+            var fields = Fields("applocker/1/audit-beginning")
+            fields.add(head.number)
+            fields.add(head.hash)
+            return fields.bytes
+        }
+    }
+
     public private(set) var head: Head
     private let device: DevicePublicKey
 

@@ -13,9 +13,20 @@ struct LogCheck: Sendable {
     /// Of the last row that was read, whatever it held.
     private var last = Int64.min
 
-    init(chain: AuditChain, known: AuditChain.Head?) {
-        self.chain = chain
+    /// What is stored of the log's beginning.
+    let stored: String?
+    /// The event that the log begins after; 0 where nothing was removed.
+    private let beginning: UInt64
+    /// Somebody else says that the log begins there.
+    private let isForeign: Bool
+
+    init(of device: DevicePublicKey, begunAs stored: String?, known: AuditChain.Head?) {
+        let signed = stored.flatMap { AuditChain.Beginning($0) }.flatMap { $0.isSigned(by: device) ? $0.head : nil }
+        chain = AuditChain(of: device, from: signed)
+        beginning = signed?.number ?? 0
+        isForeign = stored != nil && signed == nil
         self.known = known
+        self.stored = stored
     }
 
     /// - Returns: what came of it, once the log's end or a broken event is reached.
@@ -23,6 +34,22 @@ struct LogCheck: Sendable {
         let rows = try Row.fetchCursor(
             database, sql: "SELECT * FROM activity WHERE number > ? ORDER BY number LIMIT ?",
             arguments: [last, Self.pieceLength])
+        if isForeign {
+            return broken(1, "Where the log begins was not signed by this device: events may be missing.")
+        }
+        if let known, known.number < beginning {
+            return LogVerification(
+                isWhole: false, links: chain.head.number, head: chain.head.description,
+                sentence: "Event \(known.number), whose head was kept, was removed with the oldest ones; the log "
+                    + "begins with event \(beginning + 1). Verify it without that head, and keep the new one.")
+        }
+        if known?.number == beginning, let known, beginning > 0 {
+            guard known.hash == chain.head.hash else {
+                return broken(
+                    beginning, "Event \(beginning) was not the one whose head was kept: the log was rewritten.")
+            }
+            self.known = nil
+        }
         var count = 0
         while let row = try rows.next() {
             if let broken = follow(row) { return broken }
@@ -65,7 +92,9 @@ struct LogCheck: Sendable {
         }
         return LogVerification(
             isWhole: true, links: chain.head.number, head: chain.head.description,
-            sentence: "All \(chain.head.number) events are as they were written.")
+            sentence: beginning == 0
+                ? "All \(chain.head.number) events are as they were written."
+                : "Events \(beginning + 1) to \(chain.head.number) are as they were written; older ones were removed.")
     }
 
     private func broken(_ number: UInt64, _ sentence: String) -> LogVerification {

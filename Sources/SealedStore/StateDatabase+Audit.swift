@@ -9,6 +9,7 @@ public import WireProtocol
 // log that was cut at its end is found out.
 extension StateDatabase {
     private static let headDocument = "audit-head"
+    private static let beginningDocument = "audit-beginning"
 
     /// Takes the events that are there into the chain, as they stand.
     static func chainActivity(_ database: Database, signedBy key: DeviceSigningKey) throws {
@@ -38,7 +39,10 @@ extension StateDatabase {
         try save(chain.head, to: database)
     }
 
-    static func append(_ events: [ActivityEvent], signedBy key: DeviceSigningKey, to database: Database) throws {
+    /// - Parameter limit: how many events are kept; up to a sixteenth more until the oldest are removed.
+    static func append(
+        _ events: [ActivityEvent], signedBy key: DeviceSigningKey, keeping limit: Int, to database: Database
+    ) throws {
         var chain = AuditChain(of: key.publicKey, from: try storedHead(database) ?? lastLink(database))
         let statement = try database.cachedStatement(
             sql: """
@@ -57,17 +61,45 @@ extension StateDatabase {
             ])
         }
         try save(chain.head, to: database)
+        try removeOldest(before: chain.head, keeping: limit, signedBy: key, in: database)
+    }
+
+    /// Removes the oldest events and signs where the log begins from now on. Where the event that it would begin after
+    /// can't be read, nothing is removed: that somebody changed the log is still to be found.
+    private static func removeOldest(
+        before head: AuditChain.Head, keeping limit: Int, signedBy key: DeviceSigningKey, in database: Database
+    ) throws {
+        guard let last = Int64(exactly: head.number), last > Int64(limit) else { return }
+        let cut = last - Int64(limit)
+        let first = try Int64.fetchOne(database, sql: "SELECT MIN(number) FROM activity") ?? 0
+        guard first <= cut - Int64(limit / 16),
+            let hash = try Row.fetchOne(database, sql: "SELECT hash FROM activity WHERE number = ?", arguments: [cut])
+                .map({ bytes($0, "hash") }), hash.count == 32
+        else { return }
+        try database.execute(sql: "DELETE FROM activity WHERE number <= ?", arguments: [cut])
+        let beginning = AuditChain.Beginning(AuditChain.Head(number: UInt64(cut), hash: hash), signedBy: key)
+        try save(beginning, as: beginningDocument, to: database)
+    }
+
+    /// As it is written, whether it is signed or not; nil where no event was removed yet.
+    static func storedBeginning(_ database: Database) throws -> String? {
+        try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [beginningDocument])
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Follows the whole chain, a piece at a time: other readers go on meanwhile, and whoever asked may leave.
     /// - Parameter known: a head that somebody kept; the log has to hold it.
     /// - Throws: `CancellationError`, or what the database throws.
     public func verifyLog(known: AuditChain.Head?) async throws -> LogVerification {
-        var check = LogCheck(chain: AuditChain(of: signingKey.publicKey), known: known)
+        var check: LogCheck?
         while true {
             try Task.checkCancellation()
-            let (next, verification) = try await pool.read { [check] database in
-                var check = check
+            let (next, verification) = try await pool.read { [check, signingKey] database in
+                let stored = try Self.storedBeginning(database)
+                // Older events may be removed while others are followed: then all is followed anew.
+                var check =
+                    check.flatMap { $0.stored == stored ? $0 : nil }
+                    ?? LogCheck(of: signingKey.publicKey, begunAs: stored, known: known)
                 let verification = try check.followNextPiece(in: database)
                 return (check, verification)
             }
@@ -104,9 +136,13 @@ extension StateDatabase {
     }
 
     private static func save(_ head: AuditChain.Head, to database: Database) throws {
+        try save(head, as: headDocument, to: database)
+    }
+
+    private static func save(_ document: some CustomStringConvertible, as name: String, to database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body
-                """, arguments: [headDocument, Data(head.description.utf8)])
+                """, arguments: [name, Data(document.description.utf8)])
     }
 }

@@ -40,6 +40,9 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
 public final class StateDatabase: DocumentStore, ActivityStore {
     let pool: DatabasePool
     private let path: String
+    /// How many events the activity log keeps: about 40 MB.
+    public static let maximumEvents = 100_000
+    private let maximumEvents: Int
     /// Signs the activity log.
     let signingKey: DeviceSigningKey
     public let outboxChanges: AsyncStream<Void>
@@ -48,10 +51,13 @@ public final class StateDatabase: DocumentStore, ActivityStore {
 
     /// Creates the file where it is absent, brings an older one up to date, and gives it mode 0600.
     ///
-    /// - Parameter signingKey: this device's; the activity log is signed with it from the first event on.
+    /// - Parameters:
+    ///   - signingKey: this device's; the activity log is signed with it from the first event on.
+    ///   - maximumEvents: how many events are kept.
     /// - Throws: `StateDatabaseError`.
-    public init(path: String, signingKey: DeviceSigningKey) throws {
+    public init(path: String, signingKey: DeviceSigningKey, maximumEvents: Int = StateDatabase.maximumEvents) throws {
         self.path = path
+        self.maximumEvents = maximumEvents
         self.signingKey = signingKey
         (outboxChanges, outboxSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // A failure shows when the pool opens the file. One that exists is not opened here: closing it again would drop
@@ -140,8 +146,8 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     // MARK: ActivityStore
 
     public func append(_ events: [ActivityEvent]) async throws {
-        try await pool.write { [signingKey] database in
-            try Self.append(events, signedBy: signingKey, to: database)
+        try await pool.write { [signingKey, maximumEvents] database in
+            try Self.append(events, signedBy: signingKey, keeping: maximumEvents, to: database)
         }
     }
 
