@@ -80,6 +80,9 @@ public actor ActivityLog {
 
     private let store: any ActivityStore
     private let time: any TimeSource
+    private var repeats = RepeatedEvents()
+    /// Writes how often what was not written by itself has happened.
+    private var counting: Task<Void, Never>?
     private var pending: [ActivityEvent] = []
     private var lost = 0
     /// Who waits for the next batch to be written.
@@ -112,21 +115,39 @@ public actor ActivityLog {
     }
 
     /// Leaves the event to be written and returns: for what anybody can cause in any number, so that nobody who waits
-    /// for an answer waits for the disk.
+    /// for an answer waits for the disk. Of many that are alike the first are written, and how many more there were.
     public func note(
         _ kind: ActivityEvent.Kind, app: AppID? = nil, user: UInt32? = nil, process: Int32? = nil,
         path: String? = nil, reason: Reason? = nil, _ sentence: String
     ) {
+        let event = ActivityEvent(
+            time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
+            reason: reason?.rawValue, sentence: sentence)
+        guard repeats.isToBeWritten(event, at: time.now().elapsed) else { return countLater() }
+        enqueue(event)
+    }
+
+    private func enqueue(_ event: ActivityEvent) {
         if pending.count < Self.maximumPending {
-            let event = ActivityEvent(
-                time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
-                reason: reason?.rawValue, sentence: sentence)
             pending.append(event)
             observer?.yield(event)
         } else {
             lost += 1
         }
         startWriter()
+    }
+
+    private func countLater() {
+        guard counting == nil else { return }
+        counting = Task { [time] in
+            _ = try? await time.sleep(for: RepeatedEvents.window)
+            writeCounts()
+        }
+    }
+
+    private func writeCounts() {
+        counting = nil
+        for event in repeats.takeCounts(at: time.now().elapsed, wallClock: time.wallClock()) { enqueue(event) }
     }
 
     /// What is written from now on, in order, while `setFollowed` says that somebody wants to know. For one reader.
@@ -152,7 +173,10 @@ public actor ActivityLog {
     }
 
     /// Returns when everything recorded so far is written.
-    public func flush() async { await writer?.value }
+    public func flush() async {
+        writeCounts()
+        await writer?.value
+    }
 
     private func write() async {
         while !pending.isEmpty || !waiters.isEmpty {

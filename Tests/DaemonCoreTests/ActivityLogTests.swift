@@ -45,7 +45,7 @@ private actor SlowLog: ActivityStore {
     @Test func whatIsNotedWaitsForNothingAndIsWrittenTogether() async {
         await log.note(.launchDenied, "first")
         await eventually { await store.isWriting }
-        for number in 1...100 { await log.note(.launchDenied, "\(number)") }
+        for number in 1...100 { await log.note(.launchDenied, user: UInt32(number), "\(number)") }
         await store.release()
         await log.flush()
         #expect(await store.batches.map(\.count) == [1, 100])
@@ -60,7 +60,7 @@ private actor SlowLog: ActivityStore {
     @Test func aFloodIsCountedAndKeepsNothingThatMattersOut() async {
         await log.note(.launchDenied, "first")
         await eventually { await store.isWriting }
-        for _ in 0..<5_000 { await log.note(.launchDenied, "flood") }
+        for user in 0..<5_000 { await log.note(.launchDenied, user: UInt32(user), "flood") }
         let isQueued = Mutex(false)
         let observed = await log.observe()
         let observing = Task {
