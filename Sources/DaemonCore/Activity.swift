@@ -127,6 +127,12 @@ public actor ActivityLog {
         enqueue(event)
     }
 
+    /// Counts an event that there was no room for elsewhere.
+    func leaveOut() {
+        lost += 1
+        startWriter()
+    }
+
     private func enqueue(_ event: ActivityEvent) {
         if pending.count < Self.maximumPending {
             pending.append(event)

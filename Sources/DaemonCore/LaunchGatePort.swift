@@ -38,6 +38,11 @@ public struct HeldLaunch: Hashable, Sendable {
     }
 }
 
+extension Decision {
+    /// Whether it is answered where it is made.
+    public var isSettled: Bool { verdict != .ask && reason != .grantedOnce }
+}
+
 /// What the gate reports, in the order in which it happened.
 public enum GateEvent: Sendable {
     case connected(GateState, process: Int32)

@@ -29,6 +29,9 @@ public actor LaunchService {
         var events: AsyncStream<PromptEvent>.Continuation
     }
 
+    /// Launches that were answered and wait to be recorded; more are counted.
+    private static let maximumDecided = 4_096
+
     let apps: AppService
     private let passcodes: PasscodeService
     let gate: any LaunchGatePort
@@ -72,6 +75,10 @@ public actor LaunchService {
 
     /// Reads the gate's events for as long as the daemon runs.
     public func followGate() async {
+        // What was decided only has to be recorded: who waits for an answer does not wait for that.
+        let (decided, decisions) = AsyncStream<(HeldLaunch, Decision)>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.maximumDecided))
+        async let recording: Void = record(decided)
         for await event in gate.events {
             switch event {
             case .connected(let state, let process):
@@ -83,7 +90,12 @@ public actor LaunchService {
             case .disconnected:
                 for number in waiting.keys { settle(number, .gone) }
                 await apps.gateChanged(.away, process: nil)
-            case .launch(let launch, let decision): await received(launch, decision)
+            case .launch(let launch, let decision):
+                guard decision.isSettled else {
+                    await received(launch, decision)
+                    continue
+                }
+                if case .dropped = decisions.yield((launch, decision)) { await log.leaveOut() }
             case .recipe(let number, let recipe): recipeArrived(number, recipe)
             case .ended(let number, let reason): await gateEnded(number, reason)
             case .readDenied(let app, let process, let user, let path):
@@ -97,14 +109,17 @@ public actor LaunchService {
             case .marksMissing(let app, let count): await apps.marksAreMissing(app, count: count)
             }
         }
+        decisions.finish()
+        await recording
     }
 
     private func received(_ launch: HeldLaunch, _ decision: Decision) async {
-        switch (decision.verdict, decision.reason) {
-        case (.ask, _): await ask(launch)
-        case (.allow, .grantedOnce): await useGrantForOneLaunch(launch)
-        case (.allow, let reason): await record(launch, .launchAllowed, reason)
-        case (.deny, let reason): await record(launch, .launchDenied, reason)
+        if decision.verdict == .ask { await ask(launch) } else { await useGrantForOneLaunch(launch) }
+    }
+
+    private func record(_ decided: AsyncStream<(HeldLaunch, Decision)>) async {
+        for await (launch, decision) in decided {
+            await record(launch, decision.verdict == .allow ? .launchAllowed : .launchDenied, decision.reason)
         }
     }
 

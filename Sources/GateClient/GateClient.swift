@@ -148,7 +148,7 @@ public final class GateClient: LaunchGatePort {
                 user: question.user, loginUser: question.loginUser == .max ? nil : question.loginUser,
                 deniedAtOnce: question.deniedAtOnce, path: String(decoding: question.path, as: UTF8.self))
             let decision = judge.judge(launch)
-            let isSettled = decision.verdict != .ask && decision.reason != .grantedOnce
+            let isSettled = decision.isSettled
             let isSent =
                 !isSettled || question.deniedAtOnce
                 || connection.send(.answer(question.launch, allow: decision.verdict == .allow))

@@ -41,18 +41,21 @@ final class FanotifyGroup: LaunchHook {
     }
 
     /// Reads what waits, at most a buffer's worth, and hands each event over. `body` owes the answers.
-    func readEvents(_ body: (PermissionEvent) -> Void) {
+    /// - Returns: whether there was anything.
+    @discardableResult
+    func readEvents(_ body: (PermissionEvent) -> Void) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             let count = read(descriptor.number, buffer.baseAddress!, buffer.count)
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             var offset = 0
             while offset + MemoryLayout<fanotify_event_metadata>.size <= count {
                 let event = buffer.loadUnaligned(fromByteOffset: offset, as: fanotify_event_metadata.self)
                 let end = offset + Int(event.event_len)
-                guard event.event_len >= 24, end <= count else { return }
+                guard event.event_len >= 24, end <= count else { return true }
                 if let event = accept(event, UnsafeRawBufferPointer(rebasing: buffer[offset..<end])) { body(event) }
                 offset = end
             }
+            return true
         }
     }
 

@@ -5,8 +5,32 @@ import Glibc
 /// What the gate decides by itself, because the kernel waits: in each function the answer comes before anything that
 /// is not needed for it.
 extension Gate {
-    func handle(_ event: PermissionEvent) {
+    /// Reads everything there is room for, so that nobody waits behind what another user does, and then handles some.
+    func readEvents() {
+        guard let group else { return }
+        while !events.isFull, group.readEvents({ enqueue($0) }) {}
+    }
+
+    /// As many as take some milliseconds: the daemon's answers are read in between.
+    func handleQueued() {
+        for _ in 0..<32 {
+            guard let event = events.popFirst() else { return }
+            handle(event)
+        }
+    }
+
+    private func enqueue(_ event: PermissionEvent) {
         if event.process == ownProcess { return event.answer(allow: true) }
+        // Launches of all users wait for the daemon's reading.
+        if event.process == daemon?.process { return handle(event) }
+        guard let user = event.handle.users?.real else { return event.answer(allow: false) }
+        guard events.append(event, of: user) else {
+            event.answer(allow: false)
+            return reportTooMany(by: user)
+        }
+    }
+
+    private func handle(_ event: PermissionEvent) {
         guard let file = FileIdentity(descriptor: event.file) else { return event.answer(allow: false) }
         if event.isExecution {
             handleExecution(event, file)

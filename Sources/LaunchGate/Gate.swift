@@ -28,6 +28,7 @@ public final class Gate {
     var timetable: Timetable
     var daemon: DaemonConnection?
     var apps = AppTable()
+    var events = EventQueue()
     var held = HeldLaunches()
     var admitted = AdmittedProcesses()
     var denied = DeniedLaunches()
@@ -130,15 +131,17 @@ public final class Gate {
         timetable.add(.followLinks, after: Self.linkInterval)
         while !isStopping {
             timetable.setAlarm(other: held.nextDeadline)
-            for wakeup in try poller.wait() { handle(wakeup) }
+            for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }
+            handleQueued()
         }
         denyAllHeld()
+        while let event = events.popFirst() { event.answer(allow: false) }
         try? store?.send("STOPPING=1")
     }
 
     private func handle(_ wakeup: Wakeup) {
         switch wakeup {
-        case .permissionEvents: group?.readEvents(handle)
+        case .permissionEvents: readEvents()
         case .startedFiles: noticeStarted()
         case .changedFiles: noticeChangedFiles()
         case .changedMounts: noticeChangedMounts()

@@ -29,6 +29,8 @@ enum GateProcess {
         // Children are collected by the kernel; see `RecipeReader`.
         signal(SIGCHLD, SIG_IGN)
         avoidOutOfMemoryKiller()
+        // Before a user's thousand processes on a busy computer. Only root may.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
     }
 
     /// Only root may; without it the kernel may pick the gate like any process.

@@ -66,9 +66,10 @@ struct Poller {
     func remove(_ descriptor: Int32) { _ = clinux_epoll_remove(epoll.number, descriptor) }
 
     /// Waits without a limit; the alarm bounds it.
-    func wait() throws(GateError) -> [Wakeup] {
+    /// - Parameter isBusy: there is something to do, so it only looks.
+    func wait(isBusy: Bool = false) throws(GateError) -> [Wakeup] {
         try withUnsafeTemporaryAllocation(of: clinux_ready.self, capacity: 64) { ready -> Result<[Wakeup], GateError> in
-            let count = clinux_epoll_wait(epoll.number, ready.baseAddress, 64)
+            let count = clinux_epoll_wait(epoll.number, ready.baseAddress, 64, isBusy ? 0 : -1)
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(GateError(.kernel, "epoll_wait failed", cause: -count)) }
             return .success(ready[..<Int(count)].compactMap { Wakeup(token: $0.token) })

@@ -34,9 +34,9 @@ static inline int clinux_epoll_remove(int epoll, int descriptor) {
 }
 
 // Waits without a limit. Returns how many of `ready` (at most `capacity`, at most 64) were filled, or a negative errno.
-static inline int clinux_epoll_wait(int epoll, clinux_ready *ready, int capacity) {
+static inline int clinux_epoll_wait(int epoll, clinux_ready *ready, int capacity, int milliseconds) {
     struct epoll_event events[64];
-    int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, -1);
+    int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, milliseconds);
     if (count < 0) return -errno;
     for (int index = 0; index < count; index++) {
         ready[index].token = events[index].data.u64;

@@ -1,0 +1,46 @@
+/// Events that were read from the kernel and not looked at yet. Users take turns: who starts thousands of programs at
+/// once keeps nobody else's launch waiting.
+struct EventQueue {
+    private struct Own {
+        var events: [PermissionEvent] = []
+        var next = 0
+    }
+
+    /// Of one user; more are denied unseen. Each takes two descriptors.
+    static let maximumPerUser = 512
+    static let maximumOfAll = 1024
+
+    private var users: [UInt32: Own] = [:]
+    /// Whose turn it is next, first.
+    private var turns: [UInt32] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+    var isFull: Bool { count >= Self.maximumOfAll }
+
+    /// Returns false where there is no room for one more of this user.
+    mutating func append(_ event: PermissionEvent, of user: UInt32) -> Bool {
+        var own = users[user] ?? Own()
+        guard own.events.count - own.next < Self.maximumPerUser else { return false }
+        if users[user] == nil { turns.append(user) }
+        own.events.append(event)
+        users[user] = own
+        count += 1
+        return true
+    }
+
+    mutating func popFirst() -> PermissionEvent? {
+        guard !turns.isEmpty else { return nil }
+        let user = turns.removeFirst()
+        guard let own = users[user] else { return nil }
+        let event = own.events[own.next]
+        count -= 1
+        if own.next + 1 == own.events.count {
+            users[user] = nil
+        } else {
+            users[user]!.next += 1
+            turns.append(user)
+        }
+        return event
+    }
+}
