@@ -37,7 +37,22 @@ extension AppService {
             .marksMissing, app: id, "\(count) files of \(id) could not be guarded; they may have been removed.")
     }
 
-    var appsWithMissingMarks: [AppID] { missingMarks.keys.sorted() }
+    var appsWithMissingMarks: [AppID] { missingMarks.keys.filter { unguarded[$0] == nil }.sorted() }
+
+    /// Whatever the app was made of before: a file that is there and can't be marked is one that starts.
+    func setUnguarded(_ count: Int, of id: AppID) async {
+        unguarded[id] = count == 0 ? nil : count
+        changes.mark()
+        guard count > 0 else { return }
+        await log.note(.marksMissing, app: id, unguardedSentence(id))
+    }
+
+    var unguardedApps: [AppID] { unguarded.keys.sorted() }
+
+    func unguardedSentence(_ id: AppID) -> String {
+        let count = unguarded[id] ?? 0
+        return "\(name(of: id)) can start without a question: \(count) of its files could not be guarded."
+    }
 
     /// A package was upgraded or removed: the app is looked up again. What was known of it stays locked in any case, so
     /// that putting it back does not open it; only taking the app off the list ends that.

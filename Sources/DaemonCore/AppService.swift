@@ -27,6 +27,8 @@ public actor AppService {
     /// What the gate was told last.
     var guarded: [AppID: Bool] = [:]
     var missingMarks: [AppID: Int] = [:]
+    /// How many files of an app start without a question, because they could not be marked.
+    var unguarded: [AppID: Int] = [:]
     /// Files that the gate has found or misses, until they are written.
     var changedHandles: [AppID: [Data: Bool]] = [:]
     /// What is to happen to running instances whose grant ended while the gate was away.
@@ -186,6 +188,7 @@ public actor AppService {
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
             guarded[id] = nil
             missingMarks[id] = nil
+            unguarded[id] = nil
             // The gate lets go of the app's instances with the app: none may stay frozen.
             gate.order(.thaw, app: id)
             await gate.forget(id)
@@ -218,6 +221,7 @@ public actor AppService {
         changes.mark()
         guarded = [:]
         missingMarks = [:]
+        unguarded = [:]
         guard state != .away else {
             await log.record(.gateAway, gateAwaySentence)
             return

@@ -1,3 +1,4 @@
+import Policy
 import WireProtocol
 
 // What anybody who is logged in may know.
@@ -19,6 +20,8 @@ extension ControlPlane {
             degraded.append(await apps.gateAwaySentence)
         }
         if !monitoring.isOn { degraded.append("Monitoring is off: nothing is locked.") }
+        let unguarded = await apps.unguardedApps
+        for id in unguarded { degraded.append(await apps.unguardedSentence(id)) }
         for id in await apps.appsWithMissingMarks {
             degraded.append("Some files of \(id) are not guarded; look at `applocker log`.")
         }
@@ -46,7 +49,7 @@ extension ControlPlane {
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
             waitingLaunches: await launches.waitingCount, prompterConnected: judge.hasPrompter(peer.user),
             lockout: await passcodes.lockoutState(of: peer.user), inactivity: inactivity,
-            processes: processes, phoneIsAsked: judge.canAskPhone)
+            processes: processes, phoneIsAsked: judge.canAskPhone, unguardedApps: unguarded.map(\.rawValue))
     }
 
     /// What other devices of the household are told: as whoever has a prompt open sees it.

@@ -55,7 +55,9 @@ public enum GateEvent: Sendable {
     case filesChanged(app: AppID)
     /// A file of the app that a user can move, to be sent with its paths; or one that is gone.
     case file(app: AppID, isPresent: Bool, handle: [UInt8])
-    /// Marks that could not be set: the app's protection has a hole.
+    /// So many of its files start without a question, because they could not be marked.
+    case unguarded(app: AppID, count: Int)
+    /// Paths that could not be marked, most often because there is nothing.
     case marksMissing(app: AppID, count: Int)
 }
 

@@ -106,6 +106,7 @@ public actor LaunchService {
             case .filesChanged(let app): Task { await apps.filesChanged(app) }
             case .file(let app, let isPresent, let handle):
                 await apps.note(handle, of: app, isPresent: isPresent)
+            case .unguarded(let app, let count): await apps.setUnguarded(count, of: app)
             case .marksMissing(let app, let count): await apps.marksAreMissing(app, count: count)
             }
         }

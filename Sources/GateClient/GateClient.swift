@@ -176,6 +176,8 @@ public final class GateClient: LaunchGatePort {
             if let app = app(token) { continuation.yield(.filesChanged(app: app)) }
         case .file(let token, let isPresent, let handle):
             if let app = app(token) { continuation.yield(.file(app: app, isPresent: isPresent, handle: handle)) }
+        case .unguarded(let token, let count):
+            if let app = app(token) { continuation.yield(.unguarded(app: app, count: Int(count))) }
         case .instancesReached, .pong: break
         }
         return true

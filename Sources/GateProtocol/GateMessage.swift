@@ -55,6 +55,8 @@ public enum GateMessage: Equatable, Sendable {
     /// The app has a file that a user can move, to be sent with its paths from the next connection on; or what a handle
     /// meant is gone. The handle is at most 140 bytes, which mean something to the gate alone.
     case file(AppToken, isPresent: Bool, handle: [UInt8])
+    /// So many files of the app are there and could not be marked: they start without a question. 0 once they are marked.
+    case unguarded(AppToken, count: UInt32)
 
     public func encoded() -> [UInt8] {
         var writer: MessageWriter
@@ -112,6 +114,10 @@ public enum GateMessage: Equatable, Sendable {
             writer.write(app)
             writer.write(isPresent)
             writer.writeRest(handle)
+        case .unguarded(let app, let count):
+            writer = MessageWriter(kind: 139)
+            writer.write(app)
+            writer.write(count)
         }
         return writer.bytes
     }
@@ -155,6 +161,7 @@ public enum GateMessage: Equatable, Sendable {
         case 137: self = .pong(try reader.read())
         case 138:
             self = .file(try reader.read(), isPresent: try reader.readFlag("present"), handle: reader.readRest())
+        case 139: self = .unguarded(try reader.read(), count: try reader.read())
         default: throw .unknownKind(kind)
         }
         try reader.finish()

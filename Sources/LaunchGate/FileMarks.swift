@@ -20,6 +20,8 @@ struct FileMarks {
         /// Paths that are missing, are reached through a symbolic link, are of another kind than said, can't be
         /// marked, or must not be.
         var failures: UInt32 = 0
+        /// Those of them that are there, so that they start without a question.
+        var unguarded: UInt32 = 0
         /// Descriptors or memory were missing: the files and directories here are not all that there are.
         var isIncomplete = false
         /// The links by which files were found, and what is missing on their way.
@@ -28,6 +30,11 @@ struct FileMarks {
         var handles: Set<FileHandle> = []
         /// Of what is no more.
         var goneHandles: Set<FileHandle> = []
+
+        fileprivate mutating func noteUnguarded(_ refused: RefusedByKernel) {
+            unguarded += 1
+            if refused.isShortage { isIncomplete = true }
+        }
     }
 
     /// Finds the files that the paths lead to, and marks them where `marking`.
@@ -83,7 +90,7 @@ struct FileMarks {
             outcome.goneHandles.insert(handle)
             return
         case .unknown(let refused):
-            if refused?.isShortage == true { outcome.isIncomplete = true }
+            if let refused, refused.isShortage { outcome.noteUnguarded(refused) }
             return
         }
         outcome.handles.insert(handle)
@@ -110,7 +117,7 @@ struct FileMarks {
             apply(descriptor, identity, at: path, isDirectory: isDirectory, marking: marking, &outcome)
         case .failure(let refused):
             outcome.failures += 1
-            if refused.isShortage { outcome.isIncomplete = true }
+            if refused.isShortage { outcome.noteUnguarded(refused) }
         }
     }
 
@@ -120,6 +127,7 @@ struct FileMarks {
     ) {
         guard !neverMarked.contains(identity) else {
             outcome.failures += 1
+            outcome.unguarded += 1
             return
         }
         if marking {
@@ -127,7 +135,7 @@ struct FileMarks {
             let refused = RefusedByKernel(number: hook.mark(descriptor, identity, isDirectory: isDirectory))
             guard refused.number == 0 else {
                 outcome.failures += 1
-                if refused.isShortage { outcome.isIncomplete = true }
+                outcome.noteUnguarded(refused)
                 return
             }
             outcome.marks += 1

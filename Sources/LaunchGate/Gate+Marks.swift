@@ -25,6 +25,7 @@ extension Gate {
             if !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
         } else {
             removeMarks(of: app)
+            tellUnguarded(0, of: app)
         }
         tell(.applied(app.token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
     }
@@ -55,10 +56,17 @@ extension Gate {
             take(outcome, for: app)
             rounds += 1
         } while fileWatch.watch(app) && rounds < Self.maximumRounds
+        tellUnguarded(app.isGuarded ? outcome.unguarded : 0, of: app)
         if outcome.isIncomplete && app.isGuarded && appsToMarkAgain.insert(app.key).inserted {
             timetable.add(.markAgain(app: app.key), after: Self.shortageDelay)
         }
         return outcome
+    }
+
+    private func tellUnguarded(_ count: UInt32, of app: GuardedApp) {
+        guard count != app.unguarded else { return }
+        app.unguarded = count
+        tell(.unguarded(app.token, count: count))
     }
 
     /// How long descriptors or memory are waited for before an app is marked once more, in nanoseconds.

@@ -18,6 +18,8 @@ final class GuardedApp {
     var paths: [Path]
     /// The executables as they are now, and where each was found.
     var files: [FileIdentity: PathBytes] = [:]
+    /// Files that are there and could not be marked, as the daemon was told.
+    var unguarded: UInt32 = 0
     /// The links by which some of them were found, and what is missing on their way.
     var linkPlaces: Set<PathBytes> = []
     /// Of files that a user can move: the daemon has them.
@@ -79,6 +81,7 @@ struct AppTable {
     mutating func forgetTokens() {
         unclaimed = Set(apps.keys)
         byToken = [:]
+        for app in apps.values { app.unguarded = 0 }
     }
 
     /// The app with this token; an app of an earlier connection that shares a path; or a new one.

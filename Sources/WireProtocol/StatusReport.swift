@@ -23,6 +23,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var prompterConnected: Bool
     /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't tell.
     public var phoneIsAsked: Bool?
+    /// Ids of apps on the list that can start without a question, because files of theirs could not be guarded.
+    public var unguardedApps: [String]
     public var lockout: LockoutState
     /// Of the caller's own sessions.
     public var inactivity: InactivityReport
@@ -32,8 +34,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
         version: String, isSetUp: Bool, protection: Protection, degraded: [String], monitoring: MonitoringState,
         lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, prompterConnected: Bool, lockout: LockoutState,
         inactivity: InactivityReport = InactivityReport(limitSeconds: 600, source: .none, isArmed: false),
-        processes: [ProcessReport], phoneIsAsked: Bool? = nil
+        processes: [ProcessReport], phoneIsAsked: Bool? = nil, unguardedApps: [String] = []
     ) {
+        self.unguardedApps = unguardedApps
         self.phoneIsAsked = phoneIsAsked
         self.version = version
         self.isSetUp = isSetUp

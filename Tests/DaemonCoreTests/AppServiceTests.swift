@@ -274,6 +274,23 @@ import WireProtocol
         #expect(next.gate.paths(firefox) == ["/usr/bin/false"])
     }
 
+    /// What an app was made of before hides nothing: a file that is there and could not be marked starts freely.
+    @Test func aFileThatCannotBeMarkedIsNeverSilent() async throws {
+        let world = try await World()
+        await world.resolver.put(resolved(firefox, executables: ["/usr/bin/true"]))
+        world.gate.report(.filesChanged(app: firefox))
+        await eventually { world.gate.paths(firefox) == ["/usr/bin/true", "/usr/bin/firefox"] }
+        world.gate.report(.unguarded(app: firefox, count: 1))
+        world.gate.report(.marksMissing(app: firefox, count: 1))
+        await eventually { await world.control.status(of: alice).unguardedApps == ["firefox"] }
+        let sentence = "Firefox can start without a question: 1 of its files could not be guarded."
+        #expect(await world.control.status(of: alice).degraded.contains(sentence))
+        #expect(await world.control.sessionState(of: alice.user).protection == .degraded)
+        await eventually { try await world.events(.marksMissing).map(\.sentence) == [sentence] }
+        world.gate.report(.unguarded(app: firefox, count: 0))
+        await eventually { await world.control.status(of: alice).unguardedApps.isEmpty }
+    }
+
     /// The gate says which files a user can move, and gets that back with the paths after its next start.
     @Test func whatAUserCanMoveIsKeptForTheNextGate() async throws {
         let world = try await World()

@@ -23,6 +23,7 @@ import Testing
         .applied(1, sequence: 2, marks: 3, failures: 4), .filesChanged(1),
         .instancesReached(1, .close, count: 2), .pong(0),
         .file(1, isPresent: true, handle: [7, 8]), .file(1, isPresent: false, handle: []),
+        .unguarded(1, count: 3),
     ]
 
     @Test(arguments: daemonMessages)

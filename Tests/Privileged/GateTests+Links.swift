@@ -117,4 +117,20 @@ extension GateTests {
         }
         #expect(handles.contains(gone))
     }
+
+    @Test func `a file that is there and can't be marked is reported`() async throws {
+        let gate = try await GateUnderTest()
+        let daemon = try await gate.connect { _ in false }
+        let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+        try await commit(daemon, executables: [libc, gate.directory.path("missing")])
+        #expect(
+            try await daemon.next("files without a mark") {
+                if case .unguarded(1, let count) = $0 { count } else { nil }
+            } == 1)
+        try await daemon.setGuarded(1, false)
+        #expect(
+            try await daemon.next("none any more") {
+                if case .unguarded(1, let count) = $0 { count } else { nil }
+            } == 0)
+    }
 }

@@ -104,7 +104,7 @@ struct DoctorFinding: Encodable, Equatable {
 
     static func of(_ status: StatusReport) -> [DoctorFinding] {
         [DoctorFinding("daemon", .ok, "AppLocker \(status.version) answers."), passcode(status), protection(status)]
-            + [monitoring(status), prompter(status), inactivity(status)]
+            + [guardedFiles(status), monitoring(status), prompter(status), inactivity(status)]
     }
 
     private static func passcode(_ status: StatusReport) -> DoctorFinding {
@@ -125,6 +125,15 @@ struct DoctorFinding: Encodable, Equatable {
                 "protection", .weak, "The gate is away; it is being started again.",
                 advice: "It is started again by itself; look at `applocker up`'s output if it is not.")
         }
+    }
+
+    private static func guardedFiles(_ status: StatusReport) -> DoctorFinding {
+        let apps = status.unguardedApps.joined(separator: ", ")
+        return apps.isEmpty
+            ? DoctorFinding("guarded-files", .ok, "Every file of your locked apps that is there is guarded.")
+            : DoctorFinding(
+                "guarded-files", .weak, "These locked apps can start without a question: \(apps).",
+                advice: "Look at memory and open files on this computer; the gate tries again twice a second.")
     }
 
     private static func monitoring(_ status: StatusReport) -> DoctorFinding {
