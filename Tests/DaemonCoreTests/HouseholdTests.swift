@@ -145,7 +145,8 @@ import WireProtocol
         let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 300 : 10_000
         let log = await connected.world.control.apps.log
         for number in 1...count {
-            await log.note(.unlocked, "event \(number)")
+            // Of different apps: of one app's the log would have the first, and how many more there were.
+            await log.note(.unlocked, app: app("app\(number)"), "event \(number)")
             if number.isMultiple(of: 1_000) || number == count {
                 await log.flush()
                 await eventually { try await connected.sync.status().waiting >= number }
