@@ -6,7 +6,7 @@ import javascript
 import pages
 
 MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "full",
-           "moments", "audit", "moments-speed", "restored"]
+           "moments", "audit", "moments-speed"]
 
 
 @pytest.fixture(scope="session")

@@ -146,15 +146,8 @@ export class Device {
      * @param {string} what
      * @param {boolean} [isRecord] it was counted
      */
-    misbehaved(what, isRecord = false) {
-        return this.report(`The hub served ${what}; it was refused.`, isRecord);
-    }
-
-    /**
-     * What the owner has to know of the hub; the same once.
-     * @param {string} sentence
-     */
-    async report(sentence, isRecord = false) {
+    async misbehaved(what, isRecord = false) {
+        const sentence = `The hub served ${what}; it was refused.`;
         const sentences = await this.store.fact("misbehaviour", /** @type {string[]} */ ([]));
         const refused = await this.store.fact("refused", 0);
         if (!sentences.includes(sentence) && sentences.length < 20) sentences.push(sentence);

@@ -60,11 +60,8 @@ export class Editing {
         const newest = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0, version?.revision ?? 0);
         // What was read may have reached the hub meanwhile: then it stands on itself there. Another device's record of the same
         // revision is not replaced by it.
-        // What is offered to a restored hub is what the row has.
-        const offered = line?.isOffer ? line.record.signature : null;
-        const isRow = row && version && [row.record.signature, offered].includes(version.signature);
-        const base = isRow ? version.revision : version?.base ?? 0;
-        return { name: { vault, collection, id, revision: newest + 1 }, replaces: (offered === null ? line?.record.replaces : null) ?? base };
+        const base = row && version && row.record.signature === version.signature ? version.revision : version?.base ?? 0;
+        return { name: { vault, collection, id, revision: newest + 1 }, replaces: line?.record.replaces ?? base };
     }
 
     /**

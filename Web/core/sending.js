@@ -5,14 +5,13 @@ import { readBody } from "./bodies.js";
 import { knowsVault } from "./drawer.js";
 import { momentBody, readMoment } from "./moment-format.js";
 import { indexFact } from "./moment-index.js";
+import { randomID } from "../crypto/bytes.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { checkRecord } from "./record-check.js";
-import { ancestorsFor, copyID, keepsBoth, offerAgain, settleOffer, versionsBefore } from "./restored.js";
 import { isLate, take } from "./taking.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
-/** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 
 const batchRecords = 64;
 const batchCharacters = 5_000_000;
@@ -43,21 +42,15 @@ function fitting(lines) {
 export function sendWaiting(device) {
     return device.tabs.alone("send", async () => {
         await device.settle();
-        await copyForks(device);
-        await offerAgain(device);
         // What can't be sent just now waits beside the others, which go on; why, by key.
         /** @type {Map<string, string>} */
         const parked = new Map();
         for (let round = 0; round < 1000; round += 1) {
-            if (round > 0) await offerAgain(device);
             const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
                 && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
             if (lines.length === 0) break;
             const batch = fitting(lines);
-            const store = JSON.stringify(await device.store.fact("generations", null));
             const outcomes = await device.hub.write(batch.map((line) => line.record));
-            // Another store answers meanwhile: what the one before had counts no more.
-            if (store !== JSON.stringify(await device.store.fact("generations", null))) continue;
             for (const [index, line] of batch.entries()) {
                 const why = await settle(device, line, outcomes[index]);
                 if (why) parked.set(line.key, why);
@@ -89,10 +82,9 @@ async function settle(device, line, outcome) {
             const known = await device.store.record(line.key);
             const cursor = await device.store.fact("cursor", 0);
             const isNewest = !known || known.record.revision <= record.revision;
-            const newest = Math.max(await device.store.fact("newest", 0), row.sequence);
             await device.store.write({
-                ...(isNewest ? { records: [{ ...row, ...await versionsBefore(known) }] } : {}),
-                facts: { newest, ...(known?.sequence !== row.sequence && isLate(row, cursor) ? { [indexFact]: null } : {}) },
+                ...(isNewest ? { records: [row] } : {}),
+                ...(known?.sequence !== row.sequence && isLate(row, cursor) ? { facts: { [indexFact]: null } } : {}),
                 withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
                 sent: [{ key: line.key, signature: record.signature, followedBy: record.revision }],
             });
@@ -104,9 +96,7 @@ async function settle(device, line, outcome) {
     if (outcome.conflict) return resolveConflict(device, line, outcome.conflict);
     if (outcome.error?.code === "conflict" && record.replaces !== 0) {
         // The hub has nothing of it any more: it is sent as new.
-        const row = await device.store.record(line.key);
-        const known = row && row.record.revision === record.replaces ? await ancestorsFor(row, record) : {};
-        return become({ record: { ...record, ...known, replaces: 0 } });
+        return become({ record: { ...record, replaces: 0 } });
     }
     const { code, message } = outcome.error ?? { code: "failed", message: "" };
     const sentence = message || "The hub can't take changes just now.";
@@ -149,40 +139,22 @@ async function resolveConflict(device, line, served) {
         return "The hub refuses a change without a reason that holds.";
     }
     await take(device, [conflict]);
-    if (line.isOffer) return settleOffer(device, line);
-    // Another device made the same copy of a conflict, which is new here: there is one.
-    const isNew = record.replaces === 0 && !record.ancestors;
-    if (isNew && record.revision === 1) return device.store.write({ sent: [{ key: line.key, signature: record.signature }] });
-    const isOwnEarlier = conflict.revision < record.revision && (conflict.author === device.paired.device || (isNew && conflict.revision === 1));
-    const row = await device.store.record(line.key);
-    const isLost = row?.isUnsure && row.atHub === conflict.revision && row.record.revision === record.replaces;
-    if (isOwnEarlier || isLost) {
-        // Its answer was lost; or the hub lost what this change follows, and has an older state of it.
-        const known = isLost ? await ancestorsFor(row, record) : {};
-        return device.store.write({
-            lines: [{ key: line.key, signature: record.signature, change: { record: { ...record, ...known, replaces: conflict.revision } } }],
-        });
-    }
     const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
         || (await device.store.record(line.key))?.record.signature === conflict.signature;
     if (!isTaken) return overwrite(device, line, conflict.revision);
     const sealed = sealedBytes(record);
-    const isKept = keepsBoth(record.collection);
+    const isKept = record.collection === "notes" || record.collection === "moments";
     if (isKept && sealed && !isOpen(device, record.vault)) {
         // Both are kept once the gate is open: the copy has to be sealed.
         return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { conflict: true } }] });
     }
-    await device.tabs.alone("edit", async () => {
-        // An edit since then is what becomes a copy, and this version with it.
-        if ((await device.store.waitingFor(line.key))?.record.signature !== record.signature) return;
-        const copy = isKept && sealed ? await copyOf(device, record, sealed, conflict) : null;
-        const key = copy && keyOf(copy.collection, copy.id);
-        await device.store.write({
-            ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
-            withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
-        });
-        device.changed(key ? [line.key, key] : [line.key]);
+    const copy = isKept && sealed ? await copyOf(device, record, sealed, conflict) : null;
+    const key = copy && keyOf(copy.collection, copy.id);
+    await device.store.write({
+        ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
+        withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
     });
+    device.changed(key ? [line.key, key] : [line.key]);
 }
 
 /**
@@ -209,33 +181,6 @@ async function overwrite(device, { key, record }, replaces) {
 }
 
 /**
- * Versions that did not know of what the hub has become records of their own, once their vault is open.
- * @param {Device} device
- */
-async function copyForks(device) {
-    const { store, tabs } = device;
-    if ((await store.fact("forks", /** @type {HubRecord[]} */ ([]))).length === 0) return;
-    await tabs.alone("edit", () => tabs.alone("take", async () => {
-        const forks = await store.fact("forks", /** @type {HubRecord[]} */ ([]));
-        /** @type {HubRecord[]} */
-        const kept = [];
-        /** @type {Waiting[]} */
-        const waiting = [];
-        for (const record of forks) {
-            const sealed = sealedBytes(record);
-            const row = await store.record(keyOf(record.collection, record.id));
-            if (!isOpen(device, record.vault)) kept.push(record);
-            else if (sealed && row) {
-                const copy = await copyOf(device, record, sealed, row.record);
-                if (copy) waiting.push({ key: keyOf(copy.collection, copy.id), record: copy });
-            }
-        }
-        await store.write({ waiting, facts: { forks: kept } });
-        device.changed(waiting.map(({ key }) => key));
-    }));
-}
-
-/**
  * The version that the hub did not take, as a record of its own; null where nothing of it would be lost.
  * @param {Device} device
  * @param {import("../crypto/signature.js").HubRecord} record
@@ -245,9 +190,7 @@ async function copyForks(device) {
 async function copyOf(device, record, sealed, served) {
     const { keys } = device;
     const body = await keys.openContent(record, sealed);
-    const id = await copyID(record.id, sealed);
-    if (await device.store.record(keyOf(record.collection, id))) return null;
-    const name = { vault: record.vault, collection: record.collection, id, revision: 1 };
+    const name = { vault: record.vault, collection: record.collection, id: randomID(), revision: 1 };
     /** @param {{ title: string }} content */
     const title = ({ title: own }) => `${own} (conflict, ${device.paired.name})`;
     if (record.collection === "notes") {

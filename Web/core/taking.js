@@ -7,7 +7,6 @@ import { changeDrawer } from "./drawer.js";
 import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
 import { indexFact } from "./moment-index.js";
 import { checkRecord, RecordRefusal } from "./record-check.js";
-import { compare, keepsBoth, versionsBefore } from "./restored.js";
 import { checkOfFormer } from "./vault-adopting.js";
 import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
 
@@ -18,7 +17,7 @@ import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
  * What a batch changes, before it is written.
  * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("./clock.js").Clocks,
  *   chains: Record<string, import("./chain.js").EventChain>, hasNewKeys: boolean, refusals: RecordRefusal[], news: string[],
- *   forks: HubRecord[], apart: { key: string, signature: string }[], owners?: Record<string, string> }} Batch
+ *   owners?: Record<string, string> }} Batch
  */
 
 /**
@@ -33,17 +32,16 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
         /** @type {Batch} */
         const batch = {
             rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
-            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [], forks: [], apart: [],
+            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [],
         };
         for (const record of records) await takeOne(device, record, batch);
         const known = await device.store.fact("cursor", 0);
         /** @type {import("../store/store.js").Change} */
         const change = {
-            records: [...batch.rows.values()], deferred: batch.deferred, undeferred, sent: batch.apart,
+            records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
             facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
         };
         if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
-        if (batch.forks.length > 0) change.facts = { ...change.facts, forks: [...await device.store.fact("forks", []), ...batch.forks] };
         if ([...batch.rows.values()].some((row) => isLate(row, known))) change.facts = { ...change.facts, [indexFact]: null };
         if (batch.hasNewKeys) {
             const { ring, rootKey } = device.keys;
@@ -90,7 +88,6 @@ export async function takeDeferred(device) {
 async function takeOne(device, record, batch) {
     const key = keyOf(record.collection, record.id);
     const known = batch.rows.get(key) ?? (await device.store.record(key));
-    if (known?.isUnsure) return takeUnsure(device, record, known, batch);
     if (known && record.revision <= known.record.revision) {
         const isLater = (record.sequence ?? 0) > known.sequence;
         if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
@@ -101,50 +98,15 @@ async function takeOne(device, record, batch) {
     try {
         const checked = await check(device, record, known);
         if (!checked || !(await look(device, checked, batch))) return;
-        await put(device, record, known, batch);
+        batch.rows.set(key, {
+            key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(),
+        });
+        batch.news.push(key);
     } catch (error) {
         if (error instanceof RecordRefusal) batch.refusals.push(error);
         else if (error instanceof KeyMissing) batch.deferred.push(record);
         else throw error;
     }
-}
-
-/** @param {Device} device @param {HubRecord} record @param {Row | undefined} known @param {Batch} batch */
-async function put(device, record, known, batch) {
-    const key = keyOf(record.collection, record.id);
-    batch.rows.set(key, {
-        key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(), ...await versionsBefore(known),
-    });
-    batch.news.push(key);
-}
-
-/**
- * Of a record that the hub may have lost.
- * @param {Device} device
- * @param {HubRecord} record
- * @param {Row} known
- * @param {Batch} batch
- */
-async function takeUnsure(device, record, known, batch) {
-    try {
-        if (!(await check(device, record, undefined))) return;
-    } catch (error) {
-        if (!(error instanceof RecordRefusal)) throw error;
-        return void batch.refusals.push(error);
-    }
-    const line = await device.store.waitingFor(known.key);
-    const found = await compare(known, record, line !== undefined && !line.isOffer);
-    if ("row" in found) {
-        batch.rows.set(known.key, found.row);
-        if (found.copied) batch.forks.push(found.copied);
-        return;
-    }
-    if (found.fork) batch.forks.push(found.fork);
-    if (line && found.isChangeApart) {
-        batch.apart.push({ key: line.key, signature: line.record.signature });
-        if (keepsBoth(known.collection) && line.record.sealed) batch.forks.push(line.record);
-    }
-    await put(device, record, known, batch);
 }
 
 /**

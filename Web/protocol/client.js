@@ -167,18 +167,6 @@ export class HubClient {
         }
     }
 
-    /**
-     * The newest sequence number, and the runs of the hub's store.
-     * @returns {Promise<{ sequence: number, generations: { id: string, after: number }[] }>}
-     */
-    async household() {
-        const { sequence, generations } = await this.#call("GET", "/v1/household");
-        const isRight = Number.isSafeInteger(sequence) && Array.isArray(generations)
-            && generations.every((/** @type {any} */ { id, after }) => isID(id) && Number.isSafeInteger(after));
-        if (!isRight) throw notUnderstood();
-        return { sequence, generations };
-    }
-
     /** Everything that the hub has of the household goes. */
     removeHousehold() {
         return this.#tell("DELETE", "/v1/household");

@@ -32,8 +32,7 @@ export function isRecord(value) {
         && isCount(value.revision) && isCount(value.epoch) && value.epoch < 2 ** 32
         && (value.sealed === undefined || value.sealed === null || typeof value.sealed === "string")
         && (value.blobs === undefined || (Array.isArray(value.blobs) && value.blobs.every(isID)))
-        && typeof value.signature === "string" && (value.sequence == null || isCount(value.sequence))
-        && (value.ancestors == null || /^[A-Za-z0-9+/]{0,172}={0,2}$/.test(value.ancestors));
+        && typeof value.signature === "string" && (value.sequence == null || isCount(value.sequence));
 }
 
 /** Comments, unknown fields and unknown events are passed over. */

@@ -4,10 +4,8 @@ import { storeError } from "./errors.js";
 
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
- * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away. `versions`: what the hub had of it before.
- * `isUnsure`: the hub may have lost it; `atHub`: the revision that it has then.
- * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean, versions?: string[],
- *   isUnsure?: boolean, atHub?: number }} Row
+ * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away.
+ * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean }} Row
  */
 /**
  * A blob that has to be at the hub before its record: its sealed bytes lie in pieces of `pieceSize`. `hash`: SHA-256 of them all.
@@ -15,10 +13,9 @@ import { storeError } from "./errors.js";
  */
 /**
  * A change that waits to be sent, one for each record. `problem`: the code that the hub refused it with for good. `uploads` go
- * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it. `isOffer`: it is
- * what a row has, for a hub that lost it.
+ * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it.
  * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[], isUploaded?: boolean,
- *   retries?: number, isPushed?: boolean, isOffer?: boolean }} Waiting
+ *   retries?: number, isPushed?: boolean }} Waiting
  */
 /**
  * A photo that was sealed and belongs to no moment yet. `at`: when, by this device.
@@ -106,10 +103,10 @@ export class CompanionStore {
     /**
      * Of a collection, newest first.
      * @param {string} collection
-     * @param {{ before?: number, after?: number, limit?: number, hidden?: boolean }} page `before` and `after` are sequence numbers
+     * @param {{ before?: number, after?: number, limit?: number }} page `before` and `after` are sequence numbers
      * @returns {Promise<Row[]>}
      */
-    records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity, hidden = false } = {}) {
+    records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity } = {}) {
         return transact(this.#database, ["records"], "readonly", (transaction) =>
             new Promise((resolve, reject) => {
                 /** @type {Row[]} */
@@ -120,7 +117,7 @@ export class CompanionStore {
                 request.onsuccess = () => {
                     const cursor = request.result;
                     if (!cursor || rows.length >= limit) return resolve(rows);
-                    if (hidden || !cursor.value.hidden) rows.push(cursor.value);
+                    if (!cursor.value.hidden) rows.push(cursor.value);
                     cursor.continue();
                 };
             }));
