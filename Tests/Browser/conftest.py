@@ -6,9 +6,11 @@ own: a household is set up once for each worker, and copied for each test.
 
 import contextlib
 import pathlib
+import re
 import tempfile
 
 import pytest
+from playwright.sync_api import Error
 
 import pages
 import raw_chromium
@@ -18,6 +20,8 @@ from phone import Phone
 
 # The engine without windows: a test takes less than half the processor's time of the whole browser.
 CHROMIUM = "/usr/bin/chromium-headless-shell"
+FAILURES = pages.ROOT / ".build/browser-failures"
+HAS_FAILED = pytest.StashKey()
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 
 
@@ -69,11 +73,48 @@ def computer(request, household):
         yield computer
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.stash[HAS_FAILED] = True
+    return report
+
+
+@contextlib.contextmanager
+def recorded(request, browser):
+    """Opens contexts. If the test fails, a picture of each page and a trace are kept. pytest-playwright's own options cost more: they take
+    the picture of a test that passes, too, and a trace of theirs records every change of the page."""
+    contexts = []
+
+    def new_context(**options):
+        contexts.append(browser.new_context(**options))
+        contexts[-1].tracing.start(title=request.node.name)
+        return contexts[-1]
+
+    yield new_context
+    folder = FAILURES / re.sub(r"[^A-Za-z0-9]+", "-", request.node.nodeid)
+    for number, context in enumerate(contexts):
+        if HAS_FAILED in request.node.stash:
+            with contextlib.suppress(Error):
+                for index, page in enumerate(context.pages):
+                    page.screenshot(path=folder / f"{number}-{index}.png", timeout=5_000)
+                context.tracing.stop(path=folder / f"{number}-trace.zip")
+        with contextlib.suppress(Error):
+            context.close()
+
+
 @pytest.fixture
-def new_whole_context(whole_chromium):
-    """As pytest-playwright's `new_context`, of the whole browser."""
-    with contextlib.ExitStack() as opened:
-        yield lambda **options: opened.enter_context(whole_chromium.new_context(**options))
+def new_context(request, browser):
+    with recorded(request, browser) as new_context:
+        yield new_context
+
+
+@pytest.fixture
+def new_whole_context(request, whole_chromium):
+    """As `new_context`, of the whole browser."""
+    with recorded(request, whole_chromium) as new_context:
+        yield new_context
 
 
 @pytest.fixture
