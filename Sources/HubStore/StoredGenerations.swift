@@ -9,14 +9,19 @@ package struct StoredGenerations: Sendable {
     private static let length = 24
 
     package private(set) var bytes: Data
+    private var hasChanged = false
+    /// Nil where no generation began since `init`: what is stored stays.
+    package var changedBytes: Data? { hasChanged ? bytes : nil }
 
     package init(bytes: Data) { self.bytes = bytes }
 
     /// - Returns: whether it was not the last one.
     package mutating func begin(_ run: HubID, after sequence: UInt64) -> Bool {
-        guard list.last?.id != run else { return false }
-        bytes += Data(run.bytes) + withUnsafeBytes(of: sequence.bigEndian) { Data($0) }
+        let id = Data(run.bytes)
+        guard bytes.suffix(Self.length).prefix(id.count) != id else { return false }
+        bytes += id + withUnsafeBytes(of: sequence.bigEndian) { Data($0) }
         bytes = Data(bytes.suffix(Self.length * HubGeneration.maximumCount))
+        hasChanged = true
         return true
     }
 

@@ -151,7 +151,7 @@ struct PostgresWriteBatch {
                 .byteRows(rows.map(\.record.sealed)), .byteRows(rows.map(\.record.ancestors)),
                 .integers(totals.map(\.value.number)), .integers(totals.map { Int64(clamping: $0.value.sequence) }),
                 .integers(totals.map(\.value.records)), .integers(totals.map(\.value.bytes)),
-                .byteRows(totals.map(\.value.generations.bytes)), .texts(notices),
+                .byteRows(totals.map(\.value.generations.changedBytes)), .texts(notices),
             ])
         try storeBlobNames()
     }
@@ -203,7 +203,7 @@ struct PostgresWriteBatch {
                 ancestors = excluded.ancestors
         ), counted AS (
             UPDATE household SET sequence = new.sequence, records = new.records, bytes = new.bytes,
-                generations = new.generations
+                generations = coalesce(new.generations, household.generations)
             FROM unnest($14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bytea[])
                 AS new (number, sequence, records, bytes, generations)
             WHERE household.number = new.number

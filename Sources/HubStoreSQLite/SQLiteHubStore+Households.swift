@@ -25,9 +25,13 @@ extension SQLiteHubStore {
 
     static func save(_ household: Household, in database: Database) throws {
         try database.cachedStatement(
-            sql: "UPDATE household SET sequence = ?, records = ?, bytes = ?, generations = ? WHERE number = ?"
+            sql: """
+                UPDATE household SET sequence = ?, records = ?, bytes = ?, generations = COALESCE(?, generations)
+                WHERE number = ?
+                """
         ).execute(arguments: [
-            household.sequence, household.records, household.bytes, household.generations.bytes, household.number,
+            household.sequence, household.records, household.bytes, household.generations.changedBytes,
+            household.number,
         ])
     }
 
