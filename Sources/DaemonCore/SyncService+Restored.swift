@@ -21,11 +21,11 @@ extension SyncService {
     func compareStores(_ report: HouseholdReport, _ session: HouseholdService.Session) async throws {
         recordsAtHub = report.records
         let served = [UInt8](try JSONEncoder().encode(report.generations))
-        let stored = try await store.document(HouseholdDocuments.generations)
+        let known = try await store.document(HouseholdDocuments.generations).map {
+            try UnreadableState.decode([HubGeneration].self, from: $0, named: HouseholdDocuments.generations)
+        }
         let newest = max(cursor, try await store.newestSequence())
-        if let stored {
-            let known = try UnreadableState.decode(
-                [HubGeneration].self, from: stored, named: HouseholdDocuments.generations)
+        if let known {
             let common = HubHistory.common(
                 known: known, newest: newest, served: report.generations, sequence: report.sequence)
             if common < newest {
@@ -41,7 +41,8 @@ extension SyncService {
                 return
             }
         }
-        if stored != served { try await store.save(served, as: HouseholdDocuments.generations) }
+        // Decoded: the keys of encoded JSON are in no certain order.
+        if known != report.generations { try await store.save(served, as: HouseholdDocuments.generations) }
     }
 
     func endComparing() async throws {
