@@ -113,26 +113,14 @@ extension SyncService {
         lastSynced()
         // Where the hub has nothing of a record any more, after a restored backup, it begins anew there.
         let missing = outcomes.indices.filter { outcomes[$0].error?.code == .conflict }
-        if !missing.isEmpty {
-            let again = missing.map { index in
-                var record = records[index]
-                record.replaces = 0
-                return record
-            }
-            for (index, outcome) in zip(missing, try await session.hub.write(again)) { outcomes[index] = outcome }
-        }
+        try await resend(records, replacing: missing.map { ($0, 0) }, to: session.hub, &outcomes)
         // An older state of what this computer wrote, after a restored backup, gives way.
-        let older = outcomes.indices.filter { index in
-            outcomes[index].conflict.map { isOlder($0, than: records[index], session) } ?? false
+        var older: [(index: Int, revision: UInt64)] = []
+        for (index, outcome) in outcomes.enumerated() {
+            guard let conflict = outcome.conflict, isOlder(conflict, than: records[index], session) else { continue }
+            older.append((index, conflict.revision))
         }
-        if !older.isEmpty {
-            let again = older.map { index in
-                var record = records[index]
-                record.replaces = outcomes[index].conflict?.revision
-                return record
-            }
-            for (index, outcome) in zip(older, try await session.hub.write(again)) { outcomes[index] = outcome }
-        }
+        try await resend(records, replacing: older, to: session.hub, &outcomes)
         var settled: [Bool] = []
         for (record, outcome) in zip(records, outcomes) {
             if let conflict = outcome.conflict {
@@ -147,6 +135,20 @@ extension SyncService {
             }
         }
         return settled
+    }
+
+    /// Sends some of the records once more, each in place of this revision at the hub, and takes over their outcomes.
+    private func resend(
+        _ records: [HubRecord], replacing places: [(index: Int, revision: UInt64)], to hub: any HubConnection,
+        _ outcomes: inout [HubWriteOutcome]
+    ) async throws {
+        guard !places.isEmpty else { return }
+        let again = places.map { place in
+            var record = records[place.index]
+            record.replaces = place.revision
+            return record
+        }
+        for (place, outcome) in zip(places, try await hub.write(again)) { outcomes[place.index] = outcome }
     }
 
     private func isOlder(_ stored: HubRecord, than record: HubRecord, _ session: HouseholdService.Session) -> Bool {
