@@ -284,7 +284,7 @@ actor SyncService {
         // What this computer wrote comes back to it; of a vault's record it is how a lost answer is made good.
         if isOwn, RecordCheck.isOfHousehold(collection) { return nil }
         let known = try await store.known(collection, record.id.item)
-        let isCompared = known.map { $0.atHub > 0 || $0.revision == 0 } ?? true
+        let isCompared = known?.isCompared ?? true
         let newest = isCompared ? known?.revision ?? 0 : 0
         if let known, isCompared, record.revision <= known.revision {
             // It was under way while a newer one was written. Later than that one it must not come.

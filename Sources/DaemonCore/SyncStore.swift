@@ -43,6 +43,9 @@ public struct KnownRevision: Equatable, Sendable {
         self.sequence = sequence
         self.atHub = atHub ?? revision
     }
+
+    /// False while what the hub has, which may have lost some of it, has to be compared with what is here.
+    public var isCompared: Bool { atHub > 0 || revision == 0 }
 }
 
 /// A record of a vault as the hub served it.

@@ -11,15 +11,11 @@ extension StateDatabase {
     /// A record as it lies here, with what is known of it at the hub.
     private struct Local {
         var record: StoredRecord
-        /// The hub has this revision; 0: nothing, or it has to be compared.
-        var synced: UInt64
-        var seen: UInt64
+        var known: KnownRevision
         /// That the hub ever had, as far as is known, the newest last.
         var versions: [[UInt8]]
         /// Of the outbox, where a change waits.
         var line: Int64?
-
-        var isCompared: Bool { synced > 0 || seen == 0 }
     }
 
     static func createVersions(_ database: Database) throws {
@@ -52,11 +48,14 @@ extension StateDatabase {
             let row = try Row.fetchOne(
                 database, sql: "SELECT * FROM record WHERE collection = ? AND id = ?", arguments: arguments)
         else { return nil }
-        let (synced, seen, versions): (Int64, Int64, Data) = try (
-            row.decode(forColumn: "synced"), row.decode(forColumn: "seen"), row.decode(forColumn: "versions")
+        let (synced, seen, sequence): (Int64, Int64, Int64) = try (
+            row.decode(forColumn: "synced"), row.decode(forColumn: "seen"), row.decode(forColumn: "sequence")
         )
+        let versions: Data = try row.decode(forColumn: "versions")
         return Local(
-            record: try record(row), synced: UInt64(clamping: synced), seen: UInt64(clamping: seen),
+            record: try record(row),
+            known: KnownRevision(
+                revision: UInt64(clamping: seen), sequence: UInt64(clamping: sequence), atHub: UInt64(clamping: synced)),
             versions: RecordVersion.versions(in: [UInt8](versions)),
             line: try Int64.fetchOne(
                 database, sql: "SELECT number FROM outbox WHERE collection = ? AND id = ?", arguments: arguments))
@@ -64,8 +63,8 @@ extension StateDatabase {
 
     private static func take(_ incoming: IncomingRecord, device: ItemID, in database: Database) throws {
         guard let local = try local(incoming.record.name, in: database) else { return try put(incoming, in: database) }
-        guard local.isCompared else { return try compare(incoming, local, device: device, in: database) }
-        guard incoming.record.name.revision > local.seen else { return }
+        guard local.known.isCompared else { return try compare(incoming, local, device: device, in: database) }
+        guard incoming.record.name.revision > local.known.revision else { return }
         try follow(incoming, local, device: device, in: database)
     }
 
@@ -75,7 +74,7 @@ extension StateDatabase {
     ) throws {
         let record = incoming.record
         if let line = local.line {
-            if local.seen == 0, local.record.name.revision == 1 || record.name.revision == 1 {
+            if local.known.revision == 0, local.record.name.revision == 1 || record.name.revision == 1 {
                 // New here and known there: a copy of a conflict that another device made, too.
                 if local.record.name.revision > 1 { return try setSynced(record, incoming.sequence, in: database) }
                 try unqueue(line, in: database)
@@ -176,7 +175,7 @@ extension StateDatabase {
 
     /// The hub has this record, which was sent from here; where it was changed since, the change stays.
     static func setSynced(_ record: StoredRecord, _ sequence: UInt64, in database: Database) throws {
-        guard let local = try local(record.name, in: database), local.synced < record.name.revision else { return }
+        guard let local = try local(record.name, in: database), local.known.atHub < record.name.revision else { return }
         let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
         try database.execute(
             sql: """
