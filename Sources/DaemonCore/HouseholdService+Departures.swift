@@ -39,7 +39,7 @@ extension HouseholdService {
         } else {
             sentences.append("What it wrote and this computer has not read is read with the next connection.")
         }
-        if ring != nil, let unreadable = try? await countRecords(by: device), unreadable > 0 {
+        if ring != nil, let unreadable = try? await store.countRecords(by: [device]), unreadable > 0 {
             sentences.append(
                 unreadable == 1
                     ? "1 record of \(name) does not open and stays as it is."
@@ -59,18 +59,12 @@ extension HouseholdService {
                     try await store.write(
                         StateChange(records: try await resealed(under: ring, vault: vault, without: gone)))
                 }
-            } else if try await countRecords(by: gone) > 0 {
+            } else if try await store.countRecords(by: gone) > 0 {
                 try await store.save([1], as: HouseholdDocuments.sealAnew)
             }
         }
         try await store.save(Array(String(number).utf8), as: HouseholdDocuments.answered)
         setAnswered(number)
-    }
-
-    private func countRecords(by device: ItemID) async throws -> Int { try await countRecords(by: [device]) }
-
-    private func countRecords(by devices: Set<ItemID>) async throws -> Int {
-        try await store.records(by: devices).count
     }
 
     /// The vault is open: what is still sealed under keys that a revoked device knew, or signed by it, is sealed anew, and the
@@ -95,7 +89,7 @@ extension HouseholdService {
         let own = signingKey.publicKey.id
         let keys = VaultKeys(vault: vault, ring: ring, device: own)
         var records: [StoredRecord] = []
-        for record in try await store.vaultRecords() + store.records(by: gone).filter({ $0.sealed == nil }) {
+        for record in try await store.vaultRecords() + store.tombstones(by: gone) {
             let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
             guard let current = ring.current(kind, vault: record.name.vault)?.epoch,
                 record.epoch < current || gone.contains(record.author), record.name.revision < UInt64(Int64.max)

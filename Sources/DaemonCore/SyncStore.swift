@@ -118,8 +118,10 @@ public protocol SyncStore: RecordStore {
     func householdRecords(in collection: RecordCollection) async throws -> [HubRecord]
     /// Of every collection, tombstones left out.
     func vaultRecords() async throws -> [StoredRecord]
+    /// Of vaults.
+    func tombstones(by authors: Set<ItemID>) async throws -> [StoredRecord]
     /// Of vaults, tombstones too.
-    func records(by authors: Set<ItemID>) async throws -> [StoredRecord]
+    func countRecords(by authors: Set<ItemID>) async throws -> Int
     /// Says that records of vaults were written. For one reader.
     var outboxChanges: AsyncStream<Void> { get }
     /// Versions from here of records that were changed elsewhere at the same time.

@@ -209,13 +209,24 @@ extension StateDatabase: SyncStore {
         }
     }
 
-    public func records(by authors: Set<ItemID>) async throws -> [StoredRecord] {
+    public func tombstones(by authors: Set<ItemID>) async throws -> [StoredRecord] {
         try await pool.read { database in
             try authors.flatMap { author in
                 try Row.fetchAll(
-                    database, sql: "SELECT * FROM record WHERE author = ? ORDER BY collection, id",
+                    database,
+                    sql: "SELECT * FROM record WHERE author = ? AND sealed IS NULL ORDER BY collection, id",
                     arguments: [Data(author.bytes)]
                 ).map(Self.record)
+            }
+        }
+    }
+
+    public func countRecords(by authors: Set<ItemID>) async throws -> Int {
+        try await pool.read { database in
+            try authors.reduce(0) { count, author in
+                let found = try Int.fetchOne(
+                    database, sql: "SELECT COUNT(*) FROM record WHERE author = ?", arguments: [Data(author.bytes)])
+                return count + (found ?? 0)
             }
         }
     }
