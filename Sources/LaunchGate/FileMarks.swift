@@ -70,13 +70,14 @@ struct FileMarks {
         link: LinkedPath, marking: Bool, _ movable: inout MovablePlaces, _ outcome: inout Outcome
     ) {
         outcome.linkPlaces.formUnion(link.places)
-        guard let target = link.target, case .success((let descriptor, _)) = Self.open(target, isDirectory: false)
+        guard let target = link.target,
+            case .success((let descriptor, let identity)) = Self.open(target, isDirectory: false)
         else { return }
         var file = clinux_file()
         guard clinux_identify_descriptor(descriptor.number, &file) == 0, link.mayLead(toFileOf: file.owner) else {
             return
         }
-        apply(target, isDirectory: false, marking: marking, &outcome)
+        apply(descriptor, identity, at: target, isDirectory: false, marking: marking, &outcome)
         noteHandle(of: target, &movable, &outcome)
     }
 
