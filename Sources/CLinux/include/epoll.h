@@ -33,7 +33,8 @@ static inline int clinux_epoll_remove(int epoll, int descriptor) {
     return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) == 0 ? 0 : errno;
 }
 
-// Waits without a limit. Returns how many of `ready` (at most `capacity`, at most 64) were filled, or a negative errno.
+// Waits for `milliseconds`; -1: without a limit, 0: not at all. Returns how many of `ready` (at most `capacity`, at most 64)
+// were filled, or a negative errno.
 static inline int clinux_epoll_wait(int epoll, clinux_ready *ready, int capacity, int milliseconds) {
     struct epoll_event events[64];
     int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, milliseconds);
