@@ -19,7 +19,7 @@ extension AppService {
         }
 
         private static func union(_ former: [String], _ known: [String], without found: [String]) -> [String] {
-            let (found, known) = (Set(found), known)
+            let found = Set(found)
             let all = former.filter { !known.contains($0) } + known
             return Array(all.filter { !found.contains($0) }.suffix(maximum))
         }
