@@ -41,14 +41,11 @@ extension PostgresHubStore {
     }
 
     public func household(_ household: HubID) async throws -> StoredHousehold {
-        let (stored, run) = try await pool.read { try Self.household(household, $0) }
+        let (stored, _, run) = try await pool.read { try Self.household(household, $0) }
         guard stored.generations.last?.id != run else { return stored }
         let noted = try? await pool.transaction { connection in
             _ = try LockedHousehold(household, connection)
-            var (stored, run) = try Self.household(household, connection)
-            var generations = try StoredGenerations(
-                bytes: connection.query("SELECT generations FROM household WHERE id = $1", [.id(household)])
-                    .first?.bytes(0) ?? Data())
+            var (stored, generations, run) = try Self.household(household, connection)
             if generations.begin(run, after: stored.sequence) {
                 try connection.query(
                     "UPDATE household SET generations = $1 WHERE id = $2", [.bytes(generations.bytes), .id(household)])
@@ -69,7 +66,7 @@ extension PostgresHubStore {
 
     private static func household(
         _ household: HubID, _ connection: PostgresConnection
-    ) throws -> (StoredHousehold, run: HubID) {
+    ) throws -> (StoredHousehold, StoredGenerations, run: HubID) {
         let rows = try connection.query(
             """
             SELECT sequence, records, bytes, event_days,
@@ -77,11 +74,12 @@ extension PostgresHubStore {
             FROM household WHERE id = $1
             """, [.id(household)])
         guard let row = rows.first else { throw HubError.noSuchHousehold }
+        let generations = StoredGenerations(bytes: row.bytes(5) ?? Data())
         let stored = StoredHousehold(
             household: household, sequence: row.unsigned(0), records: Int(row.integer(1)), bytes: row.unsigned(2),
             eventDays: Int(row.integer(3)), rosterNumber: row.unsigned(4),
-            generations: StoredGenerations(bytes: row.bytes(5) ?? Data()).list)
-        return (stored, try row.id(6))
+            generations: generations.list)
+        return (stored, generations, try row.id(6))
     }
 
     public func households() async throws -> [HubID] {
