@@ -1,3 +1,4 @@
+import SealedFormats
 package import WireProtocol
 
 extension HubID {
@@ -19,8 +20,8 @@ extension HubID {
     }
 
     package static func random() -> HubID {
-        guard let id = HubID(bytes: (0..<16).map { _ in UInt8.random(in: 0...255) }) else {
-            preconditionFailure("an id has 16 bytes")
+        guard let id = HubID(ItemID.random().description) else {
+            preconditionFailure("an id has 32 hexadecimal digits")
         }
         return id
     }
