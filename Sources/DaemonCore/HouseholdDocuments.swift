@@ -27,9 +27,9 @@ enum HouseholdDocuments {
     static let declined = "hub-declined"
     /// `StoredJoining`, while this computer waits to be let into a household.
     static let joining = "joining"
-    /// A sentence, where another computer put this one out.
+    /// A sentence, where another computer revoked this one.
     static let putOut = "put-out"
-    /// The households that this computer left or was put out of, as JSON: none lets it in again under its name.
+    /// The households that this computer left or that revoked it, as JSON: none lets it in again under its name.
     static let left = "households-left"
     /// The number of the newest roster entry that this computer has answered with its own keys, in decimal.
     static let answered = "roster-answered"

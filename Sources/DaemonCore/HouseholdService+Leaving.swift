@@ -66,8 +66,8 @@ extension HouseholdService {
         return []
     }
 
-    /// A computer that stays goes on without this one; without any, nobody could let devices in or put them out, and the
-    /// household is removed.
+    /// A computer that stays goes on without this one; without any, nobody could admit or revoke devices, and the household
+    /// is removed.
     private func tellOfLeaving() async throws {
         let own = signingKey.publicKey.id
         for attempt in 1...3 {

@@ -73,16 +73,16 @@ extension HouseholdService {
         return { document.isOwn($0) }
     }
 
-    /// The hub does not know this computer any more, and there is another one that can have put it out: the household is
+    /// The hub does not know this computer any more, and there is another one that can have revoked it: the household is
     /// forgotten. What is here stays.
     ///
-    /// - Returns: false where nobody can have put it out; then it is the hub that has forgotten.
+    /// - Returns: false where no other computer can have revoked it; then it is the hub that has forgotten.
     func forgetWhereItWasPutOut() async throws -> Bool {
         guard let session,
             session.roster.members.contains(where: { $0.role == .computer && $0.id != session.secrets.device })
         else { return false }
         let sentence =
-            "Another computer put this one out of the household at \(session.settings.url). Notes, files and photos of this "
+            "Another computer removed this one from the household at \(session.settings.url). Notes, files and photos of this "
             + "computer are still here; phones don't hear of it any more."
         try await rememberLeaving(session.roster.household)
         try await store.forgetHub(removing: HouseholdDocuments.ofHub)

@@ -142,7 +142,7 @@ extension HouseholdService {
 
     static let neverComesBack = ControlError(
         .hub,
-        "This computer was put out of this household, or left it: what was put out never comes back. Make a backup, erase "
+        "This computer was removed from this household, or left it, and can't come back. Make a backup, erase "
             + "the computer with `applocker reset`, and join as a new one.")
 
     private func admit(_ member: RosterMember, invitation: ItemID) async throws {

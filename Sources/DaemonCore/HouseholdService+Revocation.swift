@@ -3,11 +3,11 @@ import Household
 import SealedFormats
 import WireProtocol
 
-// Putting a device out.
+// Revoking a device.
 extension HouseholdService {
     // MARK: Revocation
 
-    /// Puts a device out: the hub ends its token, push subscription and PIN share, and every key that it knew is replaced.
+    /// Revokes a device: the hub ends its token, push subscription and PIN share, and every key that it knew is replaced.
     ///
     /// Everything that does not need the hub is one transaction: new keys, every record sealed anew under them, and the keys
     /// boxed to the devices that stay. What the hub is to be told follows, now or when it can be reached.
@@ -33,7 +33,7 @@ extension HouseholdService {
 
     /// A device goes.
     enum Departure {
-        /// Because this computer put it out; the hub is told of it afterwards.
+        /// Because this computer revoked it; the hub is told of it afterwards.
         case decidedHere(ItemID, name: String)
         /// Because the list of devices says so, up to the entry of this number.
         case elsewhere(Set<ItemID>, upTo: UInt64)
@@ -75,7 +75,7 @@ extension HouseholdService {
         return records
     }
 
-    /// Puts a companion out because another one, or it itself, says so. The owner's passcode is not there: new keys of the
+    /// Revokes a companion because another one, or it itself, says so. The owner's passcode is not there: new keys of the
     /// vaults are boxed to the vault's own inbox, which that passcode opens.
     ///
     /// - Parameter author: the name of who says so.

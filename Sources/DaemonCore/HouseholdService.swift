@@ -51,7 +51,7 @@ public actor HouseholdService {
     /// Whoever wants to know how far it is looks again.
     var joiningWaiters: [CheckedContinuation<Void, Never>] = []
     let joiningSignal = Signal()
-    /// Why there is no household any more, where another computer put this one out.
+    /// Why there is no household any more, where another computer revoked this one.
     var putOut: String?
     /// Whoever waits for a device to join looks again.
     var joinWaiters: [CheckedContinuation<Void, Never>] = []

@@ -1,7 +1,7 @@
 import Foundation
 import SealedFormats
 
-/// Keys of vaults that were made while the vault was locked, as when a phone put another one out: boxed to the vault's own
+/// Keys of vaults that were made while the vault was locked, as when a phone revoked another one: boxed to the vault's own
 /// inbox, so that nothing on this computer opens them before the owner's passcode does.
 struct PendingKeys: Codable {
     struct Box: Codable {

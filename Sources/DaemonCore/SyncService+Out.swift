@@ -298,7 +298,7 @@ extension SyncService {
         try await overwrite(line, conflict)
     }
 
-    /// The hub has a record that nobody takes: of a device that was put out since, or of no device at all. Nothing of it is
+    /// The hub has a record that nobody takes: of a device that was revoked since, or of no device at all. Nothing of it is
     /// kept, and what waits here takes its place.
     private func overwrite(_ line: OutboxLine, _ conflict: HubRecord) async throws {
         var record = line.record

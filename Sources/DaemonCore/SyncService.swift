@@ -122,7 +122,7 @@ actor SyncService {
                 } catch {
                     problem = ControlError(hub: error).message
                     if let error = error as? RosterMisbehaviour { await misbehaved(error.description) }
-                    if await wasPutOut(error) { continue }
+                    if await isRevoked(error) { continue }
                 }
                 isConnected = false
                 wait = reading.isCancelled ? .zero : backoff.next()
@@ -142,8 +142,8 @@ actor SyncService {
         }
     }
 
-    /// Whether the hub does not know this computer any more, twice in a row, because another computer put it out.
-    private func wasPutOut(_ error: any Error) async -> Bool {
+    /// Whether the hub does not know this computer any more, twice in a row, because another computer revoked it.
+    private func isRevoked(_ error: any Error) async -> Bool {
         guard (error as? HubError)?.code == .unauthorized else {
             timesUnknown = 0
             return false

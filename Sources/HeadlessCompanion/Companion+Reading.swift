@@ -84,7 +84,7 @@ extension Companion {
         return key
     }
 
-    /// It was checked when it was taken; who wrote it may have been put out since.
+    /// It was checked when it was taken; its author may have been revoked since.
     private func note(_ record: HubRecord) throws -> Note {
         let name = RecordName(
             vault: record.vault.item, collection: .notes, id: record.id.item, revision: record.revision)

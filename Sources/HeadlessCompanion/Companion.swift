@@ -242,7 +242,7 @@ public actor Companion {
         for record in deferred { try await take(record) }
     }
 
-    /// Nil: of a device that was put out since.
+    /// Nil: of a device that was revoked since.
     private func check(_ record: HubRecord, known: UInt64) async throws -> CheckedRecord? {
         do {
             return try RecordCheck(roster).check(record, known: known)

@@ -132,7 +132,7 @@ public struct Roster: Sendable {
         next(.admit(member), by: key, at: time)
     }
 
-    /// The next entry, which puts a device out.
+    /// The next entry, which revokes a device.
     public func revoking(_ device: ItemID, by key: DeviceSigningKey, at time: UInt64) -> [UInt8] {
         next(.revoke(device), by: key, at: time)
     }

@@ -42,7 +42,7 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case setCategories(app: String, categories: [String])
     /// 1 to 64 bytes.
     case renameDevice(device: HubID, name: String)
-    /// Puts a companion out, the one that asks too. A computer is revoked at a computer, with the passcode.
+    /// Revokes a companion, the one that asks too. A computer is revoked at a computer, with the passcode.
     case revokeDevice(device: HubID)
 }
 

@@ -72,7 +72,7 @@ def the_notes_of_both_are_read(phone, computer, second):
 def the_second_is_revoked(phone, computer, second):
     own = json.loads(second.run("hub", "status", "--json"))["device"]
     computer.expect("devices", "revoke", own, "--yes", passcode=True)
-    eventually(lambda: "put this one out" in (second.run("hub", "status") or ""), "the second notices")
+    eventually(lambda: "removed this one" in (second.run("hub", "status") or ""), "the second notices")
     assert "Of the second" in second.run("note", "list")
     phone.go("settings/devices", "Devices")
     eventually(lambda: phone.page.locator(".row", has_text="Computer ·").count() == 1, "one computer is left")

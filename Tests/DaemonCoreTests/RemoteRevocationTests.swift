@@ -11,7 +11,7 @@ import WireProtocol
 
 @testable import DaemonCore
 
-/// Phones that are put out by phones: nobody is there with the passcode.
+/// Phones that phones revoke: nobody is there with the passcode.
 @Suite struct RemoteRevocationTests {
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
 
@@ -123,7 +123,7 @@ import WireProtocol
         #expect(try await notes(connected) == ["after", "before"])
     }
 
-    @Test func severalPhonesArePutOutBeforeThePasscodeIsGivenAgain() async throws {
+    @Test func severalPhonesAreRevokedBeforeThePasscodeIsGivenAgain() async throws {
         let connected = try await ConnectedWorld()
         let kept = try await connected.pair("Kept", clock: Self.clock)
         let lost = [

@@ -72,7 +72,7 @@ import WireProtocol
         await eventually { try await computers.first.world.notes() == ["den", "new"] }
     }
 
-    @Test func aPhoneThatIsPutOutAtOneComputerOpensNothingNewOfTheOther() async throws {
+    @Test func aPhoneThatIsRevokedAtOneComputerOpensNothingNewOfTheOther() async throws {
         let computers = try await TwoComputers.joined()
         let lost = try await computers.first.pair("Lost", clock: Self.clock)
         let kept = try await computers.first.pair("Kept", clock: Self.clock)
@@ -106,7 +106,7 @@ import WireProtocol
         #expect(await kept.report().misbehaviour.isEmpty)
     }
 
-    @Test func twoPhonesThatArePutOutAtOnceByTwoComputersBothKnowNothingOfWhatFollows() async throws {
+    @Test func twoPhonesThatAreRevokedAtOnceByTwoComputersBothKnowNothingOfWhatFollows() async throws {
         let computers = try await TwoComputers.joined()
         let phones = [
             try await computers.first.pair("One", clock: Self.clock),
@@ -157,7 +157,7 @@ import WireProtocol
         #expect(await kept.report().misbehaviour.isEmpty)
     }
 
-    @Test func aComputerThatIsPutOutForgetsTheHouseholdAndKeepsWhatItHas() async throws {
+    @Test func aComputerThatIsRevokedForgetsTheHouseholdAndKeepsWhatItHas() async throws {
         let computers = try await TwoComputers.joined()
         let phone = try await computers.first.pair(clock: Self.clock)
         try await computers.addNote("attic", on: computers.second)
@@ -173,7 +173,7 @@ import WireProtocol
             return await computers.second.household.session == nil
         }
         let status = try await computers.second.sync.status()
-        #expect(status.url == nil && status.problem?.contains("put this one out") == true)
+        #expect(status.url == nil && status.problem?.contains("removed this one") == true)
         await eventually("the log says so too") {
             try await computers.second.events(.hubDisconnected).map(\.sentence) == [status.problem]
         }

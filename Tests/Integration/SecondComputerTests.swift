@@ -13,7 +13,7 @@ import WireProtocol
         return try #require(object?[key] as? String)
     }
 
-    @Test func aSecondComputerJoinsIsSeenOnThePhoneAnswersItAndIsPutOut() async throws {
+    @Test func aSecondComputerJoinsIsSeenOnThePhoneAnswersItAndIsRevoked() async throws {
         let (first, second) = (try await CommandLineFixture(), try await CommandLineFixture())
         let hub = try await RunningHub(in: first.directory)
         let (passcode, phone) = ([CommandLineFixture.passcode], first.directory.path("phone"))
@@ -71,10 +71,10 @@ import WireProtocol
         let revoked = try await first.run("devices", "revoke", id, "--yes", passcodes: passcode)
         #expect(revoked.status == 0, "\(revoked.errors)")
         await eventually("it notices") {
-            try await second.run("hub", "status").output.contains("Another computer put this one out")
+            try await second.run("hub", "status").output.contains("Another computer removed this one")
         }
         #expect(try await second.run("note", "list").output.contains("Attic"))
-        #expect(try await second.run("log").output.contains("Another computer put this one out"))
+        #expect(try await second.run("log").output.contains("Another computer removed this one"))
         try await first.end()
         try await second.end()
     }

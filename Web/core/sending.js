@@ -158,7 +158,7 @@ async function resolveConflict(device, line, served) {
 }
 
 /**
- * The hub has a record that nobody takes, of a device that was put out or of none at all: what waits here replaces it.
+ * The hub has a record that nobody takes, of a device that was revoked or of none at all: what waits here replaces it.
  * @param {Device} device
  * @param {Waiting} line
  * @param {number} replaces the revision that the hub has

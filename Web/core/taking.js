@@ -110,7 +110,7 @@ async function takeOne(device, record, batch) {
 }
 
 /**
- * Null for one of a device that was put out since.
+ * Null for one of a device that was revoked since.
  * @param {Device} device
  * @param {HubRecord} record
  * @param {Row | undefined} row what is known of it

@@ -35,7 +35,7 @@ export const sharedVaultID = (household) => derivedID("applocker/1/shared-vault"
 export const keysID = (household, epoch) => derivedID("applocker/1/vault-keys", unhex(household), u32(epoch));
 
 /**
- * With each device that is put out, or leaves, the keys are others.
+ * With each device that is revoked, or leaves, the keys are others.
  * @param {import("../crypto/roster.js").Roster} roster
  */
 export const epochOf = (roster) => roster.revoked.size + 1;
@@ -124,8 +124,8 @@ export async function keysRecord({ household, roster, keys, ring, epoch, revisio
 }
 
 /**
- * Sees to it that the keys fit who belongs: nobody who was put out knows the newest, and everybody who belongs has them; and that
- * what waits to be sent is sealed under them. Whoever finds it otherwise mends it. Throws HubError, HubUnreachable, CompanionError.
+ * Sees to it that the keys fit who belongs: no revoked device knows the newest, and everybody who belongs has them; and that what
+ * waits to be sent is sealed under them. Whoever finds it otherwise mends it. Throws HubError, HubUnreachable, CompanionError.
  * @param {Device} device of a shared vault, open
  * @param {(record: HubRecord) => Promise<unknown>} take
  */
@@ -145,7 +145,7 @@ export async function settleKeys(device, take) {
         const boxes = sealed ? readBoxes(sealed) : new Map();
         const hasKeys = keys.ring.key(ringKind.vault, vault, epoch) !== undefined;
         if (row && roster.members.every(({ id }) => boxes.has(id))) {
-            if (!hasKeys) throw new CompanionError("noKey", "This device can't open the vault's newest keys; another member has to put it out and invite it again.");
+            if (!hasKeys) throw new CompanionError("noKey", "This device can't open the vault's newest keys; another member has to remove it and invite it again.");
             await resealWaiting(device, vault, epoch);
             // One does it: who made these keys.
             if (row.record.author === keys.device) await adopt(device, vault);

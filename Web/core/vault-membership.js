@@ -1,4 +1,4 @@
-// Who belongs to a shared vault: every member lets devices in, puts them out, and leaves. docs/formats.md, "Shared vaults".
+// Who belongs to a shared vault: every member admits and revokes devices, and leaves. docs/formats.md, "Shared vaults".
 import { randomBytes, randomID, textOf, utf8 } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { openJoin, proofHashOf, vaultLink } from "../crypto/invitation.js";
@@ -108,10 +108,10 @@ export class VaultMembership {
         await this.device.settle();
     }
 
-    // Putting out
+    // Revoking
 
     /**
-     * The device is put out, and the vault has other keys from now on. Throws HubError, HubUnreachable.
+     * Revokes the device; the vault has other keys from now on. Throws HubError, HubUnreachable.
      * @param {string} member
      */
     async remove(member) {
@@ -129,7 +129,7 @@ export class VaultMembership {
             if (this.count > 1) await this.#revoke(this.device.keys.device);
             else await this.device.hub.removeHousehold();
         } catch (error) {
-            // It was put out before.
+            // It was revoked before.
             if (!(error instanceof HubError) || error.code !== "unauthorized") throw error;
         }
     }
@@ -153,7 +153,7 @@ export class VaultMembership {
             if (!made) return;
             try {
                 await this.device.hub.append(roster.number + 1, made.entry, made.change);
-                // Who put itself out is told nothing more.
+                // A device that revoked itself is told nothing more.
                 if (made.change.revoke?.device !== this.device.keys.device) await this.device.followRoster();
                 return;
             } catch (error) {

@@ -16,7 +16,7 @@ import { longestVaultName, VaultMembership } from "./vault-membership.js";
  *   rootKey: string }} Entry
  */
 /**
- * An open vault. `id`: its household's. `isOut`: somebody put this device out.
+ * An open vault. `id`: its household's. `isOut`: another member revoked this device.
  * @typedef {{ id: string, name: string, companion: Companion, membership: VaultMembership, isOut: boolean }} Vault
  */
 

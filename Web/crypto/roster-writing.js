@@ -26,7 +26,7 @@ export const admitting = (roster, { role, signingKey, boxKey }, signer, seconds)
     entry(roster, signer, admitKind, concat([role === "computer" ? 1 : 2], signingKey, boxKey), seconds);
 
 /**
- * The entry after the last one, which puts a device out.
+ * The entry after the last one, which revokes a device.
  * @param {Roster} roster
  * @param {string} device
  * @param {Signer} signer

@@ -1,4 +1,4 @@
-// The devices of the household: their names, when they were seen, and putting one out.
+// The devices of the household: their names, when they were seen, and removing one.
 import { element, keyed } from "../views/element.js";
 import { live } from "../views/live.js";
 import { badge, banner, button, field, row, section, tile } from "../views/parts.js";

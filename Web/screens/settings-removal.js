@@ -6,7 +6,7 @@ import { computerToAsk } from "./settings-devices.js";
 
 /** @typedef {import("../views/shell.js").Context} Context */
 
-/** A computer is given so long to put this device out, in milliseconds. */
+/** A computer is given so long to revoke this device, in milliseconds. */
 const patience = 10_000;
 
 /** @type {import("./settings.js").SettingsPage} */
@@ -44,7 +44,7 @@ async function leave(context) {
     if (!isSure) return;
     tell("Removing…", { milliseconds: patience });
     try {
-        await putOut(context);
+        await requestRevocation(context);
         await companion.remove();
     } catch (error) {
         // What was kept here is gone already; only the hub did not hear of it.
@@ -54,11 +54,11 @@ async function leave(context) {
 }
 
 /**
- * Asks a computer to put this device out, so that the keys are replaced. Its answer can't be read any more: the hub's refusal is
+ * Asks a computer to revoke this device, so that the keys are replaced. Its answer can't be read any more: the hub's refusal is
  * the answer. Whatever comes of it, this device leaves.
  * @param {Context} context
  */
-async function putOut(context) {
+async function requestRevocation(context) {
     const { companion } = context;
     const computer = computerToAsk(context, await companion.household.devices());
     if (!computer?.atHub?.isConnected) return;

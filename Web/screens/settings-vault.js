@@ -33,11 +33,11 @@ export async function vaultPage(context, id) {
         if (signal.aborted) return;
         name.textContent = vault.name;
         out.hidden = !vault.isOut;
-        out.replaceChildren(banner("warning", "warning", "Somebody put this device out of the vault. What came before is still here until you remove it."));
+        out.replaceChildren(banner("warning", "warning", "Another member removed this device from the vault. What came before is still here until you remove it."));
         keyed(list, vault.isOut ? [] : members, (member) => member.id, (member) => element("li", {}, row({
             start: tile("phone", member.isConnected ? "good" : ""), title: member.name, note: seen(member),
             end: member.isThis ? badge("This one") : null, onclick: member.isThis ? undefined : () => remove(context, vault, member),
-            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Put it out`,
+            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
         })));
         list.hidden = vault.isOut;
         actions.replaceChildren(...buttons(context, vault, members.length === 1));
@@ -82,11 +82,11 @@ async function rename(context, vault) {
 /** @param {Context} context @param {Vault} vault @param {VaultMember} member */
 async function remove(context, vault, member) {
     const isSure = await context.confirmWithGate({
-        title: `Put ${member.name} out?`, action: "Put it out",
+        title: `Remove ${member.name}?`, action: "Remove",
         text: "It can’t read what is written from now on: the vault’s keys are replaced. What it has already stays on it, sealed behind its PIN. To come back it has to be invited again.",
     });
     if (!isSure) return;
-    await vault.membership.remove(member.id).then(() => context.tell("It was put out"), (error) => context.tell(sentenceOf(error)));
+    await vault.membership.remove(member.id).then(() => context.tell("Removed"), (error) => context.tell(sentenceOf(error)));
 }
 
 /** @param {Context} context @param {Vault} vault @param {boolean} isAlone */

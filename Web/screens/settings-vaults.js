@@ -46,7 +46,7 @@ export async function vaultsPage(context) {
             element("div", { class: "settings-form" },
                 button("New shared vault", () => create(context), { wide: true, kind: link ? "" : "primary", icon: "plus" }),
                 button("Join by an invitation", () => paste(context), { wide: true, icon: "key" })),
-            section(null, [], { foot: "Everybody in a vault reads and changes all of it, lets devices in and puts them out. The hub sees that there is one more household, and which devices connect; not its name, and nothing in it. Both of you need to be at the same hub." }),
+            section(null, [], { foot: "Everybody in a vault reads and changes all of it, invites devices and removes them. The hub sees that there is one more household, and which devices connect; not its name, and nothing in it. Both of you need to be at the same hub." }),
         ],
     };
 }

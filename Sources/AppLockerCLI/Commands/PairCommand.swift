@@ -168,7 +168,7 @@ struct DevicesCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a device out, as when it is lost: every key that it knew is replaced.",
+            abstract: "Revoke a device, as when it is lost: every key that it knew is replaced.",
             discussion: """
                 It reads nothing that is written afterwards, and its token, push and PIN share end. What it had read it \
                 may still have.
