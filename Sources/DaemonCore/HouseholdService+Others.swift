@@ -5,12 +5,12 @@ import WireProtocol
 
 // What other computers of the household decide, and what this one does about it.
 extension HouseholdService {
-    /// Answers entries of the list of devices that other computers signed: whoever they put out, or who left by itself, knew
-    /// keys of this computer too, so it makes new ones; whom they let in, it gives its keys. To be called once everything that the
-    /// hub had when the list was followed is read: what those who go wrote before is sealed anew then.
+    /// Answers roster entries that other computers signed. A device that they revoked, or that left by itself, knew keys of this
+    /// computer too, so it makes new ones; a device that they admitted receives its keys. Call it after everything is read that
+    /// the hub had when the roster was followed: it seals anew what the devices that go wrote before.
     ///
-    /// Two computers may put devices out at the same moment, each giving its new keys to whom the other one puts out. Both
-    /// then come by here, and make keys once more that neither of the two gets.
+    /// Two computers may revoke devices at the same moment, and each give its new keys to the device that the other one
+    /// revokes. Both then run this and make newer keys, which neither of the two devices gets.
     ///
     /// - Parameter number: of the roster's newest entry then.
     func answerOthers(upTo number: UInt64) async throws {
@@ -18,7 +18,7 @@ extension HouseholdService {
         try await memberships.perform { try await answer(upTo: number, vaultRing: await vault.openKeys()?.ring) }
     }
 
-    /// The same, of whoever changes the memberships already.
+    /// The same, for a caller that already runs in `memberships.perform`.
     func answer(upTo number: UInt64, vaultRing: KeyRing?) async throws {
         guard let session else { return }
         let (own, answered) = (session.secrets.device, answered)

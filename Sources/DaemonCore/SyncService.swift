@@ -206,7 +206,7 @@ actor SyncService {
             cursor = max(cursor, sequence)
         case .roster:
             let number = try await household.followRoster().head.number
-            // Before whoever the list revokes is not believed any more.
+            // First: from the answer on, records of devices that the roster revokes are refused.
             try await readPages(hub)
             try await household.answerOthers(upTo: number)
             // What was refused by an older list of devices may be taken now.

@@ -43,7 +43,8 @@ struct LinkedPath {
         target = Self.path(resolved)
     }
 
-    /// Whoever turns a link must not have the gate guard a program of somebody else's: a shell that everybody needs.
+    /// Whether root or the owner of the file owns each link. Otherwise a user could point a link at another user's program, such
+    /// as a shell that everybody needs, and the gate would guard it.
     func mayLead(toFileOf owner: UInt32) -> Bool { owners.allSatisfy { $0 == 0 || $0 == owner } }
 
     private static func path(_ names: [PathBytes]) -> PathBytes {
