@@ -24,6 +24,11 @@ import WireProtocol
             try await companion.sync()
             return await companion.apps().values.first?.map(\.id).sorted() == ["calculator", "firefox"]
         }
+        await eventually("status and names arrive") {
+            try await companion.sync()
+            let report = await companion.report()
+            return !report.computers.isEmpty && report.devices.count == 2
+        }
         let report = await companion.report()
         #expect(report.computers.first?.status.status.version == "test")
         #expect(report.devices.values.sorted() == ["Anna's phone", "den-computer"])
@@ -58,6 +63,10 @@ import WireProtocol
             NoteRequest(title: "Testament", body: "the safe is behind the boiler"), peer: alice)
         connected.world.gate.launch(connected.world.launch(1))
         try await connected.settled()
+        await eventually("news, status and list are there, too") {
+            let collections = Set(connected.hub.records.map(\.collection))
+            return collections.isSuperset(of: ["status", "apps", "events"]) && connected.hub.records.count >= 6
+        }
         try await companion.sync()
         #expect(try await companion.notes().map(\.body) == ["the safe is behind the boiler"])
         let carried = try connected.hub.records.map { try JSONEncoder().encode($0) + ($0.sealed ?? Data()) }
@@ -101,6 +110,7 @@ import WireProtocol
             throw HubUnreachable(.offline, "The network is down.")
         }
         connected.hub.setDown(true)
+        await eventually { await !connected.sync.isConnected }
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here"), peer: alice)
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here, twice"), peer: alice)
         await vault.lock(user: nil, "test")
@@ -157,7 +167,11 @@ import WireProtocol
             connected.world.time.advance(by: .seconds(60))
             return try await connected.sync.status().waiting == 0
         }
-        try await companion.sync()
+        // News are queued behind the log: the last ones may come after the queue was empty once.
+        await eventually("everything arrives") {
+            try await companion.sync()
+            return await companion.events().count { $0.sentence.hasPrefix("event ") } >= count
+        }
         let sentences = await companion.events().map(\.sentence).filter { $0.hasPrefix("event ") }
         #expect(sentences == (1...count).map { "event \($0)" })
         #expect(await companion.report().computers.first?.missingEvents == 0)

@@ -376,7 +376,7 @@ import WireProtocol
         let clock = ContinuousClock()
         let start = clock.now
         _ = try await world.ask(world.launch(10_001), &prompter)
-        #expect(clock.now - start < .seconds(5))
+        #expect(clock.now - start < .seconds(60))
         var (written, lost) = (0, 0)
         let isComplete = await eventually(every: .milliseconds(200)) {
             if world.time.waits.contains(RepeatedEvents.window) { world.time.advance(by: RepeatedEvents.window) }

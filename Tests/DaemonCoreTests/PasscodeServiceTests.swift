@@ -8,6 +8,13 @@ import WireProtocol
 
 @testable import DaemonCore
 
+/// What several attempts at once were refused with, in the order of the answers.
+private actor Answers {
+    private(set) var codes: [ControlError.Code?] = []
+
+    func add(_ code: ControlError.Code?) { codes.append(code) }
+}
+
 @Suite struct PasscodeServiceTests {
     private let right = SecretBytes(utf8: "right")
     private let wrong = SecretBytes(utf8: "wrong")
@@ -118,12 +125,18 @@ import WireProtocol
 
     @Test func aFloodOfAttemptsBuysNoMoreThanTheLadderGives() async throws {
         let world = try await World()
-        let codes = await withTaskGroup(of: ControlError.Code?.self) { group in
-            for _ in 0..<40 {
-                group.addTask { await refusal { try await world.passcodes.verify(self.wrong, user: alice.user) } }
+        // Held until one is turned away: however slowly they come, they come at once.
+        await world.documents.hold()
+        let answers = Answers()
+        let attempts = (0..<40).map { _ in
+            Task { [wrong] in
+                await answers.add(await refusal { try await world.passcodes.verify(wrong, user: alice.user) })
             }
-            return await group.reduce(into: []) { $0.append($1) }
         }
+        await eventually("one is turned away") { await !answers.codes.isEmpty }
+        await world.documents.release()
+        for attempt in attempts { await attempt.value }
+        let codes = await answers.codes
         #expect(codes.count { $0 == .wrongPasscode } == 4, "the fifth is answered with the lockout it starts")
         #expect(codes.allSatisfy { [.wrongPasscode, .lockedOut, .busy].contains($0) })
         #expect(codes.contains(.busy))

@@ -13,10 +13,12 @@ import WireProtocol
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
     private let minutes = GrantRequest(.duration, seconds: 300)
 
-    private func request(_ companion: Companion) async throws -> LaunchRequest {
+    /// - Parameter earlier: one that is settled, which the phone may not have heard of yet.
+    private func request(_ companion: Companion, after earlier: LaunchRequest? = nil) async throws -> LaunchRequest {
         await eventually("the request arrives") {
             try await companion.sync()
-            return await companion.requests().count == 1
+            let requests = await companion.requests()
+            return requests.count == 1 && requests.first?.prompt != earlier?.prompt
         }
         return try #require(await companion.requests().first)
     }
@@ -33,7 +35,7 @@ import WireProtocol
         #expect(try await companion.command(.deny(prompt: first.prompt), to: computer).state == .done)
         #expect(world.gate.answer(to: 2) == false)
         #expect(world.gate.launch(world.launch(3)).verdict == .ask)
-        let second = try await request(companion)
+        let second = try await request(companion, after: first)
         let reply = try await companion.command(.approve(prompt: second.prompt, grant: minutes), to: computer)
         #expect(reply.state == .done && reply.sentence == "Firefox was let in.")
         #expect(world.gate.answer(to: 3) == true)
@@ -45,6 +47,7 @@ import WireProtocol
         let companion = try await connected.pair(clock: Self.clock)
         #expect(world.gate.launch(world.launch(1)).verdict == .ask)
         _ = try await request(companion)
+        await eventually("it waits for its end") { world.time.waits.contains(.seconds(30)) }
         world.time.advance(by: .seconds(29))
         #expect(world.gate.answer(to: 1) == nil)
         world.time.advance(by: .seconds(1))

@@ -146,7 +146,9 @@ import WireProtocol
             try await unlock(world, firefox, by: alice)
             world.signals.send(signal)
             #expect(await prompter.settled() == .denied)
-            await eventually { await world.state(of: app("notes")) == .locked }
+            // Apps, vault and sessions are locked beside one another: the log has it when all of them are.
+            await eventually("it is in the log") { try await world.relocked == 1 }
+            #expect(await world.state(of: app("notes")) == .locked)
             #expect(await world.state(of: firefox) == .locked)
             #expect(await world.state(of: calculator) == .unlocked)
             #expect(world.gate.answer(to: 2) == nil)

@@ -58,8 +58,8 @@ import WireProtocol
         let long = try await companion.command(
             .renameDevice(device: id, name: String(repeating: "a", count: 65)), to: computer)
         #expect(long.state == .refused && long.reason == "bad_request")
-        connected.world.time.advance(by: StatusPublisher.shortest)
         await eventually("the new list and name arrive") {
+            connected.world.time.wakeNext(within: StatusPublisher.shortest)
             try await companion.sync()
             let list = await companion.lists()[computer]
             let name = await companion.report().devices[id]

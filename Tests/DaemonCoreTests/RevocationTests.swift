@@ -63,7 +63,10 @@ import WireProtocol
         #expect(try await kept.notes().map(\.body).sorted() == ["after", "before"])
         #expect(await kept.report().misbehaviour.isEmpty)
         #expect(await kept.report().devices.values.sorted() == ["Kept", "den-computer"])
-        #expect(await kept.events().contains { $0.kind == .blocked })
+        await eventually("the launch is told") {
+            try await kept.sync()
+            return await kept.events().contains { $0.kind == .blocked }
+        }
         #expect(try await kept.command(.lockAll, to: try await kept.computer(nil)).state == .done)
     }
 
