@@ -113,6 +113,7 @@ struct BlobTests {
             let bytes = Data.random(5_000)
             let id = try await begin(hub, computer, bytes)
             _ = try await piece(hub, computer, id, bytes.prefix(2_000), at: 0)
+            await eventually("it is tidied at the start") { hub.time.sleeps.contains(Housekeeping.pause) }
             hub.time.advance(by: .seconds(100_000))
             await eventually("it is swept away") {
                 try await hub.ask(.blobState, [id.description], token: computer.token).status == 404

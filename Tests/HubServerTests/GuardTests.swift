@@ -63,7 +63,7 @@ struct GuardTests {
             let (early, sent) = try await onThread {
                 let client = try RawClient(port: port)
                 client.send(head + "Content-Length: 104857600\r\n\r\n")
-                let answer = client.read(timeout: 5) { !$0.isEmpty }
+                let answer = client.read(timeout: 60) { !$0.isEmpty }
                 let piece = [UInt8](repeating: 7, count: 1 << 20)
                 var sent = 0
                 while sent < 100, client.send(piece) { sent += 1 }
@@ -132,14 +132,15 @@ struct GuardTests {
                 let dripping = try RawClient(port: port)
                 dripping.send("PUT /v1/push HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n")
                 var isCut = false
-                for _ in 0..<200 where !isCut {
+                for _ in 0..<1_200 where !isCut {
                     isCut = !dripping.send("x")
                     usleep(50_000)
                 }
-                return (half.isClosed(within: 3), isCut)
+                return (half.isClosed(within: 60), isCut)
             }
             #expect(answers.0 && answers.1)
-            #expect(try await hub.ask(.health).status == 200)
+            // By these limits a request that takes a busy machine too long is cut off as well.
+            await eventually("the hub goes on") { try await hub.ask(.health).status == 200 }
         }
     }
 
@@ -153,7 +154,7 @@ struct GuardTests {
                     let half = try RawClient(port: port)
                     half.send("GET /v1/hub HTTP/1.1\r\nHost: h\r\n\r\n")
                     shutdown(half.descriptor, Int32(SHUT_WR))
-                    return (silent.isClosed(within: 3), half.readAll())
+                    return (silent.isClosed(within: 60), half.readAll())
                 }
                 #expect(silent)
                 #expect(half.hasPrefix("HTTP/1.1 200"))
@@ -168,7 +169,7 @@ struct GuardTests {
                 let clients = try (0..<8).map { _ in try RawClient(port: port) }
                 for client in clients {
                     client.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
-                    _ = client.read(timeout: 5) { !$0.isEmpty }
+                    _ = client.read(timeout: 60) { !$0.isEmpty }
                 }
                 let refused = try RawClient(port: port).readAll()
                 withExtendedLifetime(clients) {}
@@ -193,7 +194,7 @@ struct GuardTests {
                 client.send(
                     "PUT /v1/push HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
                 )
-                let first = client.read(timeout: 5) { $0.count >= 21 }
+                let first = client.read(timeout: 60) { $0.count >= 21 }
                 client.send("{}")
                 return String(decoding: first, as: UTF8.self) + client.readAll()
             }

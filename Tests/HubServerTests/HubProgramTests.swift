@@ -16,7 +16,7 @@ struct HubProgramTests {
     }
 
     private func port(_ child: ChildProcess) async -> Int? {
-        await eventually("it listens") { child.output.contains("listening on 127.0.0.1:") }
+        await eventually("it listens") { child.output.contains(/listening on 127\.0\.0\.1:[0-9]+\n/) }
         return child.output.split(separator: "\n").first { $0.hasPrefix("listening on") }
             .flatMap { $0.split(separator: ":").last }.flatMap { Int($0) }
     }

@@ -99,7 +99,7 @@ final class HubUnderTest: Sendable {
             throw HubDidNotStart()
         }
         var clientConfiguration = client
-        clientConfiguration.timeout.connect = .seconds(5)
+        clientConfiguration.timeout.connect = .seconds(60)
         clientConfiguration.redirectConfiguration = .disallow
         return HubUnderTest(
             port: found, directory: directory, store: store, server: server, time: time, log: log,
@@ -295,8 +295,9 @@ final class TestTime: HubTime {
     var sleeps: [Duration] { asked.withLock { $0 } }
 
     func sleep(for duration: Duration) async throws {
-        asked.withLock { $0.append(duration) }
+        // Before anybody can see it and set the clock forward.
         let end = elapsed() + duration
+        asked.withLock { $0.append(duration) }
         while elapsed() < end { try await Task.sleep(for: min(.milliseconds(20), end - elapsed())) }
     }
 }

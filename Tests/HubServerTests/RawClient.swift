@@ -43,7 +43,7 @@ final class RawClient {
     }
 
     /// Everything until the other end closes, or nothing comes for so long.
-    func readAll(timeout: Double = 5) -> String {
+    func readAll(timeout: Double = 60) -> String {
         String(decoding: read(timeout: timeout) { _ in false }, as: UTF8.self)
     }
 

@@ -121,7 +121,8 @@ struct StreamTests {
     /// One that reads nothing is cut off and resumes; the others get everything meanwhile, and the hub does not grow.
     @Test func aSlowReaderIsCutOffAndResumes() async throws {
         try await HubUnderTest.configured { configuration, _ in
-            configuration.limits.heartbeat = .milliseconds(200)
+            // Twice so long without a byte taken is too slow: on a busy machine that must not be who reads.
+            configuration.limits.heartbeat = .seconds(2)
             configuration.limits.householdBytes = .none
             configuration.limits.addressBytes = .none
         }.run { hub in
@@ -154,13 +155,16 @@ struct StreamTests {
     }
 
     @Test func streamsEndWithTheHubAndHealthSaysSo() async throws {
-        let hub = try await HubUnderTest.start()
+        // Streams that did not end would be waited for until then.
+        let hub = try await HubUnderTest.start { configuration, _ in
+            configuration.limits.shutdownTimeout = .seconds(120)
+        }
         let computer = try await hub.found()
         let streams = try await [EventStream(hub, computer), EventStream(hub, computer)]
         for stream in streams { try await stream.wait(for: "live") }
         let start = ContinuousClock.now
         try await hub.stopOnly()
-        #expect(ContinuousClock.now - start < .seconds(3))
+        #expect(ContinuousClock.now - start < .seconds(60))
         for stream in streams { try await stream.waitForEnd() }
         try await hub.client.shutdown()
         // The store is closed and can be opened again by the next hub.

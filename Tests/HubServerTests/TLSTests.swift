@@ -55,6 +55,7 @@ struct TLSTests {
 
             try await makeCertificate("second", in: files)
             // Looked at once a minute.
+            await eventually("the minute has begun") { hub.time.sleeps.contains(.seconds(60)) }
             hub.time.advance(by: .seconds(61))
             await eventually("the second certificate") { try await shown(hub).contains("second") }
             try await hub.put(computer.record(), by: computer)
