@@ -126,7 +126,7 @@ final class TestTerminal: Sendable {
     }
 
     @discardableResult
-    func shows(_ words: String, timeout: Duration = .seconds(20), times: Int = 1) async -> Bool {
+    func shows(_ words: String, timeout: Duration = .seconds(60), times: Int = 1) async -> Bool {
         await eventually(timeout: timeout, "the terminal shows \(words)") {
             text.components(separatedBy: words).count - 1 >= times
         }

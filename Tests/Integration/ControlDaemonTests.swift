@@ -17,7 +17,7 @@ struct ControlDaemonTests {
         let start = clock.now
         daemon.process.kill(signal)
         #expect(try await daemon.process.wait() == .code(0))
-        #expect(clock.now - start < .seconds(5), "long before the prompter's connection would be given up")
+        #expect(clock.now - start < .seconds(28), "before the prompter's connection would be given up")
         #expect((try? await events.next()) == nil, "the stream ends with the daemon")
         #expect(daemon.process.errorOutput.isEmpty)
     }

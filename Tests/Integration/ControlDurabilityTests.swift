@@ -47,10 +47,13 @@ struct ControlDurabilityTests {
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<2 {
                         group.addTask {
-                            // Each is one change of the list and one line of the log, until the daemon is gone.
-                            while let _: AppsChanged = try? await daemon.client.call(
-                                .lock, body: LockRequest(apps: [app]))
-                            {
+                            // Each is one change of the list and one line of the log, until the daemon is gone; not
+                            // more than fit with all rounds into the 1,000 lines that are read below.
+                            for _ in 0..<14 {
+                                guard
+                                    let _: AppsChanged = try? await daemon.client.call(
+                                        .lock, body: LockRequest(apps: [app]))
+                                else { return }
                                 acknowledged.add("")
                             }
                         }
@@ -110,17 +113,23 @@ struct ControlDurabilityTests {
             try await daemon.setUp()
             try await daemon.killNow()
         }
-        var failures = 0
-        for _ in 0..<3 {
+        var (failures, kills) = (0, 0)
+        for _ in 0..<20 where kills < 3 {
             let daemon = try await ControlDaemon(state: state, hasRealCost: true)
             #expect(try await daemon.status().lockout.failures == failures)
-            let attempt = Task { try await daemon.session() }
+            let answered = Tally()
+            let attempt = Task { answered.add(try await daemon.session()) }
             // Counted, and not compared yet: the comparison takes about a second.
-            await eventually(every: .milliseconds(1)) { try await daemon.status().lockout.failures == failures + 1 }
+            await eventually(every: .milliseconds(1), "it is counted") {
+                let status = try await daemon.status()
+                return answered.count > 0 || status.lockout.failures == failures + 1
+            }
             try await daemon.killNow()
-            await #expect(throws: (any Error).self) { _ = try await attempt.value }
-            failures += 1
+            _ = await attempt.result
+            // On a busy machine the kill may come too late: the passcode was right, and nothing is counted any more.
+            (failures, kills) = answered.count > 0 ? (0, kills) : (failures + 1, kills + 1)
         }
+        #expect(kills == 3, "it was killed during the comparison")
         let daemon = try await ControlDaemon(state: state, hasRealCost: true)
         #expect(try await daemon.status().lockout.failures == failures)
         _ = try await daemon.session()

@@ -71,7 +71,9 @@ import WireProtocol
         let second = try ChildProcess(diary)
         await eventually("the second request arrives") {
             try await companion.sync()
-            return await companion.requests().count == 1
+            // The phone may not have heard yet that the first one is settled.
+            let requests = await companion.requests()
+            return requests.count == 1 && requests.first?.prompt != prompt
         }
         #expect(second.isRunning && second.exit == nil)
         let other = try #require(await companion.requests().first?.prompt)
@@ -129,15 +131,17 @@ import WireProtocol
         await eventually {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
-        await eventually("the hub's address is told: \(up.errorOutput)") {
+        let isTold = await eventually("the hub's address is told") {
             up.errorOutput.contains("A hub runs on 127.0.0.1:")
         }
+        try #require(isTold, "\(up.errorOutput)")
         #expect(try await client.call(.hubStatus, reply: HubStatus.self).url == nil)
         let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
-        await eventually("connected: \(up.errorOutput)") {
+        let isConnected = await eventually("it is connected") {
             let status = try await client.call(.hubStatus, reply: HubStatus.self)
             return status.connected && status.records >= 3
         }
+        #expect(isConnected, "\(up.errorOutput)")
         #expect(FileManager.default.fileExists(atPath: state + "/hub/hub.sqlite"))
         up.kill(SIGINT)
         #expect(try await up.wait() == .code(0))

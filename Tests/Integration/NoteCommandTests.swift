@@ -271,12 +271,21 @@ struct NoteCommandTests {
         func pasted() async throws -> String {
             try await ChildProcess.run("xclip", ["-selection", "clipboard", "-out"], environment: environment).output
         }
-        let copied = try await ChildProcess.run(
-            BuiltProducts.path("applocker"), ["note", "show", "Safe", "--copy", "--line", "2"],
-            environment: environment)
-        #expect(copied.exit == .code(0), "\(copied.errorOutput)")
-        #expect(!copied.output.contains("12-34-56") && copied.output.contains("5 s"), "\(copied.output)")
-        #expect(try await pasted() == "12-34-56")
+        var wasPasted = false
+        for _ in 1...10 where !wasPasted {
+            let begun = ContinuousClock.now
+            let copied = try await ChildProcess.run(
+                BuiltProducts.path("applocker"), ["note", "show", "Safe", "--copy", "--line", "2"],
+                environment: environment)
+            #expect(copied.exit == .code(0), "\(copied.errorOutput)")
+            #expect(!copied.output.contains("12-34-56") && copied.output.contains("5 s"), "\(copied.output)")
+            let text = try await pasted()
+            // On a busy machine the five seconds may be over: then once more.
+            guard text == "12-34-56" || ContinuousClock.now - begun < .seconds(5) else { continue }
+            #expect(text == "12-34-56")
+            wasPasted = true
+        }
+        #expect(wasPasted, "each time took longer than the five seconds")
         await eventually("the clipboard is empty again") { try await pasted().isEmpty }
         try await applocker.end()
         _ = server.process.isRunning

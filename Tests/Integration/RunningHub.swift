@@ -36,10 +36,10 @@ final class RunningHub: Sendable {
 
     private static func port(of process: ChildProcess) async throws -> Int {
         let words = "listening on 127.0.0.1:"
-        let isUp = await eventually("the hub listens: \(process.errorOutput)") {
-            process.output.contains(words)
+        let isUp = await eventually("the hub listens") {
+            process.output.contains(/listening on 127\.0\.0\.1:[0-9]+\n/)
         }
-        try #require(isUp)
+        try #require(isUp, "\(process.errorOutput)")
         let line = process.output.split(separator: "\n").first { $0.hasPrefix(words) }
         return try #require(line.flatMap { Int($0.dropFirst(words.count)) })
     }

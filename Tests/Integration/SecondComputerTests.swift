@@ -74,7 +74,9 @@ import WireProtocol
             try await second.run("hub", "status").output.contains("Another computer removed this one")
         }
         #expect(try await second.run("note", "list").output.contains("Attic"))
-        #expect(try await second.run("log").output.contains("Another computer removed this one"))
+        await eventually("the log says so, too") {
+            try await second.run("log").output.contains("Another computer removed this one")
+        }
         try await first.end()
         try await second.end()
     }
