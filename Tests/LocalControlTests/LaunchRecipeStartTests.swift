@@ -44,7 +44,7 @@ struct LaunchRecipeStartTests {
     @Test("It runs in a session of its own")
     func ownSession() async throws {
         let directory = try TemporaryDirectory()
-        let recipe = recipe("/bin/sleep", ["sleep", "5"], directory: directory.path)
+        let recipe = recipe("/bin/sleep", ["sleep", "60"], directory: directory.path)
         let process = try await recipe.startAndConfirm()
         #expect(getsid(process) == process)
         kill(process, SIGKILL)

@@ -7,6 +7,13 @@ import WireProtocol
 
 /// The stream of a prompter: it is its presence, so its end has to be noticed at once.
 struct PromptStreamTests {
+    /// It is neither by a failed heartbeat nor by silence that a prompter's going is noticed.
+    private static var silent: ControlServer.Limits {
+        var limits = ControlServer.Limits()
+        (limits.heartbeat, limits.idleTimeout) = (.seconds(3_600), .seconds(3_600))
+        return limits
+    }
+
     private static let request = "GET /v1/prompts HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test func theFirstEventIsReadyAndTheNextOnesFollow() async throws {
@@ -38,16 +45,13 @@ struct PromptStreamTests {
     }
 
     @Test func aPrompterThatHangsUpIsMissedAtOnce() async throws {
-        try await withServer { path, service in
+        try await withServer(Self.silent) { path, service in
             for round in 1...5 {
                 var connection: RawConnection? = try RawConnection(path)
                 connection?.send(Self.request)
                 _ = try await blocking { [connection] in connection?.read(until: "ready") }
-                let hungUp = ContinuousClock.now
                 connection = nil
-                await eventually { await service.left.count == round }
-                let left = try #require(await service.left.values.max())
-                #expect(left - hungUp < .seconds(5), "long before the next heartbeat")
+                await eventually("number \(round) is missed") { await service.left.count == round }
             }
         }
     }
@@ -64,15 +68,12 @@ struct PromptStreamTests {
     }
 
     @Test(.requires(.program("curl"))) func aPrompterProcessThatIsKilledIsMissedAtOnce() async throws {
-        try await withServer { path, service in
+        try await withServer(Self.silent) { path, service in
             let curl = try ChildProcess("curl", ["-sSN", "--unix-socket", path, "http://applocker/v1/prompts"])
             await eventually { curl.output.contains("ready") }
             curl.kill(SIGKILL)
             _ = try await curl.wait()
-            let died = try #require(curl.exitInstant)
-            await eventually { await service.left.count == 1 }
-            let left = try #require(await service.left.values.first)
-            #expect(left - died < .seconds(5), "long before the next heartbeat")
+            await eventually("it is missed") { await service.left.count == 1 }
         }
     }
 

@@ -20,7 +20,7 @@ final class RawConnection: @unchecked Sendable {
         }
         // An initializer that throws with everything set still runs deinit, which closes.
         guard result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -47,7 +47,7 @@ final class RawConnection: @unchecked Sendable {
 
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Everything until the server closes; nil where it does not within 20 seconds.
+    /// Everything until the server closes; nil where it does not within 60 seconds.
     func readToEnd() -> String? {
         var bytes: [UInt8] = []
         while true {
@@ -68,7 +68,7 @@ final class RawConnection: @unchecked Sendable {
         }
     }
 
-    /// Empty at the end, nil after 20 seconds of silence.
+    /// Empty at the end, nil after 60 seconds of silence.
     private func readSome() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)

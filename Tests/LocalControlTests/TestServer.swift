@@ -13,7 +13,7 @@ import WireProtocol
 actor RecordingService: ControlService {
     private(set) var requests: [ControlRequest] = []
     private(set) var joined: [UInt64: ControlPeer] = [:]
-    private(set) var left: [UInt64: ContinuousClock.Instant] = [:]
+    private(set) var left: Set<UInt64> = []
     private var prompters: [UInt64: AsyncStream<PromptEvent>.Continuation] = [:]
     /// Thrown instead of an answer.
     private var refusal: (any Error)?
@@ -48,7 +48,7 @@ actor RecordingService: ControlService {
     }
 
     func prompterLeft(connection: UInt64) async {
-        left[connection] = .now
+        left.insert(connection)
         prompters.removeValue(forKey: connection)?.finish()
     }
 
