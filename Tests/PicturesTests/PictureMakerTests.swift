@@ -100,7 +100,7 @@ import Testing
         let noise = (0..<320 * 320 * 3).map { _ in UInt8.random(in: 0...255, using: &numbers) }
         // A bitmap with an alphabet of its own is the largest JPEG there is.
         let process = PictureProcess(
-            executable: PictureMaker.debianExecutable, limit: .seconds(20), maximumOutput: 1 << 24)
+            executable: PictureMaker.debianExecutable, limit: .seconds(60), maximumOutput: 1 << 24)
         let bytes = try process.run(
             [
                 "-loglevel", "quiet", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "320x320", "-i", "pipe:0", "-c:v",
@@ -147,7 +147,7 @@ import Testing
     @Test func whatTakesTooLongIsKilled() throws {
         let directory = try TemporaryDirectory()
         let stuck = directory.path("stuck")
-        try directory.write("#!/bin/sh\nsleep 60 & sleep 60\n", to: "stuck", permissions: 0o755)
+        try directory.write("#!/bin/sh\nsleep 600 & sleep 600\n", to: "stuck", permissions: 0o755)
         #expect(chmod(directory.path, 0o755) == 0)
         let maker = PictureMaker(executable: stuck, limit: .milliseconds(300))
         let begun = ContinuousClock.now
@@ -155,6 +155,6 @@ import Testing
             _ = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: limits)
         }
         #expect(error?.code == .tookTooLong)
-        #expect(ContinuousClock.now - begun < .seconds(10))
+        #expect(ContinuousClock.now - begun < .seconds(60))
     }
 }
