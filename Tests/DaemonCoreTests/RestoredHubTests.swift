@@ -11,19 +11,6 @@ import WireProtocol
 /// Three devices of one vault and a hub whose store is put back to earlier backups: they come to the same notes, the newest that any
 /// of them has, and nothing of it is lost or comes back.
 @Suite struct RestoredHubTests {
-    /// SplitMix64: the same steps for the same seed.
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     /// What has to be there: of every text that was written, whether another one or a removal followed it.
     private struct Model {
         private(set) var texts: Set<String> = []
@@ -108,7 +95,7 @@ import WireProtocol
 
     @Test(arguments: RestoredHubTests.seeds) func threeDevicesComeToTheNewest(_ seed: UInt64) async throws {
         let devices = try await Devices()
-        var (random, model, backups) = (Random(state: seed), Model(), [devices.hub.backup()])
+        var (random, model, backups) = (RepeatableRandom(seed: seed), Model(), [devices.hub.backup()])
         var count = 0
         for restore in 1...5 {
             for _ in 0..<12 {

@@ -1,5 +1,6 @@
 import Foundation
 import HubStore
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -139,7 +140,7 @@ extension Conformance {
         @Test(arguments: StoreKind.allCases)
         func noEntryGetsMoreThanTenWrongTriesBetweenTwoOfItsOwnSuccesses(_ kind: StoreKind) async throws {
             for seed in 1...(kind == .sqlite ? 12 : 6) {
-                var random = SeededGenerator(seed: UInt64(seed))
+                var random = RepeatableRandom(seed: UInt64(seed))
                 let pin = try await SharedPIN(kind)
                 var wrong = [0, 0, 0, 0]
                 var (failures, time, wasRight) = (0, now, false)

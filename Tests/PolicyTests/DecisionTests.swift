@@ -1,4 +1,5 @@
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct DecisionTests {
@@ -146,7 +147,7 @@ import Testing
     }
 
     @Test func whatIsGuardedIsExactlyWhatWouldNotBeAllowedWithoutAGrantForOneLaunch() throws {
-        var random = RepeatableRandom(state: 3)
+        var random = RepeatableRandom(seed: 3)
         for _ in 0..<2000 {
             var policy = policy(Bool.random(using: &random) ? .random(using: &random) : nil)
             if Bool.random(using: &random) {

@@ -1,5 +1,6 @@
 import Foundation
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct LockoutLadderTests {
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func noOrderOfFailuresRebootsAndClocksEverShortensALockoutBelowItsStep() {
-        var random = RepeatableRandom(state: 11)
+        var random = RepeatableRandom(seed: 11)
         for _ in 0..<300 {
             var ladder = LockoutLadder()
             var (now, bootNumber) = (0.0, 0)

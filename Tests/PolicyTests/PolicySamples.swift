@@ -1,4 +1,5 @@
 import Policy
+import TestSupport
 
 let boot = BootID(rawValue: "boot-1")
 let nextBoot = BootID(rawValue: "boot-2")
@@ -24,19 +25,6 @@ func civil(_ weekday: Weekday, _ hour: Int, _ minute: Int, _ second: Int = 0) ->
 func civil(secondOfWeek seconds: Int) -> CivilTime {
     let second = ((seconds % 604_800) + 604_800) % 604_800
     return CivilTime(weekday: Weekday.allCases[second / 86_400], secondOfDay: second % 86_400)
-}
-
-/// The same sequence in every run, so that a failure can be seen again (SplitMix64).
-struct RepeatableRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
 }
 
 extension Schedule {

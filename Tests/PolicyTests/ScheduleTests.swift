@@ -1,5 +1,6 @@
 import Foundation
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct ScheduleTests {
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test func randomSchedulesAgreeWithAMinuteByMinuteOracle() {
-        var random = RepeatableRandom(state: 20_240_229)
+        var random = RepeatableRandom(seed: 20_240_229)
         for round in 0..<100 {
             let schedule = Schedule.random(using: &random, stepMinutes: round % 3 == 0 ? 30 : 1)
             let locked = weekByMinute(schedule)
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test func everyMinuteOfARandomWeekAgreesWithTheOracle() {
-        var random = RepeatableRandom(state: 7)
+        var random = RepeatableRandom(seed: 7)
         for _ in 0..<12 {
             let schedule = Schedule.random(using: &random)
             let locked = weekByMinute(schedule)

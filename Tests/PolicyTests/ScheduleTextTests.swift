@@ -1,4 +1,5 @@
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct ScheduleTextTests {
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test func whatIsPrintedIsReadBackTheSame() throws {
-        var random = RepeatableRandom(state: 99)
+        var random = RepeatableRandom(seed: 99)
         for _ in 0..<500 {
             let schedule = Schedule.random(using: &random)
             guard !schedule.windows.isEmpty else { continue }
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func randomTextNeitherCrashesNorIsMistakenForASchedule() {
-        var random = RepeatableRandom(state: 4)
+        var random = RepeatableRandom(seed: 4)
         let pieces = [
             "mon", "-", ",", " ", ":", "08", "00", "24", "9", "sun", "daily", "é", "\u{0}", "-5", "08:00-09:00",
         ]

@@ -1,4 +1,5 @@
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct TransitionTests {
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test func nothingIsGuardedOrFreedBeforeTheSleepIsOver() throws {
-        var random = RepeatableRandom(state: 1234)
+        var random = RepeatableRandom(seed: 1234)
         for _ in 0..<300 {
             var policy = policy(Bool.random(using: &random) ? .random(using: &random, stepMinutes: 10) : nil)
             if Bool.random(using: &random) {
