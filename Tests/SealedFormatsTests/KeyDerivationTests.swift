@@ -1,4 +1,5 @@
 import SealedFormats
+import TestSupport
 import Testing
 
 /// One at a time: the largest vector needs 1 GiB.

@@ -1,4 +1,5 @@
 import SealedFormats
+import TestSupport
 import Testing
 
 /// One at a time: each check needs 128 MiB or more while it runs.
