@@ -2,9 +2,12 @@ public import Testing
 
 /// Asks again and again until `condition` holds, and records a failure at the caller's line when it does not within
 /// `timeout`. Returns whether it held. An error that `condition` throws counts as "not yet"; the last one is reported.
+///
+/// - Parameter comment: what is waited for. Made when it did not come, so that it can say what there was instead.
 @discardableResult
 public func eventually(
-    timeout: Duration = .seconds(60), every pause: Duration = .milliseconds(5), _ comment: Comment? = nil,
+    timeout: Duration = .seconds(60), every pause: Duration = .milliseconds(5),
+    _ comment: @autoclosure () -> Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> Bool
 ) async -> Bool {
@@ -25,6 +28,6 @@ public func eventually(
     }
     let reason = lastError.map { ", last error: \($0)" } ?? ""
     Issue.record(
-        "\(comment?.rawValue ?? "condition") did not hold within \(timeout)\(reason)", sourceLocation: sourceLocation)
+        "\(comment()?.rawValue ?? "condition") did not hold within \(timeout)\(reason)", sourceLocation: sourceLocation)
     return false
 }
