@@ -50,13 +50,14 @@ final class DaemonUnderTest: Sendable {
             let count = recv(socket, &buffer, buffer.count, 0)
             if count < 0 && errno == EINTR { continue }
             guard count > 0, let message = try? GateMessage(decoding: Array(buffer[..<count])) else { break }
-            if case .launch(let question) = message {
-                if !question.deniedAtOnce, let allow = answering(question) {
-                    send(.answer(question.launch, allow: allow))
-                }
-                state.withLock { $0.questions += 1 }
+            // Before the answer: who sees what came of the launch must find it counted.
+            state.withLock { state in
+                if case .launch = message { state.questions += 1 }
+                state.messages.append(message)
             }
-            state.withLock { $0.messages.append(message) }
+            if case .launch(let question) = message, !question.deniedAtOnce, let allow = answering(question) {
+                send(.answer(question.launch, allow: allow))
+            }
         }
         state.withLock { $0.isClosed = true }
         close(socket)
@@ -78,7 +79,7 @@ final class DaemonUnderTest: Sendable {
 
     /// Takes the first message that `pick` returns something for, waiting for it if need be.
     func next<Value: Sendable>(
-        _ what: String, within timeout: Duration = .seconds(10), _ pick: @Sendable (GateMessage) -> Value?
+        _ what: String, within timeout: Duration = .seconds(60), _ pick: @Sendable (GateMessage) -> Value?
     ) async throws -> Value {
         let clock = ContinuousClock()
         let end = clock.now + timeout
@@ -100,12 +101,12 @@ final class DaemonUnderTest: Sendable {
         }
     }
 
-    func nextLaunch(within timeout: Duration = .seconds(10)) async throws -> LaunchQuestion {
-        try await next("launch", within: timeout) { if case .launch(let question) = $0 { question } else { nil } }
+    func nextLaunch() async throws -> LaunchQuestion {
+        try await next("launch") { if case .launch(let question) = $0 { question } else { nil } }
     }
 
-    func nextEnd(of launch: LaunchToken, within timeout: Duration = .seconds(10)) async throws -> LaunchEnd {
-        try await next("end of launch \(launch)", within: timeout) {
+    func nextEnd(of launch: LaunchToken) async throws -> LaunchEnd {
+        try await next("end of launch \(launch)") {
             if case .ended(launch, let end) = $0 { end } else { nil }
         }
     }
@@ -178,9 +179,17 @@ final class DaemonUnderTest: Sendable {
         try await roundTrip()
     }
 
+    /// What was sent to the gate before has been taken in, and what it had sent has arrived.
     func roundTrip() async throws {
         let number = UInt64.random(in: 0 ... .max)
         send(.ping(number))
         try await next("pong") { if case .pong(number) = $0 { () } else { nil } }
+    }
+
+    /// The gate has noticed what happened to files and mounts. Within one round it may look at its daemon first; the
+    /// second message is read after that round.
+    func filesNoticed() async throws {
+        try await roundTrip()
+        try await roundTrip()
     }
 }

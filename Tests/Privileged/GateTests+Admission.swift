@@ -48,7 +48,7 @@ extension GateTests {
         await eventually("it is asked about again") {
             let before = process.output
             process.write("start\n")
-            await eventually { process.output != before }
+            await eventually("it says what came of its start") { process.output != before }
             return app.daemon.questions == 2 && process.output.hasSuffix("\n\(EPERM)\n")
         }
     }

@@ -20,6 +20,8 @@ extension GateTests {
         async throws
     {
         let app = try await OneApp()
+        // Nobody answers in this test: a launch that is held would be held for longer than it is waited for.
+        app.daemon.send(.settings(answerWithinMilliseconds: 600_000, maximumWaitingPerUser: 64))
         let long = String(repeating: "x", count: 100_000)
         let compositor = try await startCompositor(
             app, ["two words", "", long], environment: ["A": "1", "B": "with = sign"], directory: "/usr/share")
@@ -27,10 +29,6 @@ extension GateTests {
         try await app.daemon.roundTrip()
         compositor.write("go\n")
         #expect(try await compositor.wait() == .code(EPERM))
-        let printed = compositor.output.split(separator: "\n").last.map { $0.split(separator: " ") } ?? []
-        let microseconds = try #require(printed.last.flatMap { Int($0) })
-        #expect(microseconds < 2_000_000)
-
         let question = try await app.daemon.nextLaunch()
         #expect(question.deniedAtOnce)
         #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
@@ -71,15 +69,16 @@ extension GateTests {
     /// fork and execve with a pipe that reports the execve, which is how GLib did it before posix_spawn.
     @Test func `a compositor that forks and waits for the execve is answered at once`() async throws {
         let app = try await OneApp()
+        // Nobody answers in this test: a launch that is held would be held for longer than it is waited for.
+        app.daemon.send(.settings(answerWithinMilliseconds: 600_000, maximumWaitingPerUser: 64))
         let script = """
-            import subprocess, sys, time
+            import subprocess, sys
             print("ready", flush=True)
             sys.stdin.readline()
-            start = time.monotonic()
             try:
                 subprocess.Popen([sys.argv[1], "from a fork"], cwd="/usr", preexec_fn=lambda: None)
             except PermissionError:
-                print(int((time.monotonic() - start) * 1000), flush=True)
+                print("refused", flush=True)
             """
         let compositor = try ChildProcess("/usr/bin/python3", ["-c", script, app.program.path], input: .pipe)
         await eventually("it runs") { compositor.output == "ready\n" }
@@ -87,8 +86,7 @@ extension GateTests {
         try await app.daemon.roundTrip()
         compositor.write("go\n")
         try await compositor.wait()
-        let milliseconds = try #require(Int(compositor.output.split(separator: "\n").last ?? ""))
-        #expect(milliseconds < 2_000)
+        #expect(compositor.output == "ready\nrefused\n")
         let question = try await app.daemon.nextLaunch()
         let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
         #expect(recipe.prefix(5) == [app.program.path, "/usr", "2", app.program.path, "from a fork"])
@@ -140,11 +138,14 @@ extension GateTests {
     /// Whoever uses up the gate's descriptors keeps it from marking an app, which is open then.
     @Test func `the processes of a desktop take none of the gate's descriptors`() async throws {
         let app = try await OneApp()
-        let before = try descriptors(of: app.gate.pid)
+        let before = try openDescriptors(of: app.gate.pid)
         let children = try (0..<200).map { _ in try ChildProcess("/bin/sleep", ["600"]) }
         for child in children { app.daemon.send(.protect(pid: child.pid)) }
         try await app.daemon.roundTrip()
-        #expect(try descriptors(of: app.gate.pid) == before)
+        // For a moment the gate may have one open for something else.
+        await eventually("it has no more descriptors than the \(before) before") {
+            try openDescriptors(of: app.gate.pid) <= before
+        }
         let compositor = try await startCompositor(app, [], environment: [:], directory: "/")
         app.daemon.send(.protect(pid: compositor.pid))
         try await app.daemon.roundTrip()
@@ -179,10 +180,6 @@ extension GateTests {
         let reports = app.daemon.messages.count { if case .ended(_, .tooManyWaiting) = $0 { true } else { false } }
         #expect(reports > 0 && reports < 150, "the daemon is told of the first of many")
         #expect(!app.program.hasRun)
-    }
-
-    private func descriptors(of process: pid_t) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
     }
 
     @Test(.requires(.program("prlimit")))
@@ -240,12 +237,10 @@ extension GateTests {
         await eventually("each goes on to its execve") {
             zip(stuck, before).allSatisfy { child, before in !child.isRunning || bytesRead(by: child.pid) > before }
         }
-        let start = ContinuousClock.now
         let child = try ChildProcess(app.program.path, ["seven"])
         let question = try await app.daemon.next("ordinary launch") {
             if case .launch(let question) = $0, !question.deniedAtOnce { question } else { nil }
         }
-        #expect(ContinuousClock.now - start < .seconds(5))
         app.daemon.send(.answer(question.launch, allow: true))
         #expect(try await child.wait() == .code(7))
         let refused = stuck.filter { !$0.isRunning }

@@ -121,8 +121,10 @@ extension GateTests {
         let second = try await app.daemon.nextLaunch()
         app.daemon.send(.answer(second.launch, allow: false))
         #expect(try await next.wait() == .notStarted(errno: EPERM))
-        try await app.daemon.roundTrip()
-        #expect(try openDescriptors(of: app.gate.pid) == descriptors)
+        // For a moment the gate may have one open for something else.
+        await eventually("its descriptors are closed; there were \(descriptors)") {
+            try openDescriptors(of: app.gate.pid) <= descriptors
+        }
         #expect(!app.program.hasRun)
     }
 
@@ -135,7 +137,7 @@ extension GateTests {
         let question = try await app.daemon.nextLaunch()
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         let waited = ContinuousClock.now - start
-        #expect(waited > .milliseconds(290) && waited < .seconds(3))
+        #expect(waited > .milliseconds(290) && waited < .seconds(29), "a gate that was told nothing waits for 30 s")
         #expect(try await app.daemon.nextEnd(of: question.launch) == .timedOut)
         #expect(!app.program.hasRun)
     }
@@ -207,6 +209,7 @@ extension GateTests {
         let children = try (0..<70).map { _ in try ChildProcess(app.program.path) }
         await eventually("the surplus is denied") { children.count { $0.exit != nil } == 6 }
         #expect(children.compactMap(\.exit).allSatisfy { $0 == .notStarted(errno: EPERM) })
+        try await app.daemon.roundTrip()
         #expect(app.daemon.questions == 64)
         for _ in 0..<6 {
             _ = try await app.daemon.next("too many") {
@@ -244,6 +247,8 @@ extension GateTests {
         let second = try TestProgram(at: directory + "/second")
         #expect(try await ChildProcess.run(second.path).exit == .notStarted(errno: EPERM))
         let third = try TestProgram(at: directory + "/new/third")
+        // A report may still be that of the second program.
+        try await daemon.filesNoticed()
         _ = try await daemon.next("report of the change") { if case .filesChanged(1) = $0 { true } else { nil } }
         #expect(try await ChildProcess.run(third.path).exit == .notStarted(errno: EPERM))
         #expect(daemon.questions == 3)

@@ -41,10 +41,12 @@ extension GateTests {
         for program in programs.dropFirst() {
             let asked = daemon.questions
             try switchLink(link, to: (program.path as NSString).deletingLastPathComponent)
-            await eventually { daemon.questions > asked + 2 }
+            await eventually("it is asked about") { daemon.questions > asked + 2 }
             if program.hasRun { escaped += 1 }
             // Those launches may have waited since before: then the newest target is guarded a little later.
-            await eventually { try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM) }
+            await eventually("\(program.path) is guarded") {
+                try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM)
+            }
         }
         print("links switched while they are started: \(escaped) of \(rounds) targets ran before they were guarded")
         for program in programs {
@@ -65,7 +67,7 @@ extension GateTests {
         try FileManager.default.removeItem(atPath: gate.directory.path("links"))
         mkdir(gate.directory.path("links"), 0o755)
         symlink("../v/2", link)
-        await eventually {
+        await eventually("what the link leads to now is guarded") {
             try await ChildProcess.run(program.path, ["seven"]).exit == .notStarted(errno: EPERM)
         }
     }

@@ -8,20 +8,24 @@ import Testing
 extension GateTests {
     /// Starts the program again and again while it is replaced by renaming new copies over it. Returns how many
     /// replacements there were, and after how many of them a launch escaped.
-    private func race(_ program: TestProgram, replacements: Int) async throws -> (replacements: Int, escapes: Int) {
+    private func race(
+        _ program: TestProgram, replacements: Int, asking daemon: DaemonUnderTest
+    ) async throws -> (replacements: Int, escapes: Int) {
         let evader = try CompiledPrograms.evader()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: program.path))
         let launcher = try ChildProcess(evader, ["many", program.path, "100000000"])
         defer { launcher.kill() }
         var escapes = 0
         var runs = 0
-        for _ in 0..<replacements {
+        for number in 0..<replacements {
+            let asked = daemon.questions
             // In the same directory, as dpkg does.
             let new = program.path + ".dpkg-new"
             try bytes.write(to: URL(fileURLWithPath: new))
             chmod(new, 0o755)
             rename(new, program.path)
-            try await Task.sleep(for: .milliseconds(5))
+            // One of them may have been asked before the replacement.
+            await eventually("replacement \(number) is asked about") { daemon.questions > asked + 1 }
             let now = program.runs.count
             if now > runs { escapes += 1 }
             runs = now
@@ -41,7 +45,7 @@ extension GateTests {
         try await daemon.commit(
             1, executables: [program.path], directories: [gate.directory.path("opt/app")])
         try await daemon.synchronise()
-        let outcome = try await race(program, replacements: replacements)
+        let outcome = try await race(program, replacements: replacements, asking: daemon)
         #expect(outcome.escapes == 0)
         #expect(daemon.questions > outcome.replacements)
     }
@@ -50,11 +54,9 @@ extension GateTests {
     @Test(.timeLimit(.minutes(10)))
     func `a program replaced elsewhere is locked again at once`() async throws {
         let app = try await OneApp { _ in false }
-        let outcome = try await race(app.program, replacements: replacements)
+        let outcome = try await race(app.program, replacements: replacements, asking: app.daemon)
         print("package replacement outside private directories: \(outcome.escapes) of \(outcome.replacements) escaped")
-        // What was replaced before the first of them is marked again by the second.
-        try await app.daemon.roundTrip()
-        try await app.daemon.roundTrip()
+        try await app.daemon.filesNoticed()
         let child = try ChildProcess(app.program.path)
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         #expect(!app.program.runs.contains { $0.pid == child.pid })
@@ -92,6 +94,8 @@ extension GateTests {
         rename(gate.directory.path("vendor"), gate.directory.path("vendor.old"))
         _ = try TestProgram(at: gate.directory.path("new/app/bin/program"))
         rename(gate.directory.path("new"), gate.directory.path("vendor"))
+        // A report may still be that of the first renaming.
+        try await daemon.filesNoticed()
         _ = try await daemon.next("report of the change") { if case .filesChanged(1) = $0 { true } else { nil } }
         #expect(try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM))
         #expect(
@@ -117,7 +121,7 @@ extension GateTests {
         let remounted = try await ChildProcess.run(
             "/bin/sh", ["-c", "umount \(place) && mount -o loop \(image) \(place)"])
         try #require(remounted.exit == .code(0), "marks keep no file system busy: \(remounted.errorOutput)")
-        try await daemon.roundTrip()
+        try await daemon.filesNoticed()
         #expect(try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM))
     }
 }
