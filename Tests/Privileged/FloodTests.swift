@@ -8,7 +8,7 @@ import WireProtocol
 /// One user starts locked apps as fast as the computer can; nobody else may notice.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
 struct FloodTests {
-    /// How soon another user is asked, whatever this one does.
+    /// How soon another user is asked, whatever this one does, on a computer that has nothing else to do.
     static let longestWait = Duration.milliseconds(500)
 
     /// 3,000 processes at once, again and again for five minutes with `APPLOCKER_LONG=1`, otherwise twice.
@@ -31,6 +31,7 @@ struct FloodTests {
         await eventually("the prompter is known") { try await applocker.status().prompterConnected }
 
         var waits: [Duration] = []
+        var shortestBurst = Duration.seconds(600)
         let end = ContinuousClock.now + .seconds(isLong ? 300 : 0)
         var bursts = 0
         repeat {
@@ -44,7 +45,10 @@ struct FloodTests {
                 #expect(try await launch.wait() == .notStarted(errno: EPERM))
                 waits.append(try #require(asked.withLock { $0[launch.pid] }, "nobody was asked") - start)
             }
+            #expect(try await burst.wait() == .code(0))
             #expect(burst.output == "3000 0 0\n")
+            let (began, ended) = (try #require(burst.startInstant), try #require(burst.exitInstant))
+            shortestBurst = min(shortestBurst, ended - began)
             bursts += 1
         } while bursts < 2 || ContinuousClock.now < end
         #expect(!program.hasRun)
@@ -53,7 +57,8 @@ struct FloodTests {
         print(
             "\(bursts) bursts of 3,000 launches by another user: asked \(waits.count) times, median "
                 + "\(waits[waits.count / 2]), longest \(waits[waits.count - 1])")
-        #expect(waits[waits.count - 1] < Self.longestWait)
+        // Who has to wait for the others' turns waits for most of a burst, however slow the computer is.
+        #expect(waits[waits.count - 1] < max(Self.longestWait, shortestBurst / 3))
         try await applocker.unlock(try #require(await applocker.apps().first))
         #expect(try await ChildProcess.run(program.path, ["seven"]).exit == .code(7))
         try await applocker.stop()
