@@ -34,7 +34,7 @@ struct SleepTests {
             prompter = try await PromptWatch(applocker.client)
             let (mock, applocker) = (mock, applocker)
             await eventually("the computer waits for AppLocker") { try await mock.inhibitors().count == 1 }
-            await eventually { try await applocker.status().prompterConnected }
+            await eventually("the prompter is known") { try await applocker.status().prompterConnected }
         }
 
         var letter: String { applocker.directory.path("Letter") }
@@ -45,17 +45,29 @@ struct SleepTests {
             let _: VaultStatus = try await applocker.client.call(
                 .openVault, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
             #expect(try await ChildProcess.run(diary, ["hello"]).exit == .code(0))
-            let waiting = try ChildProcess(letter, ["hello"])
-            let prompter = prompter
-            await eventually { await prompter.waiting == 1 }
-            return waiting
+            return try await startAsked(letter)
         }
 
-        func expectLocked() async throws {
+        /// Starts an app that is asked about, which it is once the daemon has heard that the computer is awake.
+        func startAsked(_ path: String) async throws -> ChildProcess {
+            var child = try ChildProcess(path, ["hello"])
+            let prompter = prompter
+            await eventually("a launch of \(path) is asked about") {
+                if !child.isRunning { child = try ChildProcess(path, ["hello"]) }
+                return await prompter.isAsked(about: child.pid)
+            }
+            return child
+        }
+
+        /// What is not locked, for people.
+        func whatIsOpen() async throws -> [String] {
             let vault: VaultStatus = try await applocker.client.call(.vault)
-            #expect(!vault.isOpen)
             let status = try await applocker.status()
-            #expect(status.unlockedApps == 0 && status.lockedApps == 2 && !status.inactivity.isArmed)
+            var open = vault.isOpen ? ["the vault"] : []
+            if status.unlockedApps != 0 || status.lockedApps != 2 {
+                open.append("\(status.unlockedApps) apps, and \(status.lockedApps) are locked")
+            }
+            return status.inactivity.isArmed ? open + ["something that inactivity would lock"] : open
         }
 
         func end() async throws {
@@ -75,16 +87,18 @@ struct SleepTests {
             let waiting = try await scene.open()
             let start = clock.now
             try await scene.mock.prepareForSleep(true)
-            while try await !scene.mock.inhibitors().isEmpty, clock.now - start < .seconds(5) {}
+            await eventually(every: .milliseconds(1), "the computer may sleep") {
+                try await scene.mock.inhibitors().isEmpty
+            }
             waits.append(clock.now - start)
             // From here on the computer sleeps: whatever is open stays open.
-            try await scene.expectLocked()
+            #expect(try await scene.whatIsOpen().isEmpty)
             #expect(try await waiting.wait() == .notStarted(errno: EPERM))
-            #expect(await scene.prompter.waiting == 0)
+            await eventually("the prompter is told") { await scene.prompter.waiting == 0 }
             #expect(try await ChildProcess.run(scene.diary).exit == .notStarted(errno: EPERM))
             try await scene.mock.prepareForSleep(false)
             await eventually("the next sleep waits, too") { try await scene.mock.inhibitors().count == 1 }
-            try await scene.expectLocked()
+            #expect(try await scene.whatIsOpen().isEmpty)
         }
         waits.sort()
         let (median, p99) = (waits[waits.count / 2], waits[min(waits.count - 1, waits.count * 99 / 100)])
@@ -108,13 +122,11 @@ struct SleepTests {
         let another = try ChildProcess(scene.letter, ["hello"])
         await eventually("another is held") { another.isHeldInExecve }
         kill(daemon, SIGCONT)
-        await eventually { try await scene.applocker.status().unlockedApps == 0 }
-        try await scene.expectLocked()
+        await eventually("everything is locked") { try await scene.whatIsOpen().isEmpty }
         #expect(try await waiting.wait() == .notStarted(errno: EPERM))
-        await eventually { try await scene.mock.inhibitors().count == 1 }
+        await eventually("the next sleep waits, too") { try await scene.mock.inhibitors().count == 1 }
         // The computer is awake: what is started is asked about again.
-        let held = try ChildProcess(scene.diary, ["hello"])
-        await eventually { await scene.prompter.waiting >= 1 }
+        let held = try await scene.startAsked(scene.diary)
         #expect(held.isRunning && held.output.isEmpty)
         held.kill()
         another.kill()
@@ -122,9 +134,10 @@ struct SleepTests {
     }
 }
 
-/// A prompter that answers nothing and counts what waits.
+/// A prompter that answers nothing and knows what waits.
 private actor PromptWatch {
-    private(set) var waiting = 0
+    /// By their prompts.
+    private var processes: [String: Int32] = [:]
     private var task: Task<Void, any Error>?
 
     init(_ client: ControlClient) async throws {
@@ -136,11 +149,15 @@ private actor PromptWatch {
 
     private func took(_ event: PromptEvent) {
         switch event {
-        case .ask: waiting += 1
-        case .settled: waiting -= 1
+        case .ask(let report): processes[report.prompt] = report.process
+        case .settled(let prompt, _): processes[prompt] = nil
         case .ready, .start: break
         }
     }
+
+    var waiting: Int { processes.count }
+
+    func isAsked(about process: Int32) -> Bool { processes.values.contains(process) }
 
     func cancel() { task?.cancel() }
 }
