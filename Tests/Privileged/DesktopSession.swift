@@ -66,9 +66,10 @@ final class DesktopSession: Sendable {
 
     static func startBus(_ path: String, _ environment: [String: String]) async throws -> ChildProcess {
         let bus = try ChildProcess(
-            "dbus-daemon", ["--session", "--nofork", "--address=unix:path=" + path], environment: environment,
-            user: user)
-        await eventually("the bus listens; it says: \(bus.errorOutput)") { access(path, F_OK) == 0 }
+            "dbus-daemon", ["--session", "--nofork", "--print-address", "--address=unix:path=" + path],
+            environment: environment, user: user)
+        // Its socket is there a moment before it listens.
+        await eventually("the bus listens; it says: \(bus.errorOutput)") { bus.output.contains("\n") }
         return bus
     }
 
@@ -129,7 +130,7 @@ final class DesktopSession: Sendable {
         await eventually("no prompt") { try await !isPromptVisible() }
     }
 
-    func awaitWindow(_ property: String, _ pattern: String, timeout: Duration = .seconds(40)) async throws -> String {
+    func awaitWindow(_ property: String, _ pattern: String, timeout: Duration = .seconds(60)) async throws -> String {
         let isThere = await eventually(
             timeout: timeout, every: .milliseconds(100), "a window with \(property) \(pattern)"
         ) {

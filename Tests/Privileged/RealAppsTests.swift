@@ -70,13 +70,20 @@ struct RealAppsTests {
         try await app.browser?.expectNewTabs(in: session)
         let again = try session.startEntry(app.id)
         try await session.awaitPrompt(app.name)
-        let heldAgain = try #require(try await applocker.events(of: app.id, kind: "launch_asked").last?.process)
-        #expect(heldAgain != held)
+        // Recorded after its prompt has come.
+        var newest: pid_t?
+        await eventually("its second launch is recorded") {
+            newest = try await applocker.events(of: app.id, kind: "launch_asked").last?.process
+            return newest != nil && newest != held
+        }
+        let heldAgain = try #require(newest)
         #expect(!ProcessRecord.running(app.program).contains { $0.pid == heldAgain })
         try await session.press("Escape")
         await session.awaitNoPrompt()
         _ = try await again.wait()
-        #expect(try await applocker.events(of: app.id, kind: "launch_denied").last?.reason == "cancelled")
+        await eventually("its end is recorded") {
+            try await applocker.events(of: app.id, kind: "launch_denied").last?.reason == "cancelled"
+        }
         #expect(!ProcessRecord.running(app.program).contains { $0.pid == heldAgain })
         try await applocker.stop()
     }

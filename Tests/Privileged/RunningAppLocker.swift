@@ -46,11 +46,16 @@ final class RunningAppLocker: Sendable {
     /// Ends all of it, and starts it again on the same state.
     /// - Parameter meanwhile: while it is away.
     func stopAndStart(_ meanwhile: () throws -> Void) async throws {
+        let connections = try await events(kind: "gate_connected").count
         try await stop()
         try meanwhile()
         let next = try ChildProcess(try BuiltProducts.path("applocker"), arguments, environment: environment)
         supervising.withLock { $0 = next }
         await waitUntilUp()
+        // The gate is there before it has been sent the apps.
+        await eventually("the gate knows every app; AppLocker says: \(errorOutput)") {
+            try await events(kind: "gate_connected").count > connections
+        }
     }
 
     /// A gate outlives a supervisor that is killed, and denies: after a test that failed it would deny to the next.

@@ -23,8 +23,11 @@ struct RunningAppLockerTests {
         #expect(allowed.output == "dear diary\n")
         prompter.cancel()
 
-        let kinds = try await applocker.events(of: app.id).map(\.kind)
-        #expect(kinds.contains("launch_denied") && kinds.contains("launch_allowed"))
+        // Recorded after the launch was answered.
+        await eventually("both launches are recorded") {
+            let kinds = try await applocker.events(of: app.id).map(\.kind)
+            return kinds.contains("launch_denied") && kinds.contains("launch_allowed")
+        }
         try await applocker.stop()
     }
 }

@@ -18,9 +18,11 @@ struct TamperTests {
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), Int32($0[1]) ?? -1) })
     }
 
-    /// A command's only socket is its connection to the daemon.
-    private static func hasSocket(_ process: pid_t) -> Bool {
-        let directory = "/proc/\(process)/fd/"
+    /// A command's only socket is its connection to the daemon. Until its execve it is a copy of this process.
+    private static func isConnected(_ command: ChildProcess) -> Bool {
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(command.pid)/exe")
+        guard program?.hasSuffix("/applocker") == true else { return false }
+        let directory = "/proc/\(command.pid)/fd/"
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return numbers.contains { number in
             (try? FileManager.default.destinationOfSymbolicLink(atPath: directory + number))?.hasPrefix("socket:")
@@ -41,7 +43,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually("it is connected") { Self.hasSocket(command.pid) }
+        await eventually("it is connected: \(command.stateForPeople)") { Self.isConnected(command) }
         let attempts = try await peek(command.pid, kills: false)
         #expect(attempts.count == 8)
         for (attempt, error) in attempts {
@@ -56,7 +58,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually("it is connected") { Self.hasSocket(command.pid) }
+        await eventually("it is connected: \(command.stateForPeople)") { Self.isConnected(command) }
         let gdb = try await ChildProcess.run(
             "gdb", ["--batch", "-nx", "-p", "\(command.pid)", "-ex", "info proc mappings"], user: Self.user)
         #expect((gdb.output + gdb.errorOutput).contains("Operation not permitted"))
@@ -110,7 +112,7 @@ struct TamperTests {
             try BuiltProducts.path("applocker"), ["up", "--state", directory.path("state"), "--no-hub"],
             environment: environment)
         let client = ControlClient(socketPath: directory.path("state/control.sock"))
-        await eventually {
+        await eventually("AppLocker is up; it says: \(up.errorOutput)") {
             try await client.call(.status, reply: StatusReport.self).protection != .gateAway
         }
         let running: StatusReport = try await client.call(.status)
