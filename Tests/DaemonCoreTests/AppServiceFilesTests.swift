@@ -39,6 +39,9 @@ import WireProtocol
         let all = ["/usr/bin/false", "/usr/bin/firefox", "/usr/bin/true"]
         await eventually { world.gate.paths(firefox) == all }
         #expect(await world.apps.report(firefox).executables == ["/usr/bin/false"])
+        await eventually("it is written, too") {
+            try await World(isGatePresent: false, after: world).apps.report(firefox).executables == ["/usr/bin/false"]
+        }
         let next = try await World(after: world)
         await eventually("after a restart too") { next.gate.paths(firefox) == all }
         // One of them is gone for good, which is nothing to be alarmed about; three are.
