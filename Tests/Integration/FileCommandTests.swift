@@ -90,15 +90,25 @@ struct FileCommandTests {
         #expect(try await fixture.run("vault", "unlock", passcodes: [CommandLineFixture.passcode]).status == 0)
         let path = fixture.directory.path("large")
         #expect(FileManager.default.createFile(atPath: path, contents: Data(count: 300 << 20)))
-        let child = try fixture.start(["file", "lock", path])
         let folder = fixture.directory.path
-        let isWriting = await eventually("it writes") {
-            try FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.hasPrefix(".applocker-") }
+        var isInterrupted = false
+        for _ in 1...5 where !isInterrupted {
+            let child = try fixture.start(["file", "lock", path])
+            await eventually("it writes") {
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                return !child.isRunning || names.contains { $0.hasPrefix(".applocker-") }
+            }
+            child.kill(SIGINT)
+            guard try await child.wait() != .code(0) else {
+                // On a busy machine it may be done before the signal comes: then once more.
+                #expect(try await fixture.run("file", "unlock", path + ".aplk").status == 0)
+                continue
+            }
+            isInterrupted = true
+            #expect(child.exit == .code(1))
+            #expect(child.errorOutput.contains("Interrupted"), "\(child.errorOutput)")
         }
-        #expect(isWriting)
-        child.kill(SIGINT)
-        #expect(try await child.wait() == .code(1))
-        #expect(child.errorOutput.contains("Interrupted"))
+        #expect(isInterrupted, "each time it was done before")
         #expect(access(path, F_OK) == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["large", "state"])
         try await fixture.end()

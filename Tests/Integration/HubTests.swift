@@ -52,6 +52,10 @@ import WireProtocol
             return await companion.requests().first?.appName == "diary"
         }
         #expect(launch.isRunning && launch.exit == nil)
+        await eventually("the status arrives") {
+            try await companion.sync()
+            return await !companion.report().computers.isEmpty
+        }
         let report = try #require(await companion.report().computers.first)
         #expect(report.status.integrity?.contains { $0.id == "root-access" && !$0.sentence.isEmpty } == true)
         await eventually("the list of apps") {

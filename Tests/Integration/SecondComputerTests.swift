@@ -64,7 +64,10 @@ import WireProtocol
             .approve(prompt: request.prompt, grant: GrantRequest(.thisLaunch)), to: request.computer)
         #expect(approved.state == .done && approved.computer == request.computer)
         #expect(try await launch.wait() == .code(0))
-        #expect(await companion.report().computers.count == 2)
+        await eventually("both tell of themselves") {
+            try await companion.sync()
+            return await companion.report().computers.count == 2
+        }
         #expect(await companion.report().misbehaviour.isEmpty)
 
         let id = request.computer.description
