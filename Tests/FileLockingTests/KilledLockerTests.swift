@@ -19,8 +19,8 @@ struct KilledLockerTests {
             originals[name] = content(100_000 * number * number + 10)
             _ = try directory.write(originals[name]!, to: name)
         }
-        // How long an undisturbed run takes, to kill all over it. A run that ends before its kill shows that it is less by
-        // now, each kill that it may be more: what else the machine does changes.
+        // How long an undisturbed run takes, to kill all over it. A run that ends before its kill shows that it is
+        // less by now, each kill that it may be more: what else the machine does changes.
         let clock = ContinuousClock()
         let start = clock.now
         for word in ["lock", "unlock"] {

@@ -5,7 +5,7 @@ import WireProtocol
 
 extension Conformance {
     @Suite struct Changes {
-        @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+        @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
         func everyReaderSeesEachChangeInOrder(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
@@ -38,7 +38,7 @@ extension Conformance {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+        @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
         func aRecordIsThereWhenItsChangeIsTold(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
@@ -74,7 +74,7 @@ extension Conformance {
             #expect(last == 200)
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+        @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
         func closingEndsTheStreamsAndRefusesWhatComesAfter(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
