@@ -52,10 +52,10 @@ final class Desktop: Sendable {
         let prompt = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment,
             user: user)
-        await eventually("the prompter connects") {
-            if let exit = prompt.exit { Issue.record("it ended: \(exit) \(prompt.errorOutput)") }
-            return self.daemon.prompterCount == 1
+        await eventually("the prompter connects: \(prompt.stateForPeople)") {
+            self.daemon.prompterCount == 1 || !prompt.isRunning
         }
+        try #require(prompt.isRunning, "\(prompt.stateForPeople)")
         return prompt
     }
 

@@ -77,7 +77,7 @@ struct PhotoViewerTests {
     @Test func thePictureGrowsAndShrinksWithTheWindow() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let viewer = try start(desktop, photo: photo)
-        await eventually { try await points(desktop, of: Self.blue) > 50_000 }
+        await eventually("the picture is there") { try await points(desktop, of: Self.blue) > 50_000 }
         let window = try #require(try await window(desktop))
         try await desktop.x("xdotool", "windowsize", window, "900", "700")
         await eventually("it is larger") { try await points(desktop, of: Self.blue) > 300_000 }

@@ -17,7 +17,7 @@ struct PromptProgramTests {
         #expect(first.isRunning)
         first.kill()
         try await first.wait()
-        await eventually { desktop.daemon.prompterCount == 0 }
+        await eventually("its connection has ended") { desktop.daemon.prompterCount == 0 }
         let third = try await desktop.startPrompt()
         #expect(third.isRunning, "the lock goes with its holder")
     }

@@ -22,13 +22,13 @@ struct PromptWaylandTests {
                 "--config=\(configuration)", "--backend=headless-backend.so", "--use-pixman", "--width=800",
                 "--height=600", "--socket=wayland-prompt", "--debug",
             ], environment: environment.filter { $0.key != "WAYLAND_DISPLAY" })
-        await eventually("weston listens") {
-            FileManager.default.fileExists(atPath: runtime + "/wayland-prompt")
+        await eventually("weston listens: \(weston.errorOutput)") {
+            isListening(at: runtime + "/wayland-prompt")
         }
         let daemon = try ScriptedDaemon(socketPath: directory.path("control.sock"))
         let prompt = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment)
-        await eventually("the prompter connects") { daemon.prompterCount == 1 }
+        await eventually("the prompter connects: \(prompt.stateForPeople)") { daemon.prompterCount == 1 }
         await eventually("the registration") {
             try daemon.calls("POST /v1/prompts/desktop").contains {
                 try JSONDecoder().decode(RegisterDesktopRequest.self, from: $0.body).processes.contains(weston.pid)

@@ -4,7 +4,7 @@ extension PromptReport {
     /// A launch of gnome-calculator from a shell.
     static func sample(
         _ prompt: String = "1", name: String = "Calculator", icon: String? = "org.gnome.Calculator",
-        parentName: String? = "bash", userName: String? = "alice", expiresInSeconds: Int = 30,
+        parentName: String? = "bash", userName: String? = "alice", expiresInSeconds: Int = 600,
         defaultGrantSeconds: Int = 300, hasOwnPasscode: Bool = false, startsAgain: Bool = false, lockedFor: Int = 0
     ) -> PromptReport {
         PromptReport(
