@@ -4,7 +4,7 @@ import Glibc
 
 /// A gate of the test's own over a real `SOCK_SEQPACKET` socket, which says and hears what the test wants.
 ///
-/// Its calls block, for 10 seconds at most: `blocking` takes them off Swift's pool.
+/// Its calls block, for a minute at most: `blocking` takes them off Swift's pool.
 final class TestGate: @unchecked Sendable {
     // Sendable: the listener never changes.
     private let listener: Int32
@@ -46,7 +46,7 @@ final class TestGate: @unchecked Sendable {
     }
 
     private static func limitWaiting(_ descriptor: Int32) {
-        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 

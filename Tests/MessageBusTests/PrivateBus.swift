@@ -10,7 +10,7 @@ final class PrivateBus: Sendable {
     init() async throws {
         daemon = try ChildProcess("dbus-daemon", ["--session", "--print-address", "--nofork"])
         let daemon = daemon
-        await eventually { daemon.output.contains("\n") }
+        await eventually("dbus-daemon listens: \(daemon.stateForPeople)") { daemon.output.contains("\n") }
         address = daemon.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -71,7 +71,7 @@ struct StateDirectoryTests {
         withExtendedLifetime(first) {}
         first = nil
         // A child that another test is just starting has a copy of the descriptor until its execve.
-        await eventually {
+        await eventually("the lock is free") {
             _ = try StateLock(directory)
             return true
         }
@@ -81,10 +81,12 @@ struct StateDirectoryTests {
         let temporary = try TemporaryDirectory()
         let directory = StateDirectory(path: temporary.path)
         let other = try ChildProcess("flock", ["-o", directory.lockFile, "sleep", "60"])
-        await eventually { refusal { _ = try StateLock(directory) }?.code == .alreadyRunning }
+        await eventually("the other one holds the lock") {
+            refusal { _ = try StateLock(directory) }?.code == .alreadyRunning
+        }
         other.kill()
         try await other.wait()
-        await eventually {
+        await eventually("the lock is free") {
             _ = try StateLock(directory)
             return true
         }

@@ -80,7 +80,7 @@ struct UpTests {
             let (gate, daemon) = (try #require(gates().first), try #require(daemons().first))
             kill(gate, SIGKILL)
             kill(daemon, SIGKILL)
-            await eventually {
+            await eventually("both are back: \(up.errorOutput)") {
                 let (gates, daemons) = (gates(), daemons())
                 return gates.count == 1 && gates != [gate] && daemons.count == 1 && daemons != [daemon]
             }
@@ -129,11 +129,11 @@ struct UpTests {
 
         // Root kills the holder: the gate stays, and the next holder takes the group over from it.
         kill(holder, SIGKILL)
-        await eventually {
+        await eventually("another holder has another gate: \(first.errorOutput)") {
             let (holders, gates) = (holders(), gates())  // both at one moment: between two gates there is none
             return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
         }
-        await eventually {
+        await eventually("it says that it replaced the gate: \(first.errorOutput)") {
             first.errorOutput.contains("Replaced the gate that an earlier run left behind (process \(gate)).")
         }
 
@@ -149,7 +149,7 @@ struct UpTests {
         #expect(gates().count == 1 && gates() != [secondGate])
         second.kill(SIGTERM)
         #expect(try await second.wait() == .code(0))
-        await eventually { gates().isEmpty && holders().isEmpty }
+        await eventually("all of it has ended: \(second.errorOutput)") { gates().isEmpty && holders().isEmpty }
     }
 
     @Test(.requires(.program("sudo"), .program("unshare"), .program("setpriv")))
