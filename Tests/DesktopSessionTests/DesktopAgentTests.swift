@@ -63,18 +63,26 @@ final class ScriptedSession: SessionConnection {
         let agent = agent(session, daemon)
         let running = Task { await agent.run() }
         defer { running.cancel() }
-        await eventually { daemon.isConnected }
+        await eventually("it is connected") { daemon.isConnected }
         daemon.send(.state(.sample(.locked)))
-        await eventually { try await iconName(watcher) == "applocker-locked-symbolic" }
+        await eventually("the icon says locked") {
+            try await iconName(watcher) == "applocker-locked-symbolic"
+        }
         daemon.send(.state(.sample(.unlocked, unlockedApps: 1)))
-        await eventually { try await iconName(watcher) == "applocker-unlocked-symbolic" }
+        await eventually("the icon says unlocked") {
+            try await iconName(watcher) == "applocker-unlocked-symbolic"
+        }
         daemon.isThere.store(false, ordering: .relaxed)
         daemon.end()
-        await eventually { try await iconName(watcher) == "applocker-degraded-symbolic" }
+        await eventually("the icon says degraded") {
+            try await iconName(watcher) == "applocker-degraded-symbolic"
+        }
         daemon.isThere.store(true, ordering: .relaxed)
         await eventually("it connects again") { daemon.isConnected }
         daemon.send(.state(.sample(.locked)))
-        await eventually { try await iconName(watcher) == "applocker-locked-symbolic" }
+        await eventually("the icon says locked") {
+            try await iconName(watcher) == "applocker-locked-symbolic"
+        }
     }
 
     @Test func aFloodOfNewsIsOneBubbleAndTheLastWord() async throws {
@@ -84,16 +92,19 @@ final class ScriptedSession: SessionConnection {
         let agent = agent(session, daemon)
         let running = Task { await agent.run() }
         defer { running.cancel() }
-        await eventually { daemon.isConnected }
+        await eventually("it is connected") { daemon.isConnected }
         await eventually("the bus is there") { await agent.showsNotifications }
         for _ in 0..<50 { daemon.send(.notice(.sample(.blocked))) }
         daemon.send(.notice(.sample(.unlocked)))
-        await eventually { server.summaries.count == 1 }
-        #expect(server.summaries == ["Firefox was blocked"])
-        await eventually("after three seconds") { server.summaries.count == 2 }
+        await eventually("the first is shown") { !server.summaries.isEmpty }
+        #expect(server.summaries.first == "Firefox was blocked")
+        await eventually("after three seconds: \(server.summaries)") { server.summaries.count == 2 }
         #expect(server.summaries == ["Firefox was blocked", "Firefox is unlocked"])
-        try await server.invoke(101, "lock-now")
-        await eventually { daemon.calls.withLock { $0 } == ["lock all"] }
+        // Buttons are listened for some time after bubbles can be shown.
+        await eventually(every: .milliseconds(300), "the button locks") {
+            if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
+            return daemon.calls.withLock { $0.first == "lock all" }
+        }
     }
 
     @Test func inactivityIsWarnedOfAndReported() async throws {
@@ -106,13 +117,13 @@ final class ScriptedSession: SessionConnection {
         defer { running.cancel() }
         await eventually("the source is reported") { daemon.reports.withLock { $0.last?.source } == .mutter }
         daemon.send(.state(.sample(.unlocked, limitSeconds: 1, isArmed: true)))
-        await eventually { mutter.calls["AddIdleWatch"].count == 1 }
+        await eventually("it sets a watch") { mutter.calls["AddIdleWatch"].count == 1 }
         #expect(mutter.calls["AddIdleWatch"][0][0].integer == 500)
         // Nobody touches anything: the compositor says so, and goes on counting.
         // The real time is what is tested: inactivity also counts from when something was opened.
         try await Task.sleep(for: .milliseconds(600))
         mutter.idleMilliseconds.withLock { $0 = 600 }
-        await eventually { mutter.calls["GetIdletime"].count > 2 }
+        await eventually("it asks for the idle time") { mutter.calls["GetIdletime"].count > 2 }
         try await mutter.fire(1)
         await eventually("the warning") { server.summaries.contains { $0.hasPrefix("AppLocker locks in") } }
         mutter.idleMilliseconds.withLock { $0 = 1_100 }
@@ -138,7 +149,7 @@ final class ScriptedSession: SessionConnection {
             sessionBus: .address(session.address), systemBus: .address("unix:path=/nowhere"))
         let running = Task { await agent.run() }
         defer { running.cancel() }
-        await eventually { daemon.isConnected }
+        await eventually("it is connected") { daemon.isConnected }
         await eventually("the bus is there") { await agent.showsNotifications }
         let recording = try ChildProcess(recorder, ["60"])
         await eventually("it is found") { await !captures.look().isEmpty }
@@ -149,7 +160,7 @@ final class ScriptedSession: SessionConnection {
         for _ in 0..<2 { #expect(await !captures.look().isEmpty) }
         #expect(daemon.calls.withLock { $0.isEmpty }, "the owner did not ask for it")
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: true)))
-        await eventually { daemon.calls.withLock { $0 } == ["lock vault"] }
+        await eventually("the vault is locked") { daemon.calls.withLock { $0 } == ["lock vault"] }
         recording.kill()
     }
 }

@@ -18,7 +18,13 @@ struct DunstTests {
             "DBUS_SESSION_BUS_ADDRESS": session.address, "PATH": "/usr/bin:/bin",
         ]
         let dunst = try ChildProcess(
-            "dunst", ["-config", try session.directory.write("[global]\n", to: "dunstrc")], environment: environment)
+            "dunst",
+            [
+                "-config",
+                // No bubble goes by itself.
+                try session.directory.write(
+                    "[global]\n[urgency_low]\ntimeout = 0\n[urgency_normal]\ntimeout = 0\n", to: "dunstrc"),
+            ], environment: environment)
         let bus = try session.connect()
         await eventually("dunst is there: \(dunst.errorOutput)") {
             try await bus.owner(of: NotificationServer.name) != nil
@@ -34,7 +40,7 @@ struct DunstTests {
         defer { serving.cancel() }
         await server.show(Bubble(.sample(.blocked, sentence: "<b> & \u{202E}")))
         await server.settled()
-        await eventually { try await displayed() == "1" }
+        await eventually("the bubble is shown") { try await displayed() == "1" }
         await server.show(Bubble(.sample(.unlocked)))
         await server.settled()
         // In this order, so that one on its way to the screen is counted.
@@ -44,7 +50,7 @@ struct DunstTests {
         await eventually("the button") { pressed.isSet }
         await server.show(.inactivity(secondsLeft: 30))
         await server.settled()
-        await eventually { try await displayed() != "0" }
+        await eventually("a bubble is shown") { try await displayed() != "0" }
         await server.withdraw("inactivity")
         await server.settled()
         await server.withdraw(Bubble(.sample(.unlocked)).key)

@@ -91,12 +91,12 @@ struct IdleKeeperTests {
         let began = ContinuousClock.now
         await keeper.use(person)
         await keeper.update(armed)
-        await eventually { ears.heard.contains(.warned) }
+        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         #expect(began.duration(to: .now) >= .milliseconds(490))
         person.rest(for: .seconds(1))
-        await eventually { ears.heard.contains(limit) }
+        await eventually("the limit: \(ears.heard)") { ears.heard.contains(limit) }
         #expect(began.duration(to: .now) >= .milliseconds(990))
-        await eventually { ears.heard.last == .withdrawn }
+        await eventually("the warning goes: \(ears.heard)") { ears.heard.last == .withdrawn }
         #expect(ears.heard == [source, .warned, limit, .withdrawn])
         await keeper.update(disarmed)
     }
@@ -107,13 +107,13 @@ struct IdleKeeperTests {
         let person = ScriptedIdle(idleFor: .milliseconds(500))
         await keeper.use(person)
         await keeper.update(armed)
-        await eventually { ears.heard.contains(.warned) }
+        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         person.touch()
-        await eventually { ears.heard.contains(.withdrawn) }
+        await eventually("the warning goes: \(ears.heard)") { ears.heard.contains(.withdrawn) }
         await eventually("it waits for as long again") { person.waits == [.milliseconds(500)] }
         #expect(ears.heard == [source, .warned, .withdrawn])
         person.rest(for: .milliseconds(500))
-        await eventually { ears.heard.last == .warned }
+        await eventually("it warns again: \(ears.heard)") { ears.heard.last == .warned }
         #expect(ears.heard == [source, .warned, .withdrawn, .warned])
         await keeper.update(disarmed)
     }
@@ -130,13 +130,13 @@ struct IdleKeeperTests {
         let other = await self.keeper(otherEars)
         await other.use(ScriptedIdle(idleFor: .milliseconds(500)))
         await other.update(armed)
-        await eventually { otherEars.heard.contains(.warned) }
+        await eventually("the other warns: \(otherEars.heard)") { otherEars.heard.contains(.warned) }
         await other.update(disarmed)
         #expect(person.questions.load(ordering: .relaxed) == asked && ears.heard == [source])
         // Opened from afar while nobody is there: the count begins now.
         let opened = ContinuousClock.now
         await keeper.update(armed)
-        await eventually { ears.heard.contains(.warned) }
+        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         #expect(opened.duration(to: .now) >= .milliseconds(490))
         await keeper.update(disarmed)
         #expect(ears.heard == [source, .warned, .withdrawn], "locked meanwhile: the warning goes")
@@ -147,7 +147,7 @@ struct IdleKeeperTests {
         let keeper = await keeper(ears)
         await keeper.use(LostIdle())
         await keeper.update(armed)
-        await eventually { ears.heard.contains(.lost) }
+        await eventually("the loss is said: \(ears.heard)") { ears.heard.contains(.lost) }
         await keeper.use(nil)
         #expect(ears.heard.last == .idle(IdleReport(source: .none, idleSeconds: 0)))
     }

@@ -68,11 +68,15 @@ final class Flag: Sendable {
             try await source.untilIdle(for: .seconds(570))
             done.set()
         }
-        await eventually { mutter.calls["AddIdleWatch"].count == 1 }
+        await eventually("it sets a watch: \(mutter.calls.members)") { mutter.calls["AddIdleWatch"].count == 1 }
         #expect(mutter.calls["AddIdleWatch"][0][0].integer == 570_000)
-        await eventually { mutter.calls["GetIdletime"].count == 2 }
+        await eventually("it asks for the idle time: \(mutter.calls.members)") {
+            mutter.calls["GetIdletime"].count == 2
+        }
         let another = Task { try await source.untilIdle(for: .seconds(580)) }
-        await eventually { mutter.calls["GetIdletime"].count == 3 }
+        await eventually("it asks for the idle time: \(mutter.calls.members)") {
+            mutter.calls["GetIdletime"].count == 3
+        }
         try await mutter.fire(2)
         try await another.value
         await eventually("its watch is taken away") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2] }
@@ -90,7 +94,7 @@ final class Flag: Sendable {
         let mutter = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
         let waiting = Task { try await source.untilTouched() }
-        await eventually { mutter.calls["AddUserActiveWatch"].count == 1 }
+        await eventually("it sets a watch: \(mutter.calls.members)") { mutter.calls["AddUserActiveWatch"].count == 1 }
         await eventually("until the answer is there") {
             try await mutter.fire(1)
             return !mutter.calls["RemoveWatch"].isEmpty
@@ -103,9 +107,11 @@ final class Flag: Sendable {
         let mutter = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
         let waiting = Task { try await source.untilIdle(for: .seconds(570)) }
-        await eventually { mutter.calls["GetIdletime"].count == 2 }
+        await eventually("it asks for the idle time: \(mutter.calls.members)") {
+            mutter.calls["GetIdletime"].count == 2
+        }
         waiting.cancel()
-        await eventually { mutter.calls["RemoveWatch"].count == 1 }
+        await eventually("the watch is taken away: \(mutter.calls.members)") { mutter.calls["RemoveWatch"].count == 1 }
     }
 
     @Test func aCompositorThatLeavesEndsTheWaitWithAnError() async throws {
@@ -113,7 +119,7 @@ final class Flag: Sendable {
         var mutter: MockMutter? = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
         let waiting = Task { try await source.untilIdle(for: .seconds(570)) }
-        await eventually { mutter?.calls["AddIdleWatch"].count == 1 }
+        await eventually("it sets a watch") { mutter?.calls["AddIdleWatch"].count == 1 }
         mutter?.bus.close()
         mutter = nil
         await #expect(throws: (any Error).self) { try await waiting.value }

@@ -65,7 +65,7 @@ import WireProtocol
         try await mock.invoke(101, "something-else")
         try await mock.bus.emit(MockNotifications.path, MockNotifications.name, "ActionInvoked", [.string("lock-now")])
         try await mock.invoke(101, "lock-now")
-        await eventually { pressed.withLock { $0.last == .lockNow } }
+        await eventually("the button is taken") { pressed.withLock { $0.last == .lockNow } }
         let locks = pressed.withLock { $0.count { $0 == .lockNow } }
         #expect(locks == 1, "the stranger's and the unknown ones are passed over")
     }
@@ -84,12 +84,22 @@ import WireProtocol
         first?.bus.close()
         await first?.bus.untilEnd()
         first = nil
-        let second = try await MockNotifications(on: session, capabilities: [])
+        // The bus gives the name up once it has noticed the end of the connection.
+        var next: MockNotifications?
+        await eventually("the name is free") {
+            next = try await MockNotifications(on: session, capabilities: [])
+            return true
+        }
+        let second = try #require(next)
         await eventually("the change is noticed") {
             await server.show(Bubble(.sample(.blocked, sentence: "Again.")))
             await server.settled()
             return second.calls["Notify"].last?[3].text == "Firefox was blocked: Again."
         }
-        #expect(second.calls["Notify"].first?[1].integer == 0, "another server's numbers mean nothing to it")
+        // One that was shown before the change was noticed does not count.
+        let noticed = second.calls.members.prefix { $0 != "GetCapabilities" }.count
+        #expect(
+            second.calls["Notify"].dropFirst(noticed).first?[1].integer == 0,
+            "another server's numbers mean nothing to it")
     }
 }

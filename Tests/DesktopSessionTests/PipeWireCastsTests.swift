@@ -50,8 +50,8 @@ struct PipeWireCastsTests {
             let server = try ChildProcess(
                 "pipewire", ["-c", configuration],
                 environment: ["XDG_RUNTIME_DIR": directory.path, "PATH": "/usr/bin:/bin"])
-            await eventually("PipeWire listens") {
-                FileManager.default.fileExists(atPath: directory.path("pipewire-0"))
+            await eventually("PipeWire listens: \(server.stateForPeople)") {
+                isListening(at: directory.path("pipewire-0"))
             }
             return server
         }
@@ -62,7 +62,7 @@ struct PipeWireCastsTests {
             """)
         await eventually("the screen is found") { casts.count() == 1 }
         let watch = CaptureWatch(user: 4_000_000, address: .address("unix:path=/nonexistent"), pipeWire: casts)
-        #expect(await watch.look().first?.isCertain == true)
+        await eventually("it is certain") { await watch.look().first?.isCertain == true }
         sharing.kill()
         _ = try await sharing.wait()
         try FileManager.default.removeItem(atPath: directory.path("pipewire-0"))

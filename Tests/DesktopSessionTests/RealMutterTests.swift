@@ -21,7 +21,7 @@ struct RealMutterTests {
                 "GSETTINGS_BACKEND": "memory", "LC_ALL": "C.UTF-8",
             ])
         let bus = try session.connect()
-        await eventually(every: .milliseconds(50), "mutter is there") {
+        await eventually(every: .milliseconds(50), "mutter is there: \(mutter.stateForPeople)") {
             try await bus.owner(of: CaptureWatch.casts) != nil
         }
         let source = try await MutterIdle(bus)
@@ -50,7 +50,7 @@ struct RealMutterTests {
         #expect(await watch.look().isEmpty)
         try await bus.call(
             CaptureWatch.casts, "/org/gnome/Mutter/ScreenCast", CaptureWatch.casts, "CreateSession", [.options([:])])
-        #expect(await watch.look().map(\.isCertain) == [true])
+        await eventually("the cast is noticed") { await watch.look().map(\.isCertain) == [true] }
         #expect(mutter.isRunning)
     }
 

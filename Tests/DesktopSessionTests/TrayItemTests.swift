@@ -62,7 +62,7 @@ final class MockWatcher: Sendable {
         let watcher = try await MockWatcher(on: session)
         let (tray, serving) = try tray(session)
         defer { serving.cancel() }
-        await eventually { !watcher.registered.isEmpty }
+        await eventually("it registers") { !watcher.registered.isEmpty }
         let name = try #require(watcher.registered.first)
         let host = watcher.bus
         var item = try await host.properties(name, TrayItem.path, TrayItem.interface)
@@ -97,7 +97,7 @@ final class MockWatcher: Sendable {
         let watcher = try await MockWatcher(on: session)
         let (tray, serving) = try tray(session)
         await tray.show(TrayState(.sample(.unlocked), means: means))
-        await eventually { !watcher.registered.isEmpty }
+        await eventually("it registers") { !watcher.registered.isEmpty }
         let name = try #require(watcher.registered.first)
         let chosen = Mutex<[TrayState.Command]>([])
         let reading = Task { for await command in tray.chosen { chosen.withLock { $0.append(command) } } }
@@ -110,7 +110,7 @@ final class MockWatcher: Sendable {
         try await click(5)  // "Open panel", which is disabled.
         try await click(4)
         await #expect(throws: BusError.self) { try await click(99) }
-        await eventually { chosen.withLock { $0.count } == 2 }
+        await eventually("two commands") { chosen.withLock { $0.count } == 2 }
         #expect(chosen.withLock { $0 } == [.lockAll, .unlock])
         tray.close()
         _ = try? await serving.value

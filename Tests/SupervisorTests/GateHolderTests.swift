@@ -115,7 +115,9 @@ struct GateHolderTests {
         let holder = try GateHolder(configurations.0, report: log.report)
         let otherHolder = try GateHolder(configurations.1, report: other.report)
         // Meanwhile the time has come more than once for one that hangs.
-        await eventually { other.lines.count { $0.hasSuffix("; killed.") } >= 3 }
+        await eventually("the other is killed again: \(other.lines)") {
+            other.lines.count { $0.hasSuffix("; killed.") } >= 3
+        }
         await otherHolder.stop()
         #expect(log.lines.isEmpty)
         await holder.stop()
