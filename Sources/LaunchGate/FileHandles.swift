@@ -37,6 +37,8 @@ struct FileHandle: Hashable {
 struct HandleFileSystems {
     /// One directory of each, by its id.
     private var directories: [UInt64: Descriptor] = [:]
+    /// Set where descriptors or memory were missing, so that `directories` is not complete.
+    private var shortage: RefusedByKernel?
 
     /// Those that wait for nobody: on another computer, or a user's program, a look could take for ever.
     private static let types: Set<String> = [
@@ -44,14 +46,28 @@ struct HandleFileSystems {
     ]
 
     init() {
-        for line in ProcessFacts.mounts() {
+        let mounts: [ArraySlice<UInt8>]
+        do throws(RefusedByKernel) {
+            mounts = try ProcessFacts.mounts()
+        } catch {
+            mounts = []
+            shortage = error
+        }
+        for line in mounts {
             // proc_pid_mountinfo(5): the mount point is the fifth field, the type comes after " - ".
             let fields = line.split(separator: UInt8(ascii: " "))
             guard let dash = fields.firstIndex(of: [UInt8(ascii: "-")]), dash + 1 < fields.count, fields.count > 4,
                 Self.types.contains(String(decoding: fields[dash + 1], as: UTF8.self))
             else { continue }
-            let number = Self.unescaped(fields[4]).withTerminator { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-            guard number >= 0 else { continue }
+            let number = Self.unescaped(fields[4]).withTerminator {
+                let number = Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                return number < 0 ? -errno : number
+            }
+            guard number >= 0 else {
+                let refused = RefusedByKernel(number: -number)
+                if refused.isShortage { shortage = refused }
+                continue
+            }
             let directory = Descriptor(number)
             var id: UInt64 = 0
             guard clinux_file_system_of(number, &id) == 0, directories[id] == nil else { continue }
@@ -69,7 +85,7 @@ struct HandleFileSystems {
 
     func open(_ handle: FileHandle) -> Opened {
         guard var parts = handle.parts else { return .gone }
-        guard let directory = directories[parts.file_system] else { return .unknown(nil) }
+        guard let directory = directories[parts.file_system] else { return .unknown(shortage) }
         let number = clinux_open_handle(directory.number, &parts)
         if number >= 0 { return .file(Descriptor(number)) }
         return number == -ESTALE ? .gone : .unknown(RefusedByKernel(number: -number))

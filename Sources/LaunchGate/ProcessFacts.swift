@@ -93,9 +93,9 @@ enum ProcessFacts {
     }
 
     /// The lines of the gate's own mountinfo.
-    static func mounts() -> [ArraySlice<UInt8>] {
+    static func mounts() throws(RefusedByKernel) -> [ArraySlice<UInt8>] {
         let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return [] }
+        guard file >= 0 else { throw RefusedByKernel(number: errno) }
         defer { close(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
