@@ -5,7 +5,7 @@ import WireProtocol
 
 /// What the notes say, opened once and kept beside the vault's keys: it ends with them, and its pages are overwritten.
 ///
-/// Notes are known by id and revision, so whatever changed them, only what is new is opened.
+/// Notes are known by id and stamp, so only what is new is opened, however it changed.
 actor NoteIndex {
     /// Of text that is kept, in bytes; longer and later notes are opened again for each search.
     private let maximumTextBytes: Int
@@ -13,6 +13,7 @@ actor NoteIndex {
     /// One note, as a list shows it and a search reads it.
     struct Note: Sendable {
         let name: RecordName
+        fileprivate let stamp: RecordStamp
         /// Seconds since 1970.
         let created: Double
         let modified: Double
@@ -39,8 +40,8 @@ actor NoteIndex {
     init(maximumTextBytes: Int = 32 << 20) { self.maximumTextBytes = maximumTextBytes }
 
     private var notes: [ItemID: Note] = [:]
-    /// Revisions that don't open: whoever wrote one must not keep the others from being listed.
-    private var unreadable: [ItemID: UInt64] = [:]
+    /// What does not open: it must not keep the others from being listed.
+    private var unreadable: [ItemID: RecordStamp] = [:]
     private var textBytes = 0
     var isEmpty: Bool { notes.isEmpty }
     /// The last refresh that began: the next waits for it.
@@ -72,13 +73,13 @@ actor NoteIndex {
     }
 
     private func refresh(_ records: any RecordStore, _ keys: VaultKeys) async throws {
-        let revisions = try await records.revisions(in: .notes)
-        for (id, note) in notes where revisions[id] != note.name.revision {
+        let stamps = try await records.stamps(in: .notes)
+        for (id, note) in notes where stamps[id] != note.stamp {
             textBytes -= note.searchable?.count ?? 0
             notes[id] = nil
         }
-        unreadable = unreadable.filter { revisions[$0.key] == $0.value }
-        let missing = revisions.filter { notes[$0.key] == nil && unreadable[$0.key] == nil }.map(\.key)
+        unreadable = unreadable.filter { stamps[$0.key] == $0.value }
+        let missing = stamps.filter { notes[$0.key] == nil && unreadable[$0.key] == nil }.map(\.key)
         guard !missing.isEmpty else { return }
         let stored = try await records.records(in: .notes, ids: missing)
         let room = max(0, maximumTextBytes - textBytes)
@@ -88,11 +89,14 @@ actor NoteIndex {
             notes[note.name.id] = note
             textBytes += note.searchable?.count ?? 0
         }
-        for record in stored where notes[record.name.id] == nil { unreadable[record.name.id] = record.name.revision }
+        for record in stored where notes[record.name.id] == nil {
+            unreadable[record.name.id] = RecordStamp(of: record)
+        }
     }
 
     private typealias Entry = (
-        name: RecordName, created: Double, modified: Double, size: Int, title: Range<Int>, searchable: Range<Int>?
+        name: RecordName, stamp: RecordStamp, created: Double, modified: Double, size: Int, title: Range<Int>,
+        searchable: Range<Int>?
     )
 
     /// Opens records and puts what they say on one page.
@@ -117,12 +121,16 @@ actor NoteIndex {
                 searchable = start..<bytes.count
                 kept += bytes.count - start
             }
-            return (record.name, content.created, content.modified, content.body.utf8.count, title, searchable)
+            return (
+                record.name, RecordStamp(of: record), content.created, content.modified, content.body.utf8.count, title,
+                searchable
+            )
         }
         let page = bytes.withUnsafeBytes { SecretBytes(copying: $0) }
-        return entries.map { name, created, modified, size, title, searchable in
+        return entries.map { name, stamp, created, modified, size, title, searchable in
             Note(
-                name: name, created: created, modified: modified, size: size, page: page, titleRange: title,
+                name: name, stamp: stamp, created: created, modified: modified, size: size, page: page,
+                titleRange: title,
                 searchable: searchable)
         }
     }

@@ -57,14 +57,30 @@ public struct RevisionConflict: Error, Equatable, Sendable {
     }
 }
 
+/// Tells what is stored under a name from anything else. The revision alone does not: two devices can each write the same one.
+public struct RecordStamp: Hashable, Sendable {
+    public let revision: UInt64
+    /// The last 16 bytes of what is sealed: its authentication tag.
+    private let tag: [UInt8]
+
+    public init(revision: UInt64, tag: [UInt8]) {
+        self.revision = revision
+        self.tag = tag
+    }
+
+    init(of record: StoredRecord) {
+        self.init(revision: record.name.revision, tag: (record.sealed ?? []).suffix(16))
+    }
+}
+
 /// The local replica of the sealed records.
 public protocol RecordStore: DocumentStore {
     /// By id, tombstones left out.
     func records(in collection: RecordCollection) async throws -> [StoredRecord]
     /// Those of these ids that are there, tombstones left out.
     func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord]
-    /// The newest revision by id, tombstones left out.
-    func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64]
+    /// Of the newest by id, tombstones left out.
+    func stamps(in collection: RecordCollection) async throws -> [ItemID: RecordStamp]
     /// The content that records name.
     func blobsOfRecords() async throws -> Set<ItemID>
     /// Whether a record names this content.

@@ -56,20 +56,22 @@ extension StateDatabase: RecordStore {
         }
     }
 
-    public func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64] {
+    public func stamps(in collection: RecordCollection) async throws -> [ItemID: RecordStamp] {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
-                database, sql: "SELECT id, revision FROM record WHERE collection = ? AND sealed IS NOT NULL",
+                database,
+                sql: "SELECT id, revision, substr(sealed, -16) FROM record WHERE collection = ? AND sealed IS NOT NULL",
                 arguments: [collection.rawValue])
-            var revisions: [ItemID: UInt64] = [:]
+            var stamps: [ItemID: RecordStamp] = [:]
             while let row = try rows.next() {
                 let (id, revision): (Data, Int64) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))
+                let tag: Data = try row.decode(atIndex: 2)
                 guard let id = ItemID(bytes: id), let revision = UInt64(exactly: revision) else {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name")
                 }
-                revisions[id] = revision
+                stamps[id] = RecordStamp(revision: revision, tag: [UInt8](tag))
             }
-            return revisions
+            return stamps
         }
     }
 

@@ -77,8 +77,8 @@ actor BreakableStore: RecordStore {
         return try await store.records(in: collection, ids: ids)
     }
 
-    func revisions(in collection: RecordCollection) async throws -> [ItemID: UInt64] {
-        try await store.revisions(in: collection)
+    func stamps(in collection: RecordCollection) async throws -> [ItemID: RecordStamp] {
+        try await store.stamps(in: collection)
     }
 
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord? {

@@ -123,6 +123,27 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await titles("pears").isEmpty)
     }
 
+    /// As when two devices changed one note: the other's version comes in the place of this one's, under the same revision.
+    @Test func aListShowsAnotherVersionOfTheSameRevision() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        let notes = world.sealed.notes
+        let saved = try await notes.add(NoteRequest(title: "here", body: "apples"), peer: alice).note
+        #expect(try await notes.list(search: "apples", peer: alice).notes.map(\.title) == ["here"])
+        var record = try #require(try await world.database.records(in: .notes).first)
+        let content = NoteService.Content(title: "elsewhere", body: "pears", created: 1, modified: 2)
+        record = try await world.sealed.vault.keys(for: alice).seal(
+            JSONEncoder().encode(content), .notes, record.name.id, revision: record.name.revision,
+            in: record.name.vault)
+        var change = StateChange(records: [record])
+        change.acceptsAnyRevision = true
+        try await world.database.write(change)
+        let listed = try await notes.list(search: nil, peer: alice).notes
+        #expect(listed.map(\.title) == ["elsewhere"] && listed.map(\.revision) == [saved.revision])
+        #expect(try await notes.list(search: "apples", peer: alice).notes.isEmpty)
+        #expect(try await notes.list(search: "pears", peer: alice).notes.count == 1)
+    }
+
     @Test func whatIsNotKeptInMemoryIsFoundAllTheSame() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
