@@ -246,16 +246,20 @@ extension HouseholdService {
     /// Tells the hub of a revocation, where one waits for it.
     func finishRevocation() async throws {
         guard let revocation else { return }
-        for attempt in 1...3 {
+        let device = HubID(revocation.device)
+        var change = WireProtocol.RosterChange.revoke(device: device)
+        for attempt in 1...4 {
             var roster = try await followRoster()
             guard roster.member(revocation.device) != nil else { break }
             let entry = roster.revoking(revocation.device, by: signingKey, at: clock / 1_000)
             do {
                 try await requireSession().hub.append(
-                    RosterAppendRequest(
-                        number: roster.head.number + 1, entry: Data(entry),
-                        change: .revoke(device: HubID(revocation.device))))
-            } catch let error as HubError where error.code == .conflict && attempt < 3 {
+                    RosterAppendRequest(number: roster.head.number + 1, entry: Data(entry), change: change))
+            } catch let error as HubError where error.code == .conflict && attempt < 4 {
+                continue
+            } catch let error as HubError where error.code == .notFound && attempt < 4 {
+                // The hub lost the device, as a store that was restored; for the others the entry counts.
+                change = .restore(revoked: device)
                 continue
             }
             try roster.append(entry)

@@ -210,12 +210,24 @@ public actor HouseholdService {
     /// - Throws: `RosterMisbehaviour`, or what the connection throws.
     @discardableResult
     func followRoster() async throws -> Roster {
-        var roster = try requireSession().roster
-        if try await roster.follow(requireSession().hub) {
+        let session = try requireSession()
+        var roster = session.roster
+        let hasGrown: Bool
+        do {
+            hasGrown = try await roster.follow(session.hub)
+        } catch let error as RosterMisbehaviour where error == .older {
+            let count = try await roster.restore(at: session.hub)
+            await log.note(
+                .hubMisbehaved,
+                "The hub had an older list of devices than before, as after a restored backup. "
+                    + (count == 1 ? "1 entry was sent again." : "\(count) entries were sent again."))
+            hasGrown = try await roster.follow(session.hub)
+        }
+        if hasGrown {
             try await store.save(Self.stored(roster), as: HouseholdDocuments.roster)
             takeOver(roster)
         }
-        return session?.roster ?? roster
+        return self.session?.roster ?? roster
     }
 
     func storedAnswered() async throws -> UInt64 {

@@ -135,7 +135,7 @@ extension HubService {
         try Check.bytes(message.entry, 1...4_096, "entry")
         let device = try request.knownDevice()
         try await store.appendToRoster(message, of: device.household)
-        if case .revoke(let revoked) = message.change { streams.end(device: revoked, of: device.household) }
+        if let revoked = message.change.revoked { streams.end(device: revoked, of: device.household) }
         return .done
     }
 

@@ -28,14 +28,14 @@ extension PostgresHubStore {
                 throw HubError.rosterNumber(next: next)
             }
             var changes: [HubChange] = [.roster(household: household, number: next)]
-            switch request.change {
-            case .admit(let device, let role, let invitation):
+            if case .admit(let device, let role, let invitation) = request.change {
                 try Self.admit(device, role: role, by: invitation, household: number, connection)
-            case .revoke(let device):
+            }
+            if let device = request.change.revoked {
                 // Its push subscription and PIN share are removed by their foreign keys.
                 let rows = try connection.query(
                     "DELETE FROM device WHERE id = $1 AND household = $2", [.id(device), number])
-                guard rows.changed > 0 else { throw HubError.noSuchDevice }
+                if case .revoke = request.change, rows.changed == 0 { throw HubError.noSuchDevice }
                 changes.append(.revoked(household: household, device: device))
             }
             try connection.query(

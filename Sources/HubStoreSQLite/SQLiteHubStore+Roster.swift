@@ -27,25 +27,25 @@ extension SQLiteHubStore {
                 if there == request.entry { return }
                 throw HubError.rosterNumber(next: UInt64(newest + 1))
             }
-            switch request.change {
-            case .admit(let device, let role, let invitation):
+            if case .admit(let device, let role, let invitation) = request.change {
                 try Self.admit(device, role: role, by: invitation, household: number, in: database)
-            case .revoke(let device):
+            }
+            if let device = request.change.revoked {
                 // Its push subscription and PIN share are removed by their foreign keys.
                 try database.execute(
                     sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])
-                guard database.changesCount > 0 else { throw HubError.noSuchDevice }
+                if case .revoke = request.change, database.changesCount == 0 { throw HubError.noSuchDevice }
             }
             try database.execute(
                 sql: "INSERT INTO roster (household, number, entry) VALUES (?, ?, ?)",
                 arguments: [number, place, request.entry])
             effects.devicesChanged = true
             effects.changes.append(.roster(household: household, number: request.number))
-            if case .revoke(let device) = request.change {
+            if let device = request.change.revoked {
                 effects.changes.append(.revoked(household: household, device: device))
             }
         }
-        if case .revoke = request.change { await overwriteLog() }
+        if request.change.revoked != nil { await overwriteLog() }
     }
 
     private static func admit(

@@ -159,7 +159,7 @@ import WireProtocol
         // Cut, as it was before the phone was admitted.
         connected.meddler.meddleWithRoster { $0.entries = [] }
         connected.hub.stream(.roster(number: 1))
-        await isFoundOut(connected, "an older or another list of devices than before")
+        await isFoundOut(connected, "another list of devices than before")
         await eventually { await !connected.sync.isConnected }
         // An entry by somebody who is no computer of the household: the phone itself.
         connected.meddler.meddle(nil)

@@ -236,7 +236,8 @@ final class MemoryHub: Sendable {
             case .admit(let device, _, _):
                 state.devices[device]?.isActive = true
                 return nil
-            case .revoke(let device):
+            case .revoke, .restore:
+                guard let device = request.change.revoked else { return nil }
                 state.devices[device] = nil
                 return device
             }

@@ -35,6 +35,33 @@ extension Conformance {
             #expect(try await store.device(tokenHash: joined.token) == nil)
         }
 
+        @Test(arguments: StoreKind.allCases)
+        func anEntryThatTheStoreLostRevokesTheDeviceThatIsStillThere(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let (device, token) = try await household.admitted(to: store)
+            let count = UInt64(try await store.roster(of: household.id, after: 0).count)
+            let (entry, other, another) = (Data.random(300), HubID.random(), Data.random(300))
+            // Of the second the store has no device; the third admitted one.
+            let lost: [(UInt64, Data, HubID?)] = [
+                (count + 1, entry, device), (count + 2, another, other), (count + 3, entry, nil),
+            ]
+            for (number, entry, revoked) in lost {
+                try await store.appendToRoster(
+                    RosterAppendRequest(number: number, entry: entry, change: .restore(revoked: revoked)),
+                    of: household.id)
+            }
+            #expect(try await store.device(tokenHash: token) == nil)
+            #expect(try await store.device(tokenHash: household.token) != nil)
+            #expect(try await store.roster(of: household.id, after: count) == [entry, another, entry])
+            await expectRefusal(.notFound) {
+                try await store.appendToRoster(
+                    RosterAppendRequest(number: count + 4, entry: .random(300), change: .revoke(device: other)),
+                    of: household.id)
+            }
+        }
+
         /// While a token is looked up without pause, it is revoked: no look-up that begins afterwards finds it.
         @Test(arguments: StoreKind.allCases)
         func aRevokedTokenIsNeverFoundAgainHoweverOftenItIsAskedFor(_ kind: StoreKind) async throws {
