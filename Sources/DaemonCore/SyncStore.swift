@@ -44,8 +44,9 @@ public struct KnownRevision: Equatable, Sendable {
         self.atHub = atHub ?? revision
     }
 
-    /// False while what the hub has, which may have lost some of it, has to be compared with what is here.
-    public var isCompared: Bool { atHub > 0 || revision == 0 }
+    /// False while the hub, whose store was restored, has less than it had: what it serves then is compared with what is here, also what
+    /// another device wrote there meanwhile under a revision that the hub had once before.
+    public var isCompared: Bool { atHub >= revision }
 }
 
 /// A record of a vault as the hub served it.
