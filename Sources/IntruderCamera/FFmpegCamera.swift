@@ -22,7 +22,7 @@ public struct FFmpegCamera: PhotoSource {
     ///   - executable: absolute path of ffmpeg.
     ///   - limit: time from the start of ffmpeg to the whole picture; then it is killed.
     public init(
-        input: String = "auto", executable: String = FFmpegCamera.debianExecutable, limit: Duration = .seconds(5)
+        input: String = "auto", executable: String = FFmpegCamera.debianExecutable, limit: Duration = .seconds(15)
     ) {
         self.input = input
         self.executable = executable
