@@ -106,9 +106,10 @@ extension GateTests {
                 })
         }
         try await gate.kill()
+        // No mark is left.
+        gate.store.giveUp()
         rename(program.path, home + "/y")
         unlink(other.path)
-        // Its descriptor was given up, so that no mark is left.
         let next = try await GateUnderTest()
         let daemon = try await next.connect { _ in false }
         #expect(try await ChildProcess.run("/bin/true").exit == .code(0))

@@ -112,7 +112,16 @@ final class HoldingServiceManager: Sendable {
         }
     }
 
-    deinit { for entry in state.withLock({ $0.kept }) { close(entry.descriptor) } }
+    deinit { giveUp() }
+
+    /// Closes what it keeps: with the last duplicate of a group its marks are gone, and what waits is let through.
+    func giveUp() {
+        let kept = state.withLock { state in
+            defer { state.kept = [] }
+            return state.kept
+        }
+        for entry in kept { close(entry.descriptor) }
+    }
 
     var kept: [Kept] { state.withLock { $0.kept } }
     var readyCount: Int { state.withLock { $0.readyCount } }

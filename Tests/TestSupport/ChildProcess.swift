@@ -101,7 +101,7 @@ public final class ChildProcess: Sendable {
         // The task itself may have been kept waiting for longer than the child ran.
         if let exit { return await withLastOutput(exit) }
         throw TimedOut(
-            description: "process \(pid) still ran after \(timeout). Output: \(output) Errors: \(errorOutput)")
+            description: "process \(pid) still ran after \(timeout). Output: \(output) State: \(stateForPeople)")
     }
 
     /// A grandchild may keep the pipes open: their end is awaited for a second at most.
