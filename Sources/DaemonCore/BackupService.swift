@@ -115,7 +115,7 @@ extension BackupRecord {
     /// - Throws: `ControlError` with `notReadable`.
     func record() throws -> StoredRecord {
         guard let collection = RecordCollection(rawValue: collection), let id = ItemID(id), let vault = ItemID(vault),
-            let author = ItemID(author), 1...UInt64(Int64.max - 1) ~= revision, deleted == (sealed == nil),
+            let author = ItemID(author), 1...HubRecord.maximumNumber ~= revision, deleted == (sealed == nil),
             blobs?.count ?? 0 <= HubRecord.maximumBlobs
         else {
             throw ControlError(.notReadable, "The backup holds a record without a valid name; nothing was changed.")

@@ -92,7 +92,7 @@ extension HouseholdService {
         for record in try await store.vaultRecords() + store.tombstones(by: gone) {
             let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
             guard let current = ring.current(kind, vault: record.name.vault)?.epoch,
-                record.epoch < current || gone.contains(record.author), record.name.revision < UInt64(Int64.max)
+                record.epoch < current || gone.contains(record.author), record.name.revision < HubRecord.maximumNumber
             else { continue }
             guard record.sealed != nil else {
                 var tombstone = record

@@ -304,7 +304,7 @@ extension SyncService {
         var record = line.record
         if record.name.revision <= conflict.revision {
             let (next, isTooFar) = conflict.revision.addingReportingOverflow(1)
-            guard !isTooFar, next <= UInt64(Int64.max) else {
+            guard !isTooFar, next <= HubRecord.maximumNumber else {
                 throw HubError(.conflict, "The record at the hub has the last of all revisions; write it anew.")
             }
             if record.sealed == nil {

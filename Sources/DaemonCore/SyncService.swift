@@ -201,7 +201,7 @@ actor SyncService {
             try await receive([record])
             if let sequence = record.sequence { cursor = max(cursor, sequence) }
         case .large(let sequence):
-            let page = try await hub.records(after: sequence - 1, limit: 1)
+            let page = try await hub.records(after: max(sequence, 1) - 1, limit: 1)
             try await receive(page.records)
             cursor = max(cursor, sequence)
         case .roster:

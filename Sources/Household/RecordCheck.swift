@@ -68,7 +68,8 @@ public struct RecordCheck: Sendable {
 
     /// - Parameter known: the revision of it that is known, 0 where none is.
     public func check(_ record: HubRecord, known: UInt64) throws(RecordRefusal) -> CheckedRecord {
-        guard let collection = RecordCollection(rawValue: record.collection), record.revision > 0, record.epoch > 0,
+        guard let collection = RecordCollection(rawValue: record.collection), record.epoch > 0,
+            1...HubRecord.maximumNumber ~= record.revision, record.sequence ?? 0 <= HubRecord.maximumNumber,
             record.blobs.count <= HubRecord.maximumBlobs
         else { throw .malformed }
         guard let author = author(of: record, in: collection) else { throw .unknownAuthor }

@@ -55,7 +55,11 @@ struct HubStreamParser {
             }
             if let sequence = UInt64(id) { record.sequence = sequence }
             return .record(record)
-        case .large: return try .large(sequence: number(id))
+        case .large:
+            let sequence = try number(id)
+            // Such a record is asked for by the number before its own.
+            guard sequence > 0 else { throw Self.notUnderstood }
+            return .large(sequence: sequence)
         case .live: return try .live(sequence: number(id))
         case .roster: return try .roster(number: number(text))
         case .join:

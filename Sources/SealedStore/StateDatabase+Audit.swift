@@ -56,7 +56,7 @@ extension StateDatabase {
                     process: event.process, path: event.path, reason: event.reason, sentence: event.sentence),
                 signedBy: key)
             try statement.execute(arguments: [
-                Int64(chain.head.number), event.time, event.kind.rawValue, event.app?.rawValue, event.user,
+                Int64(clamping: chain.head.number), event.time, event.kind.rawValue, event.app?.rawValue, event.user,
                 event.process, event.path, event.reason, event.sentence, Data(link.hash), Data(link.signature),
             ])
         }
@@ -130,9 +130,11 @@ extension StateDatabase {
         return AuditChain.Head(number: UInt64(exactly: row["number"] as Int64) ?? 0, hash: bytes(row, "hash"))
     }
 
+    /// Nil also for one that no log reaches: after it there would be no number for the next event.
     static func storedHead(_ database: Database) throws -> AuditChain.Head? {
         try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [headDocument])
             .flatMap { AuditChain.Head(String(decoding: $0, as: UTF8.self)) }
+            .flatMap { $0.number < UInt64(Int64.max) ? $0 : nil }
     }
 
     private static func save(_ head: AuditChain.Head, to database: Database) throws {

@@ -168,7 +168,7 @@ extension StateDatabase {
         try database.execute(
             sql: "UPDATE record SET synced = ?, sequence = ?, versions = ? WHERE collection = ? AND id = ?",
             arguments: [
-                Int64(incoming.record.name.revision), Int64(clamping: incoming.sequence), kept(versions),
+                Int64(clamping: incoming.record.name.revision), Int64(clamping: incoming.sequence), kept(versions),
                 incoming.record.name.collection.rawValue, Data(incoming.record.name.id.bytes),
             ])
     }
@@ -183,7 +183,7 @@ extension StateDatabase {
                 WHERE collection = ? AND id = ?
                 """,
             arguments: [
-                Int64(record.name.revision), Int64(clamping: sequence), Int64(record.name.revision),
+                Int64(clamping: record.name.revision), Int64(clamping: sequence), Int64(clamping: record.name.revision),
                 kept(local.versions.filter { $0 != version } + [version]), record.name.collection.rawValue,
                 Data(record.name.id.bytes),
             ])
@@ -212,9 +212,10 @@ extension StateDatabase {
                 """,
             arguments: [
                 record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
-                Int64(record.name.revision), record.epoch, Data(record.author.bytes), record.sealed.map { Data($0) },
-                blobs(record), Int64(record.name.revision), Int64(clamping: incoming.sequence),
-                Int64(record.name.revision), kept(known.filter { !fresh.contains($0) } + fresh),
+                Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
+                record.sealed.map { Data($0) },
+                blobs(record), Int64(clamping: record.name.revision), Int64(clamping: incoming.sequence),
+                Int64(clamping: record.name.revision), kept(known.filter { !fresh.contains($0) } + fresh),
             ])
     }
 
@@ -236,7 +237,8 @@ extension StateDatabase {
                 """,
             arguments: [
                 local.name.collection.rawValue, Data(local.name.id.bytes), Data(local.name.vault.bytes),
-                Int64(local.name.revision), local.epoch, Data(local.author.bytes), local.sealed.map { Data($0) },
+                Int64(clamping: local.name.revision), local.epoch, Data(local.author.bytes),
+                local.sealed.map { Data($0) },
             ])
     }
 

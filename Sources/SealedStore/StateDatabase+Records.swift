@@ -132,8 +132,8 @@ extension StateDatabase: RecordStore {
         let (collection, id) = (record.name.collection.rawValue, Data(record.name.id.bytes))
         let current = try Int64.fetchOne(
             database, sql: "SELECT revision FROM record WHERE collection = ? AND id = ?", arguments: [collection, id])
-        guard anyRevision || record.name.revision == UInt64(current ?? 0) + 1 else {
-            throw RevisionConflict(name: record.name, current: UInt64(current ?? 0))
+        guard anyRevision || record.name.revision == UInt64(clamping: current ?? 0) + 1 else {
+            throw RevisionConflict(name: record.name, current: UInt64(clamping: current ?? 0))
         }
         try database.execute(
             sql: """
@@ -143,7 +143,7 @@ extension StateDatabase: RecordStore {
                     epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs
                 """,
             arguments: [
-                collection, id, Data(record.name.vault.bytes), Int64(record.name.revision), record.epoch,
+                collection, id, Data(record.name.vault.bytes), Int64(clamping: record.name.revision), record.epoch,
                 Data(record.author.bytes), record.sealed.map { Data($0) }, blobs(record),
             ])
         try database.execute(sql: "INSERT INTO outbox (collection, id) VALUES (?, ?)", arguments: [collection, id])
@@ -161,7 +161,7 @@ extension StateDatabase: RecordStore {
             let vault = ItemID(bytes: vault), let author = ItemID(bytes: author),
             let revision = UInt64(exactly: revision), let epoch = UInt32(exactly: epoch)
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record without a valid name") }
-        let (sealed, blobs): (Data?, Data?) = (row["sealed"], row["blobs"])
+        let (sealed, blobs): (Data?, Data?) = try (row.decode(forColumn: "sealed"), row.decode(forColumn: "blobs"))
         return StoredRecord(
             name: RecordName(vault: vault, collection: collection, id: id, revision: revision), epoch: epoch,
             author: author, sealed: sealed.map { [UInt8]($0) }, blobs: ids(blobs ?? Data()))

@@ -54,7 +54,7 @@ extension StateDatabase: SyncStore {
             sql: "INSERT INTO queue (collection, id, revision, record) VALUES (?, ?, ?, ?)")
         for record in records {
             try statement.execute(arguments: [
-                record.collection, Data(record.id.item.bytes), Int64(record.revision),
+                record.collection, Data(record.id.item.bytes), Int64(clamping: record.revision),
                 try JSONEncoder().encode(record),
             ])
             if keptCollections.contains(record.collection) { try keep(record, in: database) }
@@ -72,7 +72,8 @@ extension StateDatabase: SyncStore {
                     record = excluded.record WHERE excluded.revision > revision
                 """,
             arguments: [
-                record.collection, Data(record.id.item.bytes), Int64(record.revision), Int64(record.sequence ?? 0),
+                record.collection, Data(record.id.item.bytes), Int64(clamping: record.revision),
+                Int64(clamping: record.sequence ?? 0),
                 try JSONEncoder().encode(record),
             ])
     }
@@ -101,7 +102,7 @@ extension StateDatabase: SyncStore {
             for record in records {
                 try database.execute(
                     sql: "DELETE FROM queue WHERE collection = ? AND id = ? AND revision = ?",
-                    arguments: [record.collection, Data(record.id.item.bytes), Int64(record.revision)])
+                    arguments: [record.collection, Data(record.id.item.bytes), Int64(clamping: record.revision)])
             }
         }
     }
@@ -143,10 +144,10 @@ extension StateDatabase: SyncStore {
                     WHERE collection = ? AND id = ? AND revision = ?
                     """,
                 arguments: [
-                    Int64(record.name.revision), record.epoch, Data(record.author.bytes),
-                    record.sealed.map { Data($0) }, Int64(known.revision), Int64(known.sequence),
-                    Int64(known.revision), record.name.collection.rawValue, Data(record.name.id.bytes),
-                    Int64(line.record.name.revision),
+                    Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
+                    record.sealed.map { Data($0) }, Int64(clamping: known.revision), Int64(clamping: known.sequence),
+                    Int64(clamping: known.revision), record.name.collection.rawValue, Data(record.name.id.bytes),
+                    Int64(clamping: line.record.name.revision),
                 ])
         }
     }
@@ -242,7 +243,8 @@ extension StateDatabase: SyncStore {
                 try database.execute(
                     sql: "DELETE FROM conflict WHERE collection = ? AND id = ? AND revision = ?",
                     arguments: [
-                        conflict.name.collection.rawValue, Data(conflict.name.id.bytes), Int64(conflict.name.revision),
+                        conflict.name.collection.rawValue, Data(conflict.name.id.bytes),
+                        Int64(clamping: conflict.name.revision),
                     ])
             }
         }

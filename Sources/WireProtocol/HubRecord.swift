@@ -62,6 +62,9 @@ public struct HubRecord: Codable, Hashable, Sendable {
         ancestors = try container.decodeIfPresent(Data.self, forKey: .ancestors)
     }
 
+    /// The last revision and sequence number that devices take. JavaScript counts no further, and what is counted on from
+    /// it fits into a database, whose numbers end at 2^63 - 1.
+    public static let maximumNumber: UInt64 = (1 << 53) - 1
     /// Of the sealed bytes of one record, at most.
     public static let maximumSealedBytes = 16 << 20
     public static let maximumBlobs = 8

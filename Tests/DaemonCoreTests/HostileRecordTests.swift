@@ -90,6 +90,28 @@ import WireProtocol
         #expect(try await connected.sync.status().problem == nil)
     }
 
+    /// The revision after it would be one that no device takes, or no number at all.
+    @Test(arguments: [HubRecord.maximumNumber, UInt64(Int64.max) - 1, UInt64(Int64.max), UInt64.max])
+    func theLastOfAllRevisionsIsNotOverwritten(_ revision: UInt64) async throws {
+        let connected = try await ConnectedWorld()
+        try await add(connected, "mine")
+        try await connected.settled()
+        connected.hub.state.withLock { state in
+            guard let index = state.records.firstIndex(where: { $0.collection == "notes" }) else { return }
+            state.records[index].revision = revision
+            state.records[index].sequence = .max
+            state.records[index].signature = Data(count: 64)
+        }
+        let notes = connected.world.control.sealed.notes
+        _ = try await notes.change("mine", NoteRequest(title: "changed", body: "changed"), peer: alice)
+        await eventually {
+            try await connected.sync.status().problem
+                == "A record of notes: The record at the hub has the last of all revisions; write it anew."
+        }
+        _ = try await notes.change("changed", NoteRequest(title: "again", body: "again"), peer: alice)
+        #expect(try await titles(connected) == ["again"])
+    }
+
     @Test func whatNobodyWroteIsOverwritten() async throws {
         let connected = try await ConnectedWorld()
         try await add(connected, "mine")

@@ -152,6 +152,30 @@ import WireProtocol
         #expect(try await connected.sync.status().refused == 1)
     }
 
+    @Test func numbersWithoutMeaningAreRefused() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        let secrets = await companion.secrets
+        for number: UInt64 in [0, 1 << 53, UInt64(Int64.max), .max - 1, .max] {
+            connected.hub.stream(.large(sequence: number))
+            connected.hub.stream(.live(sequence: number))
+        }
+        let numbers: [UInt64] = [1 << 53, UInt64(Int64.max), 1 << 63, .max - 1, .max]
+        for number in numbers {
+            connected.hub.stream(.record(try note(secrets, revision: number)))
+            var record = try note(secrets)
+            record.sequence = number
+            connected.hub.stream(.record(record))
+        }
+        await isFoundOut(connected, "a record that is none")
+        await eventually { try await connected.sync.status().refused == 2 * numbers.count }
+        connected.hub.stream(.record(try note(secrets)))
+        _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
+        await eventually {
+            try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.count == 1
+        }
+    }
+
     @Test func anOlderAnotherOrAForgedListOfDevicesIsRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()

@@ -72,6 +72,24 @@ import WireProtocol
         #expect(refusal(second, known: 3) == .notNewer)
     }
 
+    /// Whatever counts on from what is taken has numbers left.
+    @Test func aRevisionAndASequenceNumberEndWhereJavaScriptStopsCounting() {
+        let last = HubRecord.maximumNumber
+        #expect(refusal(record(.notes, by: phone, last)) == nil)
+        for revision: UInt64 in [0, last + 1, UInt64(Int64.max), 1 << 63, .max - 1, .max] {
+            #expect(refusal(record(.notes, by: phone, revision)) == .malformed, "\(revision)")
+        }
+        var served = record(.notes, by: phone)
+        for sequence: UInt64 in [0, 1, last] {
+            served.sequence = sequence
+            #expect(refusal(served) == nil, "\(sequence)")
+        }
+        for sequence: UInt64 in [last + 1, UInt64(Int64.max), .max] {
+            served.sequence = sequence
+            #expect(refusal(served) == .malformed, "\(sequence)")
+        }
+    }
+
     @Test func whoeverWasRevokedWritesNothingMore() throws {
         var shorter = roster
         try shorter.append(shorter.revoking(phone.device, by: computer.signingKey, at: 0))

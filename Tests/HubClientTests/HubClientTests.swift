@@ -65,7 +65,8 @@ import WireProtocol
     @Test(arguments: [
         "event: record\ndata: {}\n\n", "event: record\ndata: x\n\n", "event: live\ndata:\n\n",
         "id: x\nevent: large\n\n",
-        "event: join\ndata: 12\n\n", "event: roster\ndata: -1\n\n",
+        "event: join\ndata: 12\n\n", "event: roster\ndata: -1\n\n", "id: 0\nevent: large\n\n",
+        "id: -1\nevent: large\n\n", "id: 18446744073709551616\nevent: live\n\n", "id: 1e308\nevent: live\n\n",
     ])
     func whatNoHubSendsIsRefused(text: String) {
         var parser = HubStreamParser()

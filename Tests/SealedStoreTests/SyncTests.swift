@@ -73,6 +73,29 @@ import WireProtocol
         #expect(try await line() == nil)
     }
 
+    /// None of these is let in by `RecordCheck`; the database does not rely on it.
+    @Test(arguments: [UInt64(Int64.max) - 1, UInt64(Int64.max), 1 << 63, UInt64.max])
+    func numbersBeyondThoseOfADatabaseAreKeptAsItsLast(_ number: UInt64) async throws {
+        let last = UInt64(Int64.max)
+        try await take(record(number, by: .random()), number)
+        let household = HubRecord(
+            collection: "keys", id: HubID(sample.id), vault: HubID(sample.vault), revision: number, epoch: 1,
+            author: HubID(own), sealed: Data([1]), signature: Data(count: 64), sequence: number)
+        var incoming = IncomingChange()
+        incoming.householdRecords = [household]
+        try await database.take(incoming)
+        var change = StateChange()
+        change.household = [household]
+        try await database.write(change)
+        try await database.unqueue([household])
+        for collection in [RecordCollection.notes, .keys] {
+            let known = try #require(try await database.known(collection, sample.id))
+            #expect(known.revision == min(number, last) && known.sequence == min(number, last))
+        }
+        #expect(try await database.record(.notes, sample.id)?.name.revision == min(number, last))
+        #expect(try await database.waitingCount() == 0)
+    }
+
     @Test func ofANoteBothVersionsAreKept() async throws {
         let phone = ItemID.random()
         try await take(record(1, by: phone), 1)
