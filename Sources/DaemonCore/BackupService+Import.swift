@@ -1,4 +1,5 @@
 import Foundation
+import Household
 import SealedFormats
 public import WireProtocol
 
@@ -81,7 +82,13 @@ extension BackupService {
             case .keyRing:
                 var bytes = try await reader.read(Int(entry.length))
                 let plaintext = bytes.withUnsafeMutableBytes { SecretBytes(wiping: $0) }
-                contents.ring = try KeyRing(plaintext: plaintext)
+                let ring = try KeyRing(plaintext: plaintext)
+                // Each revocation makes a key of the next epoch.
+                guard ring.entries.allSatisfy({ $0.epoch <= HouseholdSecrets.largestFirstEpoch }) else {
+                    throw ControlError(
+                        .notReadable, "The backup holds a key that AppLocker never made; nothing was changed.")
+                }
+                contents.ring = ring
             case .record:
                 contents.records.append(
                     try Self.decode(BackupRecord.self, from: await reader.read(Int(entry.length))).record())
@@ -146,7 +153,7 @@ extension BackupService {
         since ticket: Relocks.Ticket
     ) async throws -> ImportReport {
         var merged = ring
-        if let added = contents.ring { merged.addMissing(of: added) }
+        if let added = contents.ring { try merged.addMissing(of: added) }
         guard let document = try await passcodes.vaultDocument() else {
             throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
         }
@@ -158,7 +165,7 @@ extension BackupService {
             .changes(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
         if contents.ring != nil {
             // Keys may have been replaced while the backup was read.
-            merged.addMissing(of: try await passcodes.ring(rootKey: rootKey))
+            try merged.addMissing(of: await passcodes.ring(rootKey: rootKey))
             change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey)
         }
         if request.mode == .replace, let privacy = contents.settings.privacy {

@@ -189,7 +189,7 @@ extension HouseholdService {
             vault: secrets.household, collection: .keys, id: id, revision: try await nextRevision(.keys, id))
         // A computer keeps only what it may have while it is locked; a companion unwraps everything by its own lock.
         let vaultKeys = vaultRing.entries.filter { $0.kind == .vault || $0.kind == .inbox }
-        let ring = KeyRing(secrets.ring.entries + (member.role == .companion ? vaultKeys : []))
+        let ring = try secrets.ring.adding(member.role == .companion ? vaultKeys : [])
         let box = try DeviceKeys.seal(ring, as: name, to: member.boxKey)
         return secrets.sign(name, epoch: secrets.epoch, sealed: box)
     }

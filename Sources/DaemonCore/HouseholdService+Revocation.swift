@@ -125,14 +125,18 @@ extension HouseholdService {
     private func replaceKeys(
         without member: RosterMember, name: String, ring: KeyRing, rootKey: SecretBytes
     ) async throws -> KeyRing {
-        var newRing = ring
+        var fresh: [KeyRing.Entry] = []
         for vault in Set(ring.entries.map(\.vault)) {
             for kind in [KeyRing.Kind.vault, .inbox] {
                 guard let current = ring.current(kind, vault: vault) else { continue }
+                guard current.epoch < .max else {
+                    throw ControlError(.failed, "A vault has the last of all its keys; no other can replace it.")
+                }
                 let key = kind == .inbox ? BoxKeyPair().privateKey : SecretBytes.random(count: 32)
-                newRing.add(.init(kind: kind, vault: vault, epoch: current.epoch + 1, key: key))
+                fresh.append(.init(kind: kind, vault: vault, epoch: current.epoch + 1, key: key))
             }
         }
+        let newRing = try ring.adding(fresh)
         var document = try await requireVaultDocument()
         if let inbox = newRing.current(.inbox, vault: document.vault) {
             document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
@@ -165,7 +169,7 @@ extension HouseholdService {
             document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
             document.inboxEpoch = inbox.epoch
             document.epochs = epochs
-            let newRing = KeyRing((open?.entries ?? []) + fresh.entries)
+            let newRing = try (open ?? KeyRing([])).adding(fresh.entries)
             var change = StateChange(documents: [
                 PendingKeys.documentName: try [UInt8](JSONEncoder().encode(pending)),
                 VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
@@ -200,7 +204,7 @@ extension HouseholdService {
             guard vault == document.vault else { continue }
             keys.append(.init(kind: .inbox, vault: vault, epoch: epoch, key: BoxKeyPair().privateKey))
         }
-        return (KeyRing(keys), epochs)
+        return (try KeyRing([]).adding(keys), epochs)
     }
 
     /// Writes new keys, with all that the other devices have to be told, and from then on goes by them.
@@ -210,7 +214,8 @@ extension HouseholdService {
         var secrets = session.secrets
         let epoch = roster.nextStatusEpoch(after: secrets.epoch, by: secrets.device)
         try secrets.add(
-            KeyRing([.init(kind: .status, vault: secrets.household, epoch: epoch, key: .random(count: 32))]))
+            KeyRing([.init(kind: .status, vault: secrets.household, epoch: epoch, key: .random(count: 32))]),
+            madeHere: true)
         var change = written
         change.documents[HouseholdDocuments.keys] = sealedKeys(secrets)
         var going = Set(revocation.map { [$0.device] } ?? [])

@@ -29,12 +29,13 @@ struct PendingKeys: Codable {
             guard let key = ring.key(.inbox, vault: vault, epoch: box.inboxEpoch),
                 let pair = try? BoxKeyPair(privateKey: key),
                 let keys = try? DeviceKeys.open(
-                    [UInt8](box.sealed), as: Self.name(vault, box.inboxEpoch), with: pair)
+                    [UInt8](box.sealed), as: Self.name(vault, box.inboxEpoch), with: pair),
+                let larger = try? ring.adding(keys.entries)
             else {
                 left.append(box)
                 continue
             }
-            ring.addMissing(of: keys)
+            ring = larger
         }
         boxes = left
     }

@@ -44,12 +44,16 @@ public struct HouseholdSecrets: Sendable {
     /// How far a status key's epoch may be above the newest that is known: 256 revocations of a household with several
     /// computers. With the most keys that a ring holds, epochs never come to their end.
     public static let largestEpochStep: UInt32 = 1 << 16
-    private static let largestFirstEpoch: UInt32 = 1 << 31
+    /// Of keys that come to where none are known.
+    public static let largestFirstEpoch: UInt32 = 1 << 31
+    /// As many as others may give. The other places of a ring are for keys that this device makes, and for its own two.
+    public static let maximumGiven = KeyRing.maximumEntries - 256
 
     /// Takes keys over; the same ones again change nothing.
+    /// - Parameter madeHere: they are not another device's.
     /// - Throws: `RecordRefusal.unreadable` where a key is not the one that is known under its epoch, an epoch jumps, or there
-    ///   are more keys than a ring holds.
-    public mutating func add(_ keys: KeyRing) throws(RecordRefusal) {
+    ///   are more keys than a ring has room for.
+    public mutating func add(_ keys: KeyRing, madeHere: Bool = false) throws(RecordRefusal) {
         let newest = epoch
         let farthest =
             newest == 0
@@ -65,7 +69,8 @@ public struct HouseholdSecrets: Sendable {
             fresh += 1
             guard entry.kind != .status || entry.epoch <= max(newest, farthest) else { throw .unreadable }
         }
-        guard ring.entries.count + fresh <= KeyRing.maximumEntries else { throw .unreadable }
+        let room = madeHere ? KeyRing.maximumEntries - 2 : Self.maximumGiven
+        guard fresh == 0 || ring.entries.count + fresh <= room else { throw .unreadable }
         ring = KeyRing(ring.entries + keys.entries)
     }
 

@@ -29,6 +29,14 @@ public struct KeyRing: Sendable {
         }
 
         fileprivate var order: (Kind, ItemID, UInt32) { (kind, vault, epoch) }
+
+        fileprivate struct Name: Hashable {
+            let kind: Kind
+            let vault: ItemID
+            let epoch: UInt32
+        }
+
+        fileprivate var name: Name { Name(kind: kind, vault: vault, epoch: epoch) }
     }
 
     public static let maximumEntries = 4_096
@@ -64,10 +72,21 @@ public struct KeyRing: Sendable {
     /// Another key for the same kind, vault and epoch is a mistake of the caller.
     public mutating func add(_ entry: Entry) { self = KeyRing(entries + [entry]) }
 
-    /// Adds what another ring has and this one has not.
-    public mutating func addMissing(of other: KeyRing) {
-        for entry in other.entries where key(entry.kind, vault: entry.vault, epoch: entry.epoch) == nil { add(entry) }
+    /// This ring with keys that may come from elsewhere; where it has one already under the same name, that one stays.
+    /// - Throws: `SealedFormatsError` with code `tooLarge` where there would be more than a ring holds.
+    public func adding(_ further: [Entry]) throws(SealedFormatsError) -> KeyRing {
+        let known = Set(entries.map(\.name))
+        let missing = further.filter { !known.contains($0.name) }
+        guard entries.count + missing.count <= Self.maximumEntries else {
+            throw SealedFormatsError(
+                .tooLarge, "There would be more than the \(Self.maximumEntries) keys that a key ring holds.")
+        }
+        return KeyRing(entries + missing)
     }
+
+    /// Adds what another ring has and this one has not.
+    /// - Throws: as `adding`; the ring then stays as it is.
+    public mutating func addMissing(of other: KeyRing) throws(SealedFormatsError) { self = try adding(other.entries) }
 
     // MARK: Bytes
 

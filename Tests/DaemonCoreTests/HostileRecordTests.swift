@@ -90,6 +90,26 @@ import WireProtocol
         #expect(try await connected.sync.status().problem == nil)
     }
 
+    /// They are stored beside the two keys of this computer itself.
+    @Test func theMostKeysThatAnotherComputerMayGiveAreStored() throws {
+        let (household, key) = (ItemID.random(), SecretBytes.random(count: 32))
+        var secrets = HouseholdSecrets(
+            household: household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(), token: .random(count: 32),
+            ring: KeyRing([]))
+        let given = (1...UInt32(HouseholdSecrets.maximumGiven)).map {
+            KeyRing.Entry(kind: .status, vault: household, epoch: $0, key: key)
+        }
+        try secrets.add(KeyRing(given))
+        let made = (UInt32(given.count + 1)...UInt32(KeyRing.maximumEntries - 2)).map {
+            KeyRing.Entry(kind: .status, vault: household, epoch: $0, key: key)
+        }
+        try secrets.add(KeyRing(made), madeHere: true)
+        let read = try HouseholdSecrets(
+            sealed: secrets.sealed(machineSecret: World.machineSecret), household: household,
+            signingKey: secrets.signingKey, machineSecret: World.machineSecret)
+        #expect(read.ring.entries.count == KeyRing.maximumEntries - 2)
+    }
+
     /// The revision after it would be one that no device takes, or no number at all.
     @Test(arguments: [HubRecord.maximumNumber, UInt64(Int64.max) - 1, UInt64(Int64.max), UInt64.max])
     func theLastOfAllRevisionsIsNotOverwritten(_ revision: UInt64) async throws {

@@ -66,6 +66,15 @@ import Testing
         let many = (1...UInt32(KeyRing.maximumEntries)).map { status(1 + $0) }
         #expect(throws: RecordRefusal.unreadable) { try secrets.add(KeyRing(many)) }
         #expect(secrets.epoch == 1 + HouseholdSecrets.largestEpochStep && secrets.ring.entries.count == 2)
+        let key = SecretBytes.random(count: 32)
+        func given(_ epochs: ClosedRange<Int>) -> KeyRing {
+            KeyRing(epochs.map { .init(kind: .status, vault: household, epoch: UInt32($0), key: key) })
+        }
+        // 1 is known; what is left is for keys that are made here.
+        try secrets.add(given(2...HouseholdSecrets.maximumGiven - 1))
+        #expect(secrets.ring.entries.count == HouseholdSecrets.maximumGiven)
+        #expect(throws: RecordRefusal.unreadable) { try secrets.add(given(60_000...60_000)) }
+        try secrets.add(given(60_000...60_000), madeHere: true)
 
         var roster = founded()
         try admit(second, .computer, by: founder, to: &roster)

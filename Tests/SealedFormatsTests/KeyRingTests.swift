@@ -46,6 +46,30 @@ struct KeyRingTests {
         #expect(opened.current(.vault, vault: vault)?.epoch == 4_096)
     }
 
+    /// A backup, or a box that was kept, may hold as many keys as this ring does.
+    @Test func moreKeysThanARingHoldsAreRefused() throws {
+        let (vault, key) = (ItemID.random(), FormatSamples.key())
+        func ring(_ epochs: ClosedRange<UInt32>) -> KeyRing {
+            KeyRing(epochs.map { KeyRing.Entry(kind: .vault, vault: vault, epoch: $0, key: key) })
+        }
+        var own = ring(1...2_048)
+        try own.addMissing(of: ring(1_000...4_096))
+        #expect(own.entries.count == KeyRing.maximumEntries)
+        try own.addMissing(of: ring(1...4_096))
+        let (full, last) = (own, ring(.max ... .max))
+        #expect(try refusal { try full.adding(last.entries) } == .tooLarge)
+        #expect(try refusal { try last.adding(full.entries) } == .tooLarge)
+    }
+
+    /// Another key under a name that is taken would make a ring that never opens again.
+    @Test func aKeyThatIsThereStays() throws {
+        let ring = FormatSamples.ring()
+        let others = ring.entries.map {
+            KeyRing.Entry(kind: $0.kind, vault: $0.vault, epoch: $0.epoch, key: FormatSamples.key())
+        }
+        #expect(try ring.adding(others).entries.map(\.key) == ring.entries.map(\.key))
+    }
+
     @Test func everyTruncationIsRefused() throws {
         let root = FormatSamples.key()
         let sealed = FormatSamples.ring().sealed(under: root)
