@@ -114,7 +114,10 @@ struct EarlierBackup: Codable {
         var text: String {
             switch self {
             case .text(let text): text
-            case .seconds(let seconds): Date(timeIntervalSinceReferenceDate: seconds).ISO8601Format()
+            // Of no calendar beyond a few thousand years.
+            case .seconds(let seconds) where abs(seconds) < 1e11:
+                Date(timeIntervalSinceReferenceDate: seconds).ISO8601Format()
+            case .seconds: "unknown"
             }
         }
     }
@@ -137,14 +140,15 @@ struct EarlierBackup: Codable {
         }
         return BackupSettings(
             apps: apps, categories: groups,
-            defaultGrantSeconds: settings?.unlockDuration.map { min(3_600, max(30, Int($0))) })
+            // Cut to its range first: not every number of JSON is one of Int.
+            defaultGrantSeconds: settings?.unlockDuration.map { Int(min(3_600, max(30, $0))) })
     }
 }
 
 extension EarlierBackup.Plan {
     fileprivate func converted() throws -> Schedule? {
         guard enabled else { return nil }
-        let days = activeDays.compactMap { Weekday(rawValue: $0 == 1 ? 7 : $0 - 1) }
+        let days = activeDays.filter((1...7).contains).compactMap { Weekday(rawValue: $0 == 1 ? 7 : $0 - 1) }
         guard days.count == activeDays.count, 0..<24 ~= startHour, 0..<60 ~= startMinute, 0...24 ~= endHour,
             0..<60 ~= endMinute
         else {

@@ -4,6 +4,8 @@ import WireProtocol
 /// What the owner decided about people's presence and their desktops.
 struct PresenceSettings: Codable, Hashable, Sendable {
     static let documentName = "presence"
+    private static let allowedInactivity = 60...3_600
+    private static let allowedClipboard = 5...300
 
     /// 60 to 3,600.
     var inactivitySeconds = 600
@@ -13,21 +15,23 @@ struct PresenceSettings: Codable, Hashable, Sendable {
 
     init() {}
 
-    /// A field that an earlier version did not write has its default.
+    /// A field that an earlier version did not write has its default. Of a number that is not allowed the nearest that is counts.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        inactivitySeconds = try container.decodeIfPresent(Int.self, forKey: .inactivitySeconds) ?? inactivitySeconds
-        clipboardSeconds = try container.decodeIfPresent(Int.self, forKey: .clipboardSeconds) ?? clipboardSeconds
+        inactivitySeconds = Self.allowedInactivity.nearest(
+            to: try container.decodeIfPresent(Int.self, forKey: .inactivitySeconds) ?? inactivitySeconds)
+        clipboardSeconds = Self.allowedClipboard.nearest(
+            to: try container.decodeIfPresent(Int.self, forKey: .clipboardSeconds) ?? clipboardSeconds)
         locksOnCapture = try container.decodeIfPresent(Bool.self, forKey: .locksOnCapture) ?? locksOnCapture
     }
 
     /// - Throws: `ControlError` with `badRequest`.
     func validate() throws(ControlError) {
-        guard (60...3_600).contains(inactivitySeconds) else {
+        guard Self.allowedInactivity.contains(inactivitySeconds) else {
             throw ControlError(
                 .badRequest, "Inactivity can lock everything after 60 to 3600 seconds, not \(inactivitySeconds).")
         }
-        guard (5...300).contains(clipboardSeconds) else {
+        guard Self.allowedClipboard.contains(clipboardSeconds) else {
             throw ControlError(
                 .badRequest, "The clipboard can be cleared after 5 to 300 seconds, not \(clipboardSeconds).")
         }

@@ -15,12 +15,19 @@ struct PrivacySettings: Codable, Hashable, Sendable {
 
     init() {}
 
-    /// A field that an earlier version did not write has its default.
+    /// A field that an earlier version did not write has its default. A backup, or a damaged state, may hold any number: the
+    /// nearest that is allowed is taken.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        vaultIdleSeconds = try container.decodeIfPresent(Int.self, forKey: .vaultIdleSeconds) ?? vaultIdleSeconds
-        photographsFromFailure =
-            try container.decodeIfPresent(Int.self, forKey: .photographsFromFailure) ?? photographsFromFailure
+        let (idle, failures) = (Self.allowedIdleSeconds, Self.allowedFailures)
+        vaultIdleSeconds = idle.nearest(
+            to: try container.decodeIfPresent(Int.self, forKey: .vaultIdleSeconds) ?? vaultIdleSeconds)
+        photographsFromFailure = failures.nearest(
+            to: try container.decodeIfPresent(Int.self, forKey: .photographsFromFailure) ?? photographsFromFailure)
         camera = try container.decodeIfPresent(String.self, forKey: .camera) ?? camera
     }
+}
+
+extension ClosedRange {
+    func nearest(to bound: Bound) -> Bound { Swift.min(Swift.max(bound, lowerBound), upperBound) }
 }

@@ -199,6 +199,53 @@ import WireProtocol
         }
     }
 
+    /// Anybody may have written such a file.
+    @Test func everyNumberOfAnEarlierBackupIsTakenOrRefused() throws {
+        let json = """
+            {"version": 1, "exportDate": 700000000, "categories": [], "settings": {"unlockDuration": 300},
+             "lockedApps": [{"bundleID": "org.mozilla.firefox", "displayName": "Firefox", "schedule": {"enabled": true,
+              "startHour": 22, "startMinute": 0, "endHour": 6, "endMinute": 30, "activeDays": [1, 7]}}]}
+            """
+        let decoder = JSONDecoder()
+        let whole = try decoder.decode(EarlierBackup.self, from: Data(json.utf8))
+        #expect(try whole.converted().defaultGrantSeconds == 300 && whole.exportDate?.text == "2023-03-08T20:26:40Z")
+        for variant in ExtremeNumbers.variants(of: Array(json.utf8)) {
+            guard let backup = try? decoder.decode(EarlierBackup.self, from: Data(variant)) else { continue }
+            #expect(backup.exportDate?.text.isEmpty == false)
+            guard let settings = try? backup.converted() else { continue }
+            #expect(30...3_600 ~= settings.defaultGrantSeconds ?? 300)
+        }
+    }
+
+    /// They are written into the state as they come out of the backup.
+    @Test func settingsOfABackupAreCutToWhatIsAllowed() throws {
+        for number in ExtremeNumbers.all {
+            let json = Data(
+                """
+                {"vaultIdleSeconds": \(number), "photographsFromFailure": \(number), "inactivitySeconds": \(number),
+                 "clipboardSeconds": \(number)}
+                """.utf8)
+            guard let privacy = try? JSONDecoder().decode(PrivacySettings.self, from: json) else { continue }
+            #expect(60...3_600 ~= privacy.vaultIdleSeconds && 0...10 ~= privacy.photographsFromFailure)
+            let presence = try JSONDecoder().decode(PresenceSettings.self, from: json)
+            #expect(throws: Never.self) { try presence.validate() }
+        }
+        let settings = try JSONDecoder().decode(PrivacySettings.self, from: Data("{\"vaultIdleSeconds\": 90}".utf8))
+        #expect(settings.vaultIdleSeconds == 90 && settings.photographsFromFailure == 2)
+    }
+
+    /// A revision after it has to be one.
+    @Test(arguments: [0, HubRecord.maximumNumber + 1, UInt64(Int64.max), UInt64.max])
+    func aRecordOfABackupHasARevisionThatOthersTake(_ revision: UInt64) throws {
+        let id = ItemID.random().description
+        var record = BackupRecord(
+            collection: "notes", id: id, vault: id, revision: 1, epoch: .max, author: id, deleted: true, sealed: nil,
+            blobs: nil)
+        #expect(try record.record().name.revision == 1)
+        record.revision = revision
+        #expect(throws: ControlError.self) { try record.record() }
+    }
+
     @Test(arguments: [("backup", 1), ("plain JSON", 0)])
     func aBackupOfTheEarlierSystemIsRead(name: String, version: Int) async throws {
         let sample = try Earlier.sample(name)
