@@ -77,11 +77,15 @@ final class DescriptorStore {
         }
     }
 
+    /// A day at most: nobody waits longer, and the time has to be counted on from now.
+    static func interval(ofAllowedMicroseconds allowed: UInt64) -> UInt64? {
+        allowed >= 2 ? min(allowed, 86_400_000_000) * 500 : nil
+    }
+
     /// How often the parent wants a sign of life, in nanoseconds: half of what it allows. Nil where it wants none.
     static var watchdogInterval: UInt64? {
         guard let value = getenv("WATCHDOG_USEC") else { return nil }
         if let owner = getenv("WATCHDOG_PID"), strtol(owner, nil, 10) != Int(getpid()) { return nil }
-        let microseconds = strtoull(value, nil, 10)
-        return microseconds >= 2 ? UInt64(microseconds) * 500 : nil
+        return interval(ofAllowedMicroseconds: UInt64(strtoull(value, nil, 10)))
     }
 }

@@ -36,7 +36,8 @@ enum ProcessFacts {
             for _ in 10...21 { _ = fields.next() }
             guard let start = fields.next().flatMap(number) else { return nil }
             return Status(
-                parent: Int32(parent), start: start, state: state, name: Array(bytes[(open + 1)..<end]),
+                parent: Int32(truncatingIfNeeded: parent), start: start, state: state,
+                name: Array(bytes[(open + 1)..<end]),
                 hasOnlyForked: flags & 0x40 != 0)
         }
     }

@@ -4,6 +4,21 @@ import Testing
 
 @testable import LaunchGate
 
+@Suite struct WatchdogIntervalTests {
+    @Test(arguments: [
+        (UInt64(2), UInt64(1_000)), (30_000_000, 15_000_000_000), (86_400_000_000, 43_200_000_000_000),
+        (UInt64(Int64.max), 43_200_000_000_000), (UInt64.max, 43_200_000_000_000),
+    ])
+    func `what the parent allows is halved, and ends after half a day`(_ allowed: UInt64, _ interval: UInt64) {
+        #expect(DescriptorStore.interval(ofAllowedMicroseconds: allowed) == interval)
+    }
+
+    @Test func `a parent that allows nothing wants no sign`() {
+        #expect(DescriptorStore.interval(ofAllowedMicroseconds: 0) == nil)
+        #expect(DescriptorStore.interval(ofAllowedMicroseconds: 1) == nil)
+    }
+}
+
 @Suite struct GateConfigurationTests {
     @Test func `every option is understood`() throws {
         let configuration = try GateConfiguration(arguments: [
