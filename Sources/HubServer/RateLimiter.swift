@@ -14,6 +14,9 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         var shared: Bucket
     }
 
+    /// In seconds; a very small rate would ask for more than there is an Int for.
+    private static var longestWait: Double { 86_400 }
+
     private let rate: HubLimits.Rate
     private let maximumKeys: Int
     private let state: Mutex<State>
@@ -41,7 +44,8 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
             defer { if isShared { state.shared = bucket } else { state.buckets[key] = bucket } }
             let needed = cost > 0 ? min(cost, 1) : .leastNonzeroMagnitude
             guard bucket.left >= needed else {
-                return max(1, Int(((needed - bucket.left) / rate.perSecond).rounded(.up)))
+                let seconds = (needed - bucket.left) / rate.perSecond
+                return Int(min(max(1, seconds.rounded(.up)), Self.longestWait))
             }
             bucket.left -= cost
             return nil

@@ -27,6 +27,13 @@ extension HubCommand {
             throw ValidationError("--certificate and --key belong together: give both, or none behind a reverse proxy.")
         }
         guard (1...3_650).contains(eventDays) else { throw ValidationError("--event-days takes 1 to 3650.") }
+        for rate in [householdRate, deviceRate, addressRate].compactMap({ $0 }) where !(0...1e9).contains(rate) {
+            throw ValidationError(
+                "--household-rate, --device-rate and --address-rate take 0 for no limit, or at most 1000000000.")
+        }
+        for count in [connections, connectionsPerAddress].compactMap({ $0 }) where !(1...1 << 24).contains(count) {
+            throw ValidationError("--connections and --connections-per-address take 1 to \(1 << 24).")
+        }
         _ = try listener()
         _ = try proxies()
     }

@@ -89,7 +89,7 @@ struct HubProgramTests {
         let directory = try TemporaryDirectory()
         for arguments in [
             ["--listen", "nowhere"], ["--certificate", "a.pem"], ["--trusted-proxy", "10.0.0.0/99"],
-            ["--event-days", "0"],
+            ["--event-days", "0"], ["--household-rate", "nan"], ["--device-rate", "1e308"], ["--connections", "0"],
             ["--quota", "lots"],
         ] {
             let run = try await ChildProcess.run(

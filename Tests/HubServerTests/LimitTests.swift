@@ -78,6 +78,15 @@ struct LimitTests {
         #expect((0..<6).map { _ in limiter.take(1, at: .seconds(100)) } == [nil, nil, nil, nil, 1, 1])
     }
 
+    @Test func aRateThatIsNearlyNothingAsksToWaitForADay() {
+        for perSecond: Double in [1e-300, .leastNonzeroMagnitude, 1e-10] {
+            let limiter = RateLimiter<Int>(.init(perSecond: perSecond, burst: 1))
+            #expect((0..<2).map { _ in limiter.take(1, at: .zero) } == [nil, 86_400])
+            #expect(limiter.take(2, cost: 1e308, at: .zero) == nil)
+            #expect(limiter.take(2, at: .seconds(1_000_000_000)) == 86_400)
+        }
+    }
+
     @Test func bucketsStayFewHoweverManyAsk() {
         let limiter = RateLimiter<Int>(.init(perSecond: 1, burst: 2), maximumKeys: 100)
         for key in 0..<100 { #expect(limiter.take(key, at: .zero) == nil) }
