@@ -43,19 +43,19 @@ struct MutterIdle: IdleSource {
     private func untilFired(_ method: String, _ arguments: [BusValue], isDone: () async throws -> Bool) async throws {
         let fired = try await bus.signals(
             from: Self.name, path: Self.path, interface: Self.name, member: "WatchFired")
-        guard let watch = try await call(method, arguments).first?.integer else {
+        guard let watch = try await call(method, arguments).first?.integer.flatMap({ UInt32(exactly: $0) }) else {
             throw IdleSourceGone(description: "\(Self.name) set no watch.")
         }
         var hasFired = try await isDone()
         if !hasFired {
-            for await signal in fired where signal.arguments.first?.integer == watch {
+            for await signal in fired where signal.arguments.first?.integer == Int64(watch) {
                 hasFired = true
                 break
             }
         }
         // Also where this task was cancelled: nobody else takes it away.
         let bus = bus
-        Task { try? await bus.call(Self.name, Self.path, Self.name, "RemoveWatch", [.uint32(UInt32(watch))]) }
+        Task { try? await bus.call(Self.name, Self.path, Self.name, "RemoveWatch", [.uint32(watch)]) }
         if !hasFired, !Task.isCancelled {
             throw IdleSourceGone(description: "\(Self.name) left the session bus.")
         }

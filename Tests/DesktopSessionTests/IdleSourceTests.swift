@@ -89,6 +89,27 @@ final class Flag: Sendable {
         await eventually("the watch is taken away") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2, 1] }
     }
 
+    /// Anybody on the session bus may own the monitor's name.
+    @Test(arguments: [Int64(-1), 1 << 32, Int64.max, Int64.min])
+    func aWatchWithAnImpossibleNumberIsRefused(_ number: Int64) async throws {
+        let session = try await PrivateSessionBus()
+        let bus = try session.connect()
+        defer { withExtendedLifetime(bus) {} }
+        try await bus.export(
+            MockMutter.path,
+            [
+                BusInterface(
+                    MutterIdle.name,
+                    methods: [
+                        "GetIdletime": .init(gives: "t") { _, _ in [.uint64(0)] },
+                        "AddIdleWatch": .init(takes: "t", gives: "x") { _, _ in [.int64(number)] },
+                    ])
+            ])
+        try await bus.own(MutterIdle.name)
+        let source = try await MutterIdle(try session.connect())
+        await #expect(throws: IdleSourceGone.self) { try await source.untilIdle(for: .seconds(1)) }
+    }
+
     @Test func itSeesTheFirstTouch() async throws {
         let session = try await PrivateSessionBus()
         let mutter = try await MockMutter(on: session)
