@@ -70,7 +70,8 @@ extension FileStatus.Time {
     var text: String {
         let isBefore = seconds < 0
         let (whole, rest) =
-            isBefore && nanoseconds > 0 ? (-(seconds + 1), 1_000_000_000 - nanoseconds) : (abs(seconds), nanoseconds)
+            isBefore && nanoseconds > 0
+            ? ((seconds + 1).magnitude, 1_000_000_000 - nanoseconds) : (seconds.magnitude, nanoseconds)
         let digits = String(rest)
         return (isBefore ? "-" : "") + "\(whole)." + String(repeating: "0", count: 9 - digits.count) + digits
     }

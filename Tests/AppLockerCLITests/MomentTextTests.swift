@@ -19,6 +19,13 @@ import WireProtocol
         #expect(try #require(DateArgument(argument: "2019-02-28")).time.local == "2019-02-28T12:00:00")
     }
 
+    /// Of a picture without a time the file's counts, which may be any.
+    @Test(arguments: [Double(Int64.max), 1e308, -1e308, Double.infinity, -Double.infinity, Double.nan, 253_402_300_800])
+    func aFilesTimeIsTakenAsTheNearestThatAMomentHas(_ date: Double) {
+        let time = MomentTime(date: date)
+        #expect(1...9_999 ~= time.day.year && time.local.utf8.count == 19)
+    }
+
     @Test(arguments: [
         "2024-02-30", "2024-05-17 24:00", "2024-05-17 12:60", "2024-05-17x", "2024-05-17 ", "2024-05-17T18:30+25:00",
         "2024-05-17T18:30+0200", "yesterday", "", "2024-05-17 18", "2024-05-17 18:30:05:01", "2024-05-17 -1:30",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Pictures
+import SealedFormats
 import WireProtocol
 
 /// A point of time together with what the clocks there showed.
@@ -10,8 +11,9 @@ struct MomentTime: Equatable, Sendable {
     /// Minutes that the clocks were ahead of UTC.
     var offset: Int
 
-    /// With the zone of this computer at that time.
+    /// With the zone of this computer at that time. A file's time may be far from any that a moment has: the nearest counts.
     init(date: Double) {
+        let date = date.isNaN ? 0 : min(max(date, MomentBody.times.lowerBound), MomentBody.times.upperBound)
         var (seconds, parts) = (time_t(date.rounded(.down)), tm())
         localtime_r(&seconds, &parts)
         self.init(date: date, offset: Int((Double(parts.tm_gmtoff) / 60).rounded()))
