@@ -56,6 +56,17 @@ export const tests = {
         companion.close();
     },
 
+    /** Another member may write anything there, and a screen would end where it writes the date. */
+    async aTimeOfNoCalendarIsNotShown() {
+        const { companion } = await paired();
+        for (const at of [1e308, -1, 8.64e15, 253_402_214_401]) await companion.audit.record("imported", { at });
+        await companion.audit.record("exported");
+        await sent(companion);
+        const shown = await kinds(companion);
+        equal([shown.includes("exported"), shown.includes("imported")], [true, false], "shown");
+        companion.close();
+    },
+
     async whatTheHubKeepsBackIsMissed() {
         const { companion } = await paired();
         for (let count = 0; count < 4; count += 1) await companion.audit.record("exported");

@@ -4,6 +4,7 @@ import { base64, fields, hex, randomBytes, randomID, unhex } from "/crypto/bytes
 import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { signRecord } from "/crypto/signature.js";
+import { readBody } from "/core/bodies.js";
 import { Companion } from "/core/companion.js";
 import { openPush } from "/core/push.js";
 import { EventParser } from "/protocol/events.js";
@@ -296,6 +297,22 @@ export const tests = {
                 code = error.code;
             }
             equal(code, "notUnderstood", bad);
+        }
+    },
+
+    timesOfNoCalendarAreNotRead() {
+        const id = randomID();
+        const bodies = {
+            events: (time) => ({ kind: "blocked", computer: id, computerName: "den", time, sentence: "" }),
+            apps: (clock) => ({ clock, apps: [], others: [], categories: [] }),
+            replies: (clock) => ({ computer: id, clock, state: "done", sentence: "" }),
+            notes: (time) => ({ title: "", body: "", created: time / 1000, modified: time / 1000 }),
+            intruders: (time) => ({ contentKey: "", time: time / 1000 }),
+        };
+        for (const [kind, body] of Object.entries(bodies)) {
+            const read = (time) => readBody(kind, new TextEncoder().encode(JSON.stringify(body(time)))) !== null;
+            equal([0, 1_700_000_000_000, 253_402_214_400_000].map(read), [true, true, true], kind);
+            equal([253_402_214_401_000, 8.64e15, 1e308, -1e308].map(read), [false, false, false, false], kind);
         }
     },
 

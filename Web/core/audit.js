@@ -35,6 +35,12 @@ const names = { failures: "auditFailures", seen: "auditSeen", heads: "auditHeads
 /** Of this device, whichever PIN opened it: a choice of its own would tell one from the other by what is pushed. */
 const alertsFact = "auditAlerts";
 
+/**
+ * Seconds since 1970, of the years that a browser writes as a date.
+ * @param {unknown} value
+ */
+const isTime = (value) => typeof value === "number" && value >= 0 && value <= 253_402_214_400;
+
 /** @param {unknown} value */
 const isCount = (value) => value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
 
@@ -42,7 +48,7 @@ const isCount = (value) => value === undefined || (Number.isSafeInteger(value) &
 function readEntry(bytes) {
     try {
         const entry = JSON.parse(textOf(bytes));
-        const isOne = auditKinds.includes(entry.kind) && Number.isFinite(entry.at) && Number.isSafeInteger(entry.number) && entry.number >= 1
+        const isOne = auditKinds.includes(entry.kind) && isTime(entry.at) && Number.isSafeInteger(entry.number) && entry.number >= 1
             && typeof entry.previous === "string" && /^([0-9a-f]{64})?$/.test(entry.previous) && isCount(entry.moments) && isCount(entry.photos);
         return isOne ? entry : null;
     } catch {

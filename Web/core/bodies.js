@@ -29,6 +29,9 @@ import { isID } from "../crypto/bytes.js";
 
 /** @type {Check} */ const text = (value) => typeof value === "string";
 /** @type {Check} */ const number = (value) => typeof value === "number" && Number.isFinite(value);
+// Milliseconds since 1970, and seconds: of the years that a browser writes as a date.
+/** @type {Check} */ const time = (value) => number(value) && value >= 0 && value <= 253_402_214_400_000;
+/** @type {Check} */ const seconds = (value) => number(value) && value >= -62_135_510_400 && value <= 253_402_214_400;
 /** @type {Check} */ const flag = (value) => typeof value === "boolean";
 /** @param {Check} check @returns {Check} */
 const maybe = (check) => (value) => value === undefined || value === null || check(value);
@@ -54,34 +57,34 @@ const status = object({
 const checks = {
     devices: object({ name: text }),
     status: object({
-        name: text, clock: number, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
+        name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
         hubProblems: list(text), vault: maybe(isID),
         integrity: maybe(list(object({
             id: text, title: text, state: oneOf("ok", "warning", "problem"), sentence: text,
         }))),
     }),
     apps: object({
-        clock: number,
+        clock: time,
         apps: list(object({
-            id: text, name: text, state: text, opensUntil: maybe(number), schedule: maybe(text), categories: list(text),
+            id: text, name: text, state: text, opensUntil: maybe(time), schedule: maybe(text), categories: list(text),
         })),
         others: maybe(list(object({ id: text, name: text }))),
         categories: maybe(list(object({ name: text, schedule: maybe(text) }))),
     }),
     events: object({
-        kind: text, computer: isID, computerName: text, time: number, app: maybe(text), appName: maybe(text),
+        kind: text, computer: isID, computerName: text, time, app: maybe(text), appName: maybe(text),
         reason: maybe(text), sentence: text, photo: maybe(isID), previous: maybe(isID),
     }),
     requests: object({
         computer: isID, computerName: text, prompt: text, app: text, appName: text, path: text, parentName: maybe(text),
-        userName: maybe(text), clock: number, expires: number, defaultGrantSeconds: number, outcome: maybe(text),
+        userName: maybe(text), clock: time, expires: time, defaultGrantSeconds: number, outcome: maybe(text),
     }),
     replies: object({
-        computer: isID, clock: number, state: oneOf("received", "done", "refused"), reason: maybe(text), sentence: text,
+        computer: isID, clock: time, state: oneOf("received", "done", "refused"), reason: maybe(text), sentence: text,
         record: maybe(isID),
     }),
-    notes: object({ title: text, body: text, created: number, modified: number }),
-    intruders: object({ contentKey: text }),
+    notes: object({ title: text, body: text, created: seconds, modified: seconds }),
+    intruders: object({ contentKey: text, time: maybe(seconds) }),
 };
 
 /**
