@@ -124,8 +124,11 @@ targets += [
         ], swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
-        name: "CorpusTests", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy"],
-        swiftSettings: strict),
+        name: "CorpusTests",
+        dependencies: [
+            "TestSupport", "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "WireProtocol",
+            "Household", "DaemonCore", "HubStore",
+        ], swiftSettings: strict),
     // What the crash tests kill.
     .executableTarget(
         name: "store-writer", dependencies: ["DaemonCore", "SealedFormats", "SealedStore"], path: "Tests/StoreWriter",

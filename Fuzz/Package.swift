@@ -25,8 +25,20 @@ let package = Package(
             ], swiftSettings: settings),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "Pictures", dependencies: ["CLinux"], swiftSettings: settings),
-        .executableTarget(
-            name: "ParserFuzz", dependencies: ["SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy"],
+        .target(name: "WireProtocol", dependencies: ["Policy"], swiftSettings: settings),
+        .target(
+            name: "Household",
+            dependencies: ["WireProtocol", "SealedFormats", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
+        .target(
+            name: "DaemonCore", dependencies: ["Policy", "WireProtocol", "SealedFormats", "Household"],
+            swiftSettings: settings),
+        .target(name: "HubStore", dependencies: ["SealedFormats", "WireProtocol"], swiftSettings: settings),
+        .executableTarget(
+            name: "ParserFuzz",
+            dependencies: [
+                "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "WireProtocol", "Household",
+                "DaemonCore", "HubStore",
+            ], swiftSettings: settings),
     ]
 )

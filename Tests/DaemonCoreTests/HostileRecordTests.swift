@@ -55,6 +55,41 @@ import WireProtocol
         #expect(connected.hub.records(in: "notes").contains { $0.revision == 2 && $0.epoch == 2 })
     }
 
+    /// Signed as by a phone that somebody took over, and served as by a hub that is theirs: each is taken or refused, and what
+    /// was taken does not keep the phone from being revoked.
+    @Test func recordsWithExtremeNumbersEndNothing() async throws {
+        let connected = try await ConnectedWorld()
+        let phone = try await connected.pair("Phone")
+        try await add(connected, "good")
+        let secrets = await phone.secrets
+        let entry = try #require(secrets.ring.entries.last { $0.kind == .vault })
+        for collection in [RecordCollection.notes, .files, .photos, .commands] {
+            let vault = RecordCheck.isOfHousehold(collection) ? secrets.household : entry.vault
+            func signed(_ revision: UInt64, _ epoch: UInt32, _ replaces: UInt64?) -> HubRecord {
+                let name = RecordName(vault: vault, collection: collection, id: .random(), revision: revision)
+                return secrets.sign(name, epoch: epoch, sealed: [1], replaces: replaces)
+            }
+            var sample = signed(1, 1, 0)
+            sample.sequence = 900
+            for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(sample))) {
+                guard let record = try? JSONDecoder().decode(HubRecord.self, from: Data(variant)) else { continue }
+                var served = signed(record.revision, record.epoch, record.replaces)
+                served.sequence = record.sequence
+                try await connected.sync.receive([served])
+            }
+        }
+        let content = SealedNote(title: "theirs", body: "", created: 1, modified: 2)
+        for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(content))) {
+            let name = RecordName(vault: entry.vault, collection: .notes, id: .random(), revision: 1)
+            let envelope = try RecordEnvelope(sealing: variant, as: name, vaultKey: entry.key, epoch: entry.epoch)
+            try await connected.sync.receive([secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)])
+        }
+        let shown = Set(try await titles(connected))
+        #expect(shown == ["good", "theirs"])
+        _ = try await connected.household.revoke("Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
+        #expect(Set(try await titles(connected)) == shown)
+    }
+
     @Test func aRecordThatTheHubRefusesWaitsBesideTheOthers() async throws {
         let connected = try await ConnectedWorld()
         let refused = Mutex<HubID?>(nil)

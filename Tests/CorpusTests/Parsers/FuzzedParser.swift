@@ -9,7 +9,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case exec
     case shellScript = "shell-script"
     case gateMessages = "gate-messages"
-    case schedule, picture, moment
+    case schedule, picture, moment, wire
 
     func run(_ bytes: [UInt8]) {
         switch self {
@@ -30,6 +30,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
         case .schedule: Self.schedule(bytes)
         case .picture: Self.picture(bytes)
         case .moment: Self.moment(bytes)
+        case .wire: Self.wire(bytes)
         }
     }
 

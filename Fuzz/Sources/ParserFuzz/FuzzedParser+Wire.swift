@@ -1,0 +1,1 @@
+../../../Tests/CorpusTests/Parsers/FuzzedParser+Wire.swift
