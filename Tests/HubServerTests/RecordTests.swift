@@ -1,5 +1,6 @@
 import Foundation
 import HubStore
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -198,6 +199,48 @@ struct RecordTests {
             ] {
                 #expect(try await hub.ask(.records, query: query, token: computer.token).error?.code == .badRequest)
             }
+        }
+    }
+
+    /// Each number of what devices send becomes each of those that nobody expects.
+    @Test func extremeNumbersAreTakenOrRefused() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.deviceRequests = .none
+            configuration.limits.householdRequests = .none
+            configuration.limits.addressRequests = .none
+        }.run { hub in
+            let computer = try await hub.found()
+            var record = computer.record()
+            (record.replaces, record.sequence) = (0, 1)
+            for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(record))) {
+                guard let changed = try? JSONDecoder().decode(HubRecord.self, from: Data(variant)) else { continue }
+                let answer = try await hub.ask(
+                    .writeRecords, token: computer.token,
+                    body: HubWriteRequest(records: [computer.signed(changed)]))
+                let outcome = try #require(try answer.decoded(HubWriteAnswer.self).outcomes.first)
+                #expect(outcome.error?.code != .failed, "\(changed)")
+            }
+            let messages: [(HubRoute, any Encodable)] = [
+                (.beginBlob, NewBlobRequest(id: .random(), size: 9, hash: .random(32))),
+                (.appendToRoster, RosterAppendRequest(number: 2, entry: Data([1]), change: .revoke(device: .random()))),
+                (.invite, NewInvitationRequest(id: .random(), proofHash: .random(32), expiresInSeconds: 60)),
+                (.changeHousehold, ChangeHouseholdRequest(eventDays: 30)),
+                (.push, PushMessageRequest(payload: Data([1]), urgency: .low, ttl: 60)),
+            ]
+            for (route, message) in messages {
+                for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(message))) {
+                    let answer = try await hub.send(
+                        route.method, route.template, token: computer.token, body: Data(variant))
+                    #expect(answer.status != 500, "\(route) \(String(decoding: variant, as: UTF8.self))")
+                }
+            }
+            for number in ExtremeNumbers.all {
+                for target in ["records?after=", "records?limit=", "roster?after="] {
+                    let answer = try await hub.send("GET", "/v1/" + target + number, token: computer.token)
+                    #expect([200, 400].contains(answer.status), "\(target)\(number)")
+                }
+            }
+            #expect(try await hub.put(computer.record(), by: computer).status == 200)
         }
     }
 
