@@ -166,8 +166,10 @@ extension Companion {
         let size = try await hub.blobState(id).size
         var blob: [UInt8] = []
         while UInt64(blob.count) < size {
-            blob += try await hub.readBlob(
+            let piece = try await hub.readBlob(
                 id, offset: UInt64(blob.count), length: Int(min(size - UInt64(blob.count), 1 << 20)))
+            guard !piece.isEmpty else { throw CompanionError("The hub served less of the photo than it promised.") }
+            blob += piece
         }
         let stream = try ContentStream(
             opening: Array(blob.prefix(ContentStream.headerLength)),
