@@ -60,4 +60,21 @@ public struct LockPolicy: Hashable, Sendable, Codable {
     public internal(set) var settings = Settings()
 
     public init() {}
+
+    /// A damaged state may hold any time, and one far enough overflows when it is counted with.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        apps = try container.decode([AppID: LockedApp].self, forKey: .apps)
+        categories = try container.decode([String: Category].self, forKey: .categories)
+        grants = try container.decode([AppID: Grant].self, forKey: .grants)
+        monitoring = try container.decode(Monitoring.self, forKey: .monitoring)
+        settings = try container.decode(Settings.self, forKey: .settings)
+        var times = [settings.promptTimeout, settings.defaultGrant]
+        for grant in grants.values { times += [grant.startedAt, grant.expiresAt ?? .zero] }
+        if case .off(let since, let until, _, _) = monitoring { times += [since, until ?? .zero] }
+        guard times.allSatisfy(Moment.plausibleTimes.contains) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .grants, in: container, debugDescription: "A time is thousands of years away.")
+        }
+    }
 }

@@ -103,7 +103,8 @@ extension LockoutLadder: Codable {
         failures = try container.decode(Int.self, forKey: .failures)
         lockout = try container.decodeIfPresent(Lockout.self, forKey: .lockout)
         let isPossible = lockout.map { $0.failures <= failures && Self.lockout(atFailure: $0.failures) != nil } ?? true
-        guard 0...Self.largestCount ~= failures, isPossible else {
+        let startedAt = lockout?.startedAt ?? .zero
+        guard 0...Self.largestCount ~= failures, isPossible, Moment.plausibleTimes.contains(startedAt) else {
             throw DecodingError.dataCorruptedError(
                 forKey: .failures, in: container, debugDescription: "The lockout's count can't have come about.")
         }

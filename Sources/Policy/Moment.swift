@@ -60,4 +60,7 @@ public struct Moment: Hashable, Sendable, Codable {
         self.elapsed = elapsed
         self.civil = civil
     }
+
+    /// Of what is kept of a boot; the longest is some 35,000 years.
+    static let plausibleTimes: ClosedRange<Duration> = .zero ... .seconds(1 << 40)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Policy
+import TestSupport
 import Testing
 
 @Suite struct LockPolicyChangesTests {
@@ -102,6 +103,22 @@ import Testing
         try policy.changeSettings { $0.promptTimeout = .seconds(7) }
         let json = try JSONEncoder().encode(policy)
         #expect(try JSONDecoder().decode(LockPolicy.self, from: json) == policy)
+    }
+
+    /// What was read is counted with at once.
+    @Test func aDamagedPolicyIsRefusedOrCountedWith() throws {
+        var policy = policy()
+        try policy.change(calculator) { $0.schedule = Schedule.templates[0].schedule }
+        try policy.unlock([calculator], scope: .duration(.seconds(45)), at: moment(17))
+        try policy.turnMonitoringOff(for: .seconds(3), at: moment(18))
+        for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(policy))) {
+            guard let read = try? JSONDecoder().decode(LockPolicy.self, from: Data(variant)) else { continue }
+            for now in [moment(0), moment(17), moment(19), moment(1e9)] {
+                _ = read.nextTransition(after: now)
+                _ = read.validGrant(for: calculator, at: now)?.remaining(at: now)?.components
+            }
+            #expect((read.settings.promptTimeout + .seconds(10)).components.seconds > 0)
+        }
     }
 
     @Test(arguments: ["", " games", "games ", "a\nb", "\u{202E}x", String(repeating: "x", count: 65)])

@@ -172,6 +172,8 @@ import Testing
         #"{"failures":-1}"#, #"{"failures":9223372036854775807}"#,
         #"{"failures":5,"lockout":{"failures":6,"boot":"b","startedAt":[0,0]}}"#,
         #"{"failures":7,"lockout":{"failures":7,"boot":"b","startedAt":[0,0]}}"#, "{}",
+        #"{"failures":5,"lockout":{"failures":5,"boot":"b","startedAt":[9223372036854775807,0]}}"#,
+        #"{"failures":5,"lockout":{"failures":5,"boot":"b","startedAt":[-9223372036854775808,0]}}"#,
     ])
     func aStoredCountThatCannotBeIsRefused(_ json: String) {
         #expect(throws: (any Error).self) { try JSONDecoder().decode(LockoutLadder.self, from: Data(json.utf8)) }
