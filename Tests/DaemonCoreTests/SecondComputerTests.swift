@@ -72,6 +72,35 @@ import WireProtocol
         await eventually { try await computers.first.world.notes() == ["den", "new"] }
     }
 
+    @Test func aSecondComputerOpensWhatTheFirstReportsAndNothingOfItsVault() async throws {
+        let computers = try await TwoComputers.joined()
+        let phone = try await computers.first.pair(clock: Self.clock)
+        try await computers.addNote("den", on: computers.first.world)
+        let secrets = try #require(await computers.second.household.session?.secrets)
+        let forSecond = computers.hub.records(in: "keys").filter { opens($0, secrets) }
+        #expect(!forSecond.isEmpty)
+        for record in forSecond {
+            let name = RecordName(
+                vault: record.vault.item, collection: .keys, id: record.id.item, revision: record.revision)
+            let given = try DeviceKeys.open([UInt8](record.sealed ?? Data()), as: name, with: secrets.boxKey)
+            #expect(given.entries.allSatisfy { $0.kind == .status })
+        }
+        // With the keys of its own vault as well.
+        let own = try await computers.second.passcodes.openRing(SecretBytes(utf8: "right"), user: alice.user).ring
+        let everything = HouseholdSecrets(
+            household: secrets.household, signingKey: secrets.signingKey, boxKey: secrets.boxKey,
+            token: secrets.token, ring: KeyRing(secrets.ring.entries + own.entries))
+        let note = try #require(computers.hub.records(in: "notes").first)
+        #expect(!opens(note, everything))
+        let read = await phone.secrets
+        #expect(opens(note, read), "the search finds what can be opened")
+        let den = HubID(computers.first.world.key.publicKey.id)
+        await eventually("the first one's status opens") {
+            computers.first.world.time.advance(by: .seconds(5))
+            return computers.hub.records(in: "status").contains { $0.author == den && opens($0, secrets) }
+        }
+    }
+
     @Test func aPhoneThatIsRevokedAtOneComputerOpensNothingNewOfTheOther() async throws {
         let computers = try await TwoComputers.joined()
         let lost = try await computers.first.pair("Lost", clock: Self.clock)
