@@ -101,6 +101,32 @@ import WireProtocol
         }
     }
 
+    /// Computers trust one another with phones. If this fails the limit is gone: change docs/limitations.md.
+    @Test func aPhoneThatTheSecondComputerAdmittedReadsAndCommandsTheFirst() async throws {
+        let computers = try await TwoComputers.joined()
+        let (second, hub) = (computers.second, computers.hub)
+        let pairing = try await second.household.makePairing(address: nil)
+        let link = try #require(pairing.link)
+        let directory = second.directory.path("phone")
+        async let joining = Companion.join(link, name: "Phone", directory: directory, clock: Self.clock) {
+            hub.connection($1)
+        }
+        let asks = await eventually { try await second.household.pairing(pairing.id, waitingUpTo: 0).name == "Phone" }
+        try #require(asks)
+        _ = try await second.household.confirmPairing(
+            pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
+        let phone = try await joining
+        try await computers.addNote("den", on: computers.first.world)
+        await eventually("the first gives its keys unasked") {
+            try await phone.sync()
+            return try await phone.notes().map(\.title) == ["den"]
+        }
+        let den = HubID(computers.first.world.key.publicKey.id)
+        let reply = try await phone.command(.unlockApp(app: "firefox", grant: GrantRequest(.untilLocked)), to: den)
+        #expect(reply.state == .done)
+        #expect(await computers.first.world.state(of: firefox) == .unlocked)
+    }
+
     @Test func aPhoneThatIsRevokedAtOneComputerOpensNothingNewOfTheOther() async throws {
         let computers = try await TwoComputers.joined()
         let lost = try await computers.first.pair("Lost", clock: Self.clock)
