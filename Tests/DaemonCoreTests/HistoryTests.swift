@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import DaemonCore
 
-/// Who sees what was recorded.
+/// Who sees what was recorded, and what waits.
 @Suite struct HistoryTests {
     private let root = ControlPeer(user: 0, process: 1)
     private let daemon = ControlPeer(user: 500, process: 500_000)
@@ -43,6 +43,19 @@ import WireProtocol
         await eventually { try await apps(root) == ["firefox"] }
         #expect(try await apps(alice) == ["firefox"])
         #expect(try await apps(bob) == [])
+    }
+
+    @Test func aPrompterIsShownTheLaunchesOfItsUserAlone() async throws {
+        let world = try await World()
+        var (prompter, bobs) = (try await world.join(), try await world.join(bob, connection: 2))
+        _ = try await world.ask(world.launch(1), &prompter)
+        let launch = world.launch(2, calculator, user: bob.user)
+        world.gate.launch(launch)
+        guard case .ask(let report) = await bobs.next() else {
+            Issue.record("no question")
+            return
+        }
+        #expect(report.process == launch.process, "alice's came first, and not to him")
     }
 
     @Test func theLogIsVerifiedForTheOwnerAndForRoot() async throws {
