@@ -45,6 +45,18 @@ import WireProtocol
         #expect(!world.gate.actions.contains("open firefox"))
     }
 
+    /// A grant is the app's, whoever gave the passcode. If this fails the limit is gone: change docs/limitations.md.
+    @Test func anUnlockedAppIsOpenToEveryUser() async throws {
+        let world = try await World()
+        _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: alice.user)
+        #expect(world.gate.isGuarded(firefox) == false, "nothing asks who starts, reads or copies it")
+        #expect(
+            world.gate.launch(world.launch(1, user: bob.user)) == Decision(verdict: .allow, reason: .granted))
+        _ = try await world.apps.unlock([calculator], scope: .thisLaunch, user: alice.user)
+        #expect(world.gate.launch(world.launch(2, calculator, user: bob.user)).reason == .grantedOnce)
+        await eventually { world.gate.answer(to: 2) == true }
+    }
+
     // MARK: What can't be written
 
     @Test func anUnlockThatCannotBeWrittenOpensNothing() async throws {
