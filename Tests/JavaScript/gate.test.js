@@ -1,6 +1,8 @@
 // The gate: passkeys with the browser's own WebAuthn, and what it asks once more while it is open.
 import { Companion } from "/core/companion.js";
+import { openStored } from "/core/keys.js";
 import { askPasskey, createPasskey, isAvailable } from "/core/passkey.js";
+import { randomID } from "/crypto/bytes.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { MadeHousehold, pairedCompanion } from "./made-household.js";
 
@@ -92,6 +94,20 @@ export const tests = {
         const code = await refusal(() => companion.confirmWithPIN(pin));
         expect(code === "locked" || code === "pairAgain", `refused: ${code}`);
         equal(companion.state, "locked", "state");
+        companion.close();
+    },
+
+    /** A push opens while the gate is closed, so its key lies in the open. docs/threat-model.md, "Thief of a locked phone". */
+    async aLockedDeviceOpensWhatComputersReportAndNothingOfAVault() {
+        const { household, companion } = await paired();
+        household.store(await household.sealed("events", randomID(), household.event("blocked")), await household.note("a note"));
+        await eventually(async () => (await companion.notes.list()).notes.length === 1, "both are here");
+        companion.lock();
+        const { device } = companion;
+        const [[event], [note]] = [await device.store.records("events"), await device.store.records("notes")];
+        equal((await openStored(device, event.record, "events")).sentence, "blocked", "what a computer reported");
+        equal(await openStored(device, note.record, "notes"), null, "a note");
+        equal(await refusal(() => companion.household.alerts()), "locked", "no screen shows it");
         companion.close();
     },
 
