@@ -3,10 +3,12 @@ import { sealBox } from "/crypto/box.js";
 import { base64, fields, hex, randomBytes, randomID, unhex } from "/crypto/bytes.js";
 import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
+import { Roster } from "/crypto/roster.js";
 import { signRecord } from "/crypto/signature.js";
 import { readBody } from "/core/bodies.js";
 import { Companion } from "/core/companion.js";
 import { openPush } from "/core/push.js";
+import { checkOfFormer } from "/core/vault-adopting.js";
 import { EventParser } from "/protocol/events.js";
 import { Backoff, systemTime } from "/protocol/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
@@ -228,6 +230,26 @@ export const tests = {
             said("an older or another list of devices than before"),
             said("a list of devices that somebody without the right changed")], "said");
         companion.close();
+    },
+
+    /** A hub that helps a removed member of a shared vault serves its records as if they had been written in time. */
+    async whatARemovedMemberWritesReplacesNothingThatWasSealedSince() {
+        const household = await MadeHousehold.make();
+        const removed = await madeDevice();
+        await household.append(household.computer, household.admit(removed, 1));
+        await household.append(household.computer, unhex(removed.id), 2);
+        const roster = await Roster.read(household.entries);
+        const written = (epoch, { collection = "moments", author = removed } = {}) => signRecord(author.key,
+            { vault: household.vault, collection, id: randomID(), revision: 9 }, { epoch, author: author.id, sealed: randomBytes(64) });
+        const isTaken = async (record, row) => (await checkOfFormer(roster, record, row)) !== null;
+        const known = (epoch) => ({ record: { revision: 1, epoch } });
+        const record = await written(1);
+        equal([await isTaken(record), await isTaken(record, known(1))], [true, true], "under the keys of its time");
+        equal(await isTaken(record, known(2)), false, "in the place of what was sealed since");
+        equal(await isTaken(await written(2)), false, "under later keys");
+        equal(await isTaken(await written(1, { collection: "keys" })), false, "keys");
+        equal(await isTaken(await written(1, { author: await madeDevice() })), false, "of somebody who never belonged");
+        equal(await refusal(() => isTaken({ ...record, id: randomID() })), "wrongSignature", "changed on the way");
     },
 
     /** After a revocation: records under a key that comes later, and that opens only behind the gate. */
