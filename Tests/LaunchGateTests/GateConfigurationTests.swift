@@ -5,10 +5,12 @@ import Testing
 @testable import LaunchGate
 
 @Suite struct WatchdogIntervalTests {
-    @Test(arguments: [
-        (UInt64(2), UInt64(1_000)), (30_000_000, 15_000_000_000), (86_400_000_000, 43_200_000_000_000),
-        (UInt64(Int64.max), 43_200_000_000_000), (UInt64.max, 43_200_000_000_000),
-    ])
+    private static let intervals: [(UInt64, UInt64)] = [
+        (2, 1_000), (30_000_000, 15_000_000_000), (86_400_000_000, 43_200_000_000_000),
+        (UInt64(Int64.max), 43_200_000_000_000), (.max, 43_200_000_000_000),
+    ]
+
+    @Test(arguments: intervals)
     func `what the parent allows is halved, and ends after half a day`(_ allowed: UInt64, _ interval: UInt64) {
         #expect(DescriptorStore.interval(ofAllowedMicroseconds: allowed) == interval)
     }
