@@ -285,7 +285,7 @@ extension SyncService {
             await misbehaved("a conflict with another record")
             throw HubUnreachable(.notUnderstood, "The hub answered for another record than it was sent.")
         }
-        try await receive([conflict])
+        try await receive([conflict], areNext: false)
         if try await store.known(line.record.name.collection, line.record.name.id) != known { return }
         // An earlier version of what is here, under a revision as high as this one's.
         if before == conflict.revision, line.record.name.revision <= before {

@@ -233,7 +233,8 @@ actor SyncService {
     // MARK: What comes in
 
     /// Checks records and takes them over, all in one transaction with how far the hub was read.
-    func receive(_ records: [HubRecord]) async throws {
+    /// - Parameter areNext: they follow what was read before. What was written between that and a conflict is still to be read.
+    func receive(_ records: [HubRecord], areNext: Bool = true) async throws {
         var incoming = IncomingChange()
         var commands: [CheckedRecord] = []
         let keeps = try await household.keepsRecords()
@@ -265,8 +266,10 @@ actor SyncService {
             }
         }
         if !incoming.vaultRecords.isEmpty || !incoming.householdRecords.isEmpty {
-            let last = records.compactMap(\.sequence).max() ?? 0
-            incoming.documents[HouseholdDocuments.cursor] = Array(String(max(cursor, last)).utf8)
+            if areNext {
+                let last = records.compactMap(\.sequence).max() ?? 0
+                incoming.documents[HouseholdDocuments.cursor] = Array(String(max(cursor, last)).utf8)
+            }
             try await store.take(incoming)
             if !incoming.vaultRecords.isEmpty { await onTaken?() }
         }

@@ -82,6 +82,15 @@ final class MemoryHub: Sendable {
         for stream in ended { stream.finish(throwing: HubUnreachable(.offline, "There is no network.")) }
     }
 
+    /// A device's streams stay open, and it is sent nothing more by them until they are ended.
+    func silence(_ device: HubID) -> [AsyncThrowingStream<HubStreamItem, any Error>.Continuation] {
+        state.withLock { state in
+            let silenced = state.streams.filter { $0.value.device == device }
+            for number in silenced.keys { state.streams[number] = nil }
+            return silenced.values.map(\.items)
+        }
+    }
+
     /// Sends an item to the streams of everybody, or of one device.
     func stream(_ item: HubStreamItem, to device: HubID? = nil) {
         let streams = state.withLock { $0.streams.values.filter { device == nil || $0.device == device } }
@@ -288,7 +297,6 @@ final class MemoryHub: Sendable {
     private func write(_ records: [HubRecord], _ device: HubID) -> HubWriteAnswer {
         var outcomes: [HubWriteOutcome] = []
         for record in records {
-            var written: HubRecord?
             let outcome = state.withLock { state -> HubWriteOutcome in
                 state.writes += 1
                 guard record.author == device else { return HubWriteOutcome(error: HubError(.forbidden, "author")) }
@@ -314,10 +322,10 @@ final class MemoryHub: Sendable {
                 let all = (had + [replaced].compactMap { $0 }).filter { !known.contains($0) } + known
                 same.ancestors = Data(all.suffix(RecordVersion.maximumCount).flatMap { $0 })
                 if let index { state.records[index] = same } else { state.records.append(same) }
-                written = same
+                // In the order of their numbers, and none of a store that is no more.
+                for stream in state.streams.values { stream.items.yield(.record(same)) }
                 return HubWriteOutcome(sequence: state.sequence)
             }
-            if let written { stream(.record(written)) }
             outcomes.append(outcome)
         }
         return HubWriteAnswer(outcomes: outcomes)

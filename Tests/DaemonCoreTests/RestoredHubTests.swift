@@ -94,6 +94,7 @@ import WireProtocol
                 all = []
                 for world in worlds {
                     let status = try await world.sync.status()
+                    try await world.openVault()
                     let notes = try await world.notes()
                     Issue.record(
                         """
@@ -164,7 +165,7 @@ import WireProtocol
         if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
         let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<1_000_000) }
         if !random.isEmpty { print("RestoredHubTests: seeds \(random)") }
-        return [1, 2, 249_779, 564_452] + random
+        return [1, 2, 249_779, 551_044, 564_452] + random
     }()
 
     @Test func aPhoneThatWasRevokedIsOutAgainAfterARestore() async throws {
@@ -218,6 +219,29 @@ import WireProtocol
         _ = try await connected.household.revoke("Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
         let again = try await connected.pair("Phone")
         try await again.sync()
+    }
+
+    /// The conflict is read before what was written ahead of it, and the connection ends between the two.
+    @Test func aConflictSkipsNothingThatIsStillToBeRead() async throws {
+        let devices = try await Devices()
+        let (first, second) = (devices.worlds[0], devices.worlds[1])
+        let saved = try await first.sealed.notes.add(NoteRequest(title: "shared", body: ""), peer: alice)
+        _ = try await devices.settle("all have the note")
+        let streams = devices.hub.silence(devices.device(0))
+        #expect(!streams.isEmpty)
+        _ = try await second.sealed.notes.add(NoteRequest(title: "unread", body: ""), peer: alice)
+        _ = try await second.sealed.notes.change(
+            saved.note.id, NoteRequest(title: "changed there", body: ""), peer: alice)
+        await eventually("the hub has both") { try await second.sync.status().waiting == 0 }
+        _ = try await first.sealed.notes.change(
+            saved.note.id, NoteRequest(title: "changed here", body: ""), peer: alice)
+        await eventually("the conflict has come") {
+            try await first.database.record(.notes, try #require(ItemID(saved.note.id)))?.author
+                == devices.device(1).item
+        }
+        for stream in streams { stream.finish() }
+        let notes = try await devices.settle("all are alike").first ?? []
+        #expect(notes.count == 3 && notes.contains("unread") && notes.contains("changed there"), "\(notes)")
     }
 
     @Test func aRemovedNoteStaysRemovedAfterARestore() async throws {
