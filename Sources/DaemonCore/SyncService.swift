@@ -164,13 +164,18 @@ actor SyncService {
             problem = error.message
         }
         try await loadCursor()
-        try await compareStores(try await hub.household(), session)
+        let report = try await hub.household()
+        try await compareStores(report, session)
         let number = await household.session?.roster.head.number ?? 0
         try await readPages(hub)
         try await endComparing()
         try await household.answerOthers(upTo: number)
         for try await item in try await hub.stream(after: cursor) {
             try Task.checkCancellation()
+            // The stream ends with the store that it is of. What was read before it may have been of an earlier one.
+            if case .open = item, try await hub.household().generations != report.generations {
+                throw HubUnreachable(.offline, "The hub was started anew meanwhile.")
+            }
             try await received(item, hub)
         }
     }
