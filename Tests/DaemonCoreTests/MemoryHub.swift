@@ -308,7 +308,9 @@ final class MemoryHub: Sendable {
                 var same = record
                 (same.sequence, same.replaces, same.ancestors) = (stored?.sequence, nil, stored?.ancestors)
                 if let stored, same == stored { return HubWriteOutcome(sequence: stored.sequence) }
-                guard (record.replaces ?? record.revision - 1) == (stored?.revision ?? 0) else {
+                guard (record.replaces ?? record.revision - 1) == (stored?.revision ?? 0),
+                    record.revision > stored?.revision ?? 0
+                else {
                     return stored.map { HubWriteOutcome(conflict: $0) }
                         ?? HubWriteOutcome(error: HubError(.conflict, "nothing is stored"))
                 }

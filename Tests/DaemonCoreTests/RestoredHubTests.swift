@@ -154,18 +154,16 @@ import WireProtocol
         }
         let notes = try await devices.settle("seed \(seed): all are alike")
         model.check(notes.first ?? [], "seed \(seed)")
-        let reports = try await devices.worlds[0].sync.status().misbehaviour
-        #expect(reports.contains { $0.contains("another one than before") }, "seed \(seed)")
     }
 
     /// Those that found something once, and as many as are asked for (`RESTORE_SEEDS=20`) by chance; or those that are named
-    /// (`RESTORE_SEEDS=12,345`) alone.
+    /// (`RESTORE_SEEDS=12,345`) alone. None by chance is part of every run: docs/limitations.md says why.
     private static let seeds: [UInt64] = {
         let asked = ProcessInfo.processInfo.environment["RESTORE_SEEDS"] ?? "0"
         if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
         let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<1_000_000) }
         if !random.isEmpty { print("RestoredHubTests: seeds \(random)") }
-        return [1, 2, 249_779, 551_044, 564_452] + random
+        return [1, 2, 136_539, 551_044, 564_452] + random
     }()
 
     @Test func aPhoneThatWasRevokedIsOutAgainAfterARestore() async throws {
@@ -259,6 +257,7 @@ import WireProtocol
             return connected.hub.records(in: "notes").contains { $0.id == HubID(saved.note.id) && $0.sealed == nil }
         }
         try await connected.settled()
+        #expect(try await connected.sync.status().misbehaviour.contains { $0.contains("another one than before") })
         try await connected.world.openVault()
         #expect(try await connected.world.notes() == ["later"])
         #expect(connected.hub.records(in: "notes").count == 2)
