@@ -285,6 +285,11 @@ extension SyncService {
             await misbehaved("a conflict with another record")
             throw HubUnreachable(.notUnderstood, "The hub answered for another record than it was sent.")
         }
+        let own = line.record
+        if conflict.revision == own.name.revision, conflict.sealed.map({ [UInt8]($0) }) == own.sealed {
+            // Another device sent the very same again, as to a restored hub.
+            return try await store.acknowledge(line, sequence: conflict.sequence ?? 0)
+        }
         try await receive([conflict], areNext: false)
         if try await store.known(line.record.name.collection, line.record.name.id) != known { return }
         // An earlier version of what is here, under a revision as high as this one's.

@@ -103,9 +103,11 @@ extension StateDatabase {
         let record = incoming.record
         let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
         if local.versions.contains(version) {
-            // An older state of what is here, or the very same.
+            // The very same, which another device sent again maybe, or an older state of what is here.
             try setAtHub(incoming, local, in: database)
-            if version != local.versions.last { try queue(record.name, in: database) }
+            let isSame = local.record.name.revision == record.name.revision && local.record.sealed == record.sealed
+            guard isSame else { return try queue(record.name, in: database) }
+            if let line = local.line { try unqueue(line, in: database) }
             return
         }
         let goesOn = local.versions.last.map { RecordVersion.versions(in: incoming.ancestors).contains($0) } ?? true
