@@ -46,7 +46,7 @@ class Computer:
         self.expect("add", str(self.folder / "diary"), passcode=True)
         self.open_vault()
         # A camera that films nobody.
-        self.expect("settings", "set", "--camera", "lavfi:testsrc2=size=640x360", passcode=True)
+        self.expect("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
         return self
 
     def resume(self, is_on=True):
