@@ -129,15 +129,13 @@ final class MemoryHub: Sendable {
                 throw HubError(.unauthorized, "No such token.")
             }
             let (items, continuation) = AsyncThrowingStream<HubStreamItem, any Error>.makeStream()
-            let number = hub.state.withLock { state in
+            hub.state.withLock { state in
                 continuation.yield(.open)
                 for record in state.records where record.sequence! > sequence { continuation.yield(.record(record)) }
                 continuation.yield(.live(sequence: state.sequence))
                 state.nextStream += 1
                 state.streams[state.nextStream] = (device, continuation)
-                return state.nextStream
             }
-            continuation.onTermination = { [hub] _ in hub.state.withLock { $0.streams[number] = nil } }
             return items
         }
     }
@@ -324,8 +322,10 @@ final class MemoryHub: Sendable {
                 let all = (had + [replaced].compactMap { $0 }).filter { !known.contains($0) } + known
                 same.ancestors = Data(all.suffix(RecordVersion.maximumCount).flatMap { $0 })
                 if let index { state.records[index] = same } else { state.records.append(same) }
-                // In the order of their numbers, and none of a store that is no more.
-                for stream in state.streams.values { stream.items.yield(.record(same)) }
+                // In the order of their numbers, and none of a store that is no more. No stream waits for this lock when it ends.
+                for (number, stream) in state.streams {
+                    if case .terminated = stream.items.yield(.record(same)) { state.streams[number] = nil }
+                }
                 return HubWriteOutcome(sequence: state.sequence)
             }
             outcomes.append(outcome)
