@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from moment_devices import files_below
 from phone import DESKTOP, PIN, Phone
 from vault_steps import NAMES, NEWEST, OPEN, SAVE, SEAL, Neighbours, Person, joins, share
 from waiting import eventually
@@ -172,7 +173,7 @@ def test_bad_invitations_are_refused_with_a_reason(anna, ben, cleo, hub):
 
     # Five minutes later.
     late = link()
-    file = next(path for path in (hub.folder / "hub").rglob("*.sqlite") if path.is_file())
+    file = next(path for path in files_below(hub.folder / "hub") if path.suffix == ".sqlite")
     with contextlib.closing(sqlite3.connect(file, timeout=20)) as database, database:
         database.execute("UPDATE invitation SET expires = expires - 1000")
     assert tries(late) == ["refused", "This invitation was used already, or its five minutes are over; ask for another one."]

@@ -2,6 +2,8 @@
 in the middle of an upload."""
 
 import contextlib
+import os
+import pathlib
 import socket
 import sqlite3
 import threading
@@ -94,6 +96,11 @@ class Device:
         self.page.evaluate("(pin) => window.m.companion.state === 'locked' ? window.m.companion.unlockWithPIN(pin) : null", PIN)
 
 
+def files_below(folder):
+    """A hub removes folders and files while they are listed, which rglob does not bear."""
+    return [pathlib.Path(place) / name for place, _, names in os.walk(folder) for name in names]
+
+
 class HubFiles:
     """What lies at a computer's hub."""
 
@@ -101,11 +108,16 @@ class HubFiles:
         self.computer, self.folder = computer, computer.folder / "hub"
 
     def files(self):
-        return {path.name for path in self.folder.rglob("*") if path.is_file() and len(path.name) == 32}
+        return {path.name for path in files_below(self.folder) if len(path.name) == 32}
 
     def readable(self):
         """The files with a moment's words in them."""
-        return [path.name for path in self.folder.rglob("*") if path.is_file() and MARKER.encode() in path.read_bytes()]
+        readable = []
+        for path in files_below(self.folder):
+            with contextlib.suppress(FileNotFoundError):
+                if MARKER.encode() in path.read_bytes():
+                    readable.append(path.name)
+        return readable
 
     def records(self, device):
         """Of moments and photos, as the hub serves them."""
@@ -123,7 +135,7 @@ class HubFiles:
     def age(self):
         """The blobs alone, by longer than any household keeps what a record ceased to name; the hub removes those when it starts."""
         self.computer.stop_hub()
-        database = sqlite3.connect(next(path for path in self.folder.rglob("*.sqlite*") if not path.name.endswith(("-wal", "-shm"))))
+        database = sqlite3.connect(next(path for path in files_below(self.folder) if path.suffix == ".sqlite"))
         with contextlib.closing(database), database:
             database.execute("UPDATE blob SET idle_since = idle_since - 400 * 86400")
         self.computer.start_hub()
