@@ -206,8 +206,7 @@ actor SyncService {
             try await receive([record])
             if let sequence = record.sequence { cursor = max(cursor, sequence) }
         case .large(let sequence):
-            let page = try await hub.records(after: max(sequence, 1) - 1, limit: 1)
-            try await receive(page.records)
+            if let record = try await hub.record(at: sequence) { try await receive([record]) }
             cursor = max(cursor, sequence)
         case .roster:
             let number = try await household.followRoster().head.number

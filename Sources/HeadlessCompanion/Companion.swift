@@ -164,9 +164,7 @@ public actor Companion {
                 taken = try await take(record)
                 state.cursor = max(state.cursor, record.sequence ?? 0)
             case .large(let sequence):
-                for record in try await hub.records(after: max(sequence, 1) - 1, limit: 1).records {
-                    taken = try await take(record)
-                }
+                if let record = try await hub.record(at: sequence) { taken = try await take(record) }
                 state.cursor = max(state.cursor, sequence)
             case .roster: try await followRoster()
             case .live(let sequence): state.cursor = max(state.cursor, sequence)

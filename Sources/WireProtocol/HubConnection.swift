@@ -125,6 +125,11 @@ extension HubConnection {
         return try await call(.records, query: query)
     }
 
+    /// The record under a sequence number, or the next one where it was replaced since; none after the last.
+    public func record(at sequence: UInt64) async throws -> HubRecord? {
+        try await records(after: max(sequence, 1) - 1, limit: 1).records.first
+    }
+
     public func record(_ collection: String, _ id: HubID) async throws -> HubRecord {
         try await call(.record, [collection, id.description])
     }
