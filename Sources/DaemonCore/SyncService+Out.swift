@@ -278,8 +278,6 @@ extension SyncService {
 
     /// The hub has another revision than this computer thought.
     private func settle(_ line: OutboxLine, _ conflict: HubRecord) async throws {
-        let known = try await store.known(line.record.name.collection, line.record.name.id)
-        let before = known?.atHub ?? 0
         guard conflict.id == HubID(line.record.name.id), conflict.collection == line.record.name.collection.rawValue
         else {
             await misbehaved("a conflict with another record")
@@ -290,6 +288,8 @@ extension SyncService {
             // Another device sent the very same again, as to a restored hub.
             return try await store.acknowledge(line, sequence: conflict.sequence ?? 0)
         }
+        let known = try await store.known(own.name.collection, own.name.id)
+        let before = known?.atHub ?? 0
         try await receive([conflict], areNext: false)
         if try await store.known(line.record.name.collection, line.record.name.id) != known { return }
         // An earlier version of what is here, under a revision as high as this one's.
