@@ -57,11 +57,15 @@ public struct RevisionConflict: Error, Equatable, Sendable {
     }
 }
 
-/// Tells what is stored under a name from anything else. The revision alone does not: two devices can each write the same one.
+/// Tells what is stored under a name from anything else. The revision alone does not: two devices can each write the
+/// same one.
 public struct RecordStamp: Hashable, Sendable {
     public let revision: UInt64
-    /// The last 16 bytes of what is sealed: its authentication tag.
+    /// The end of what is sealed: its authentication tag.
     private let tag: [UInt8]
+
+    /// In bytes.
+    public static let tagLength = 16
 
     public init(revision: UInt64, tag: [UInt8]) {
         self.revision = revision
@@ -69,7 +73,7 @@ public struct RecordStamp: Hashable, Sendable {
     }
 
     init(of record: StoredRecord) {
-        self.init(revision: record.name.revision, tag: (record.sealed ?? []).suffix(16))
+        self.init(revision: record.name.revision, tag: (record.sealed ?? []).suffix(Self.tagLength))
     }
 }
 

@@ -44,8 +44,8 @@ public struct KnownRevision: Equatable, Sendable {
         self.atHub = atHub ?? revision
     }
 
-    /// False while the hub, whose store was restored, has less than it had: what it serves then is compared with what is here, also what
-    /// another device wrote there meanwhile under a revision that the hub had once before.
+    /// False while the hub, whose store was restored, has less than it had: what it serves then is compared with what is
+    /// here, also what another device wrote there meanwhile under a revision that the hub had once before.
     public var isCompared: Bool { atHub >= revision }
 }
 

@@ -60,8 +60,8 @@ extension StateDatabase: RecordStore {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
                 database,
-                sql: "SELECT id, revision, substr(sealed, -16) FROM record WHERE collection = ? AND sealed IS NOT NULL",
-                arguments: [collection.rawValue])
+                sql: "SELECT id, revision, substr(sealed, -?) FROM record WHERE collection = ? AND sealed IS NOT NULL",
+                arguments: [RecordStamp.tagLength, collection.rawValue])
             var stamps: [ItemID: RecordStamp] = [:]
             while let row = try rows.next() {
                 let (id, revision): (Data, Int64) = try (row.decode(atIndex: 0), row.decode(atIndex: 1))

@@ -117,8 +117,8 @@ public enum RosterChange: Codable, Equatable, Sendable {
     case admit(device: HubID, role: HubDeviceRole, invitation: HubID)
     /// Its token, push subscription, PIN shares and streams end in the same moment.
     case revoke(device: HubID)
-    /// The hub lost the entry, as a store that was restored from a backup. A device that the entry revokes is removed where the hub still
-    /// has it; one that the entry admits has to be paired again, as the hub has no token of it.
+    /// The hub lost the entry, as a store that was restored from a backup. A device that the entry revokes is removed
+    /// where the hub still has it; one that the entry admits has to be paired again, as the hub has no token of it.
     case restore(revoked: HubID?)
 
     /// The device whose access ends.
