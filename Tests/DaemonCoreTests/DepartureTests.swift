@@ -16,14 +16,6 @@ import WireProtocol
         try await connected.household.revoke(name, passcode: SecretBytes(utf8: "right"), user: alice.user)
     }
 
-    /// The computer's streams go quiet without an end, as over a line that was cut: it reads nothing from now on.
-    private func quieten(_ hub: MemoryHub) -> [Any] {
-        hub.state.withLock { state in
-            defer { state.streams = [:] }
-            return state.streams.values.map { $0 }
-        }
-    }
-
     private func isKept(_ id: HubID, on world: World, _ hub: MemoryHub) async throws {
         let author = HubID(world.key.publicKey.id)
         await eventually("it is the computer's own") {
@@ -37,7 +29,7 @@ import WireProtocol
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await connected.settled()
         try await lost.sync()
-        let streams = quieten(connected.hub)
+        let streams = connected.hub.silence()
         defer { withExtendedLifetime(streams) {} }
         let note = try await lost.write(title: "unread", body: "by the lost phone")
         #expect(try await connected.world.notes() == [])
@@ -60,7 +52,7 @@ import WireProtocol
         _ = try await connected.world.sealed.notes.add(NoteRequest(title: "removed", body: ""), peer: alice)
         try await connected.settled()
         try await lost.sync()
-        let streams = quieten(connected.hub)
+        let streams = connected.hub.silence()
         defer { withExtendedLifetime(streams) {} }
         let note = try await lost.write(title: "unread", body: "")
         for removed in try await lost.notes() where removed.title == "removed" { try await lost.removeNote(removed.id) }

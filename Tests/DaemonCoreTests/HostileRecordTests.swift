@@ -109,10 +109,7 @@ import WireProtocol
             return try JSONEncoder().encode(outcomes)
         }
         // What the hub has all the same must not come back by the stream: that would be an answer, too.
-        let streams = connected.hub.state.withLock { state in
-            defer { state.streams = [:] }
-            return state.streams
-        }
+        let streams = connected.hub.silence()
         defer { withExtendedLifetime(streams) {} }
         for number in 0..<4 { try await add(connected, "\(number)") }
         await eventually { connected.hub.records(in: "notes").count == 4 }

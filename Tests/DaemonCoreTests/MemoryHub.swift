@@ -73,19 +73,16 @@ final class MemoryHub: Sendable {
 
     /// A device can't reach the hub until it is back.
     func setAway(_ device: HubID, _ isAway: Bool) {
-        let ended = state.withLock { state in
+        state.withLock { state in
             if isAway { state.away.insert(device) } else { state.away.remove(device) }
-            let ended = state.streams.filter { $0.value.device == device }
-            for number in ended.keys { state.streams[number] = nil }
-            return ended.values.map(\.items)
         }
-        for stream in ended { stream.finish(throwing: HubUnreachable(.offline, "There is no network.")) }
+        for stream in silence(device) { stream.finish(throwing: HubUnreachable(.offline, "There is no network.")) }
     }
 
-    /// A device's streams stay open, and it is sent nothing more by them until they are ended.
-    func silence(_ device: HubID) -> [AsyncThrowingStream<HubStreamItem, any Error>.Continuation] {
+    /// The streams of a device, or of everybody, stay open and carry nothing more until they are ended.
+    func silence(_ device: HubID? = nil) -> [AsyncThrowingStream<HubStreamItem, any Error>.Continuation] {
         state.withLock { state in
-            let silenced = state.streams.filter { $0.value.device == device }
+            let silenced = state.streams.filter { device == nil || $0.value.device == device }
             for number in silenced.keys { state.streams[number] = nil }
             return silenced.values.map(\.items)
         }
@@ -250,12 +247,7 @@ final class MemoryHub: Sendable {
             }
         }
         if let gone {
-            let ended = state.withLock { state in
-                let ended = state.streams.filter { $0.value.device == gone }
-                for number in ended.keys { state.streams[number] = nil }
-                return ended.values.map(\.items)
-            }
-            for stream in ended { stream.finish() }
+            for stream in silence(gone) { stream.finish() }
         }
         stream(.roster(number: request.number))
     }
