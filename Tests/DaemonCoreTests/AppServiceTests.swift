@@ -45,7 +45,7 @@ import WireProtocol
         #expect(!world.gate.actions.contains("open firefox"))
     }
 
-    /// A grant is the app's, whoever gave the passcode. If this fails the limit is gone: change docs/limitations.md.
+    /// A grant belongs to the app, not to the user who typed the passcode. If this fails, correct docs/limitations.md.
     @Test func anUnlockedAppIsOpenToEveryUser() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: alice.user)

@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import DaemonCore
 
-/// Who sees what was recorded, and what waits.
+/// Which users can read the activity log and see waiting launches.
 @Suite struct HistoryTests {
     private let root = ControlPeer(user: 0, process: 1)
     private let daemon = ControlPeer(user: 500, process: 500_000)

@@ -11,7 +11,7 @@ import WireProtocol
 
 @testable import DaemonCore
 
-/// Phones that phones revoke: nobody is there with the passcode.
+/// Phones that phones revoke, without the owner's passcode.
 @Suite struct RemoteRevocationTests {
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
 

@@ -42,7 +42,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         _ = try await world.sealed.notes.list(search: nil, peer: alice)
         world.time.advance(by: .seconds(599))
         #expect(try await world.sealed.vault.status().isOpen)
-        // Whoever watches woke up meanwhile, and sleeps again for what is left.
+        // The watcher woke up meanwhile, and sleeps again for the rest of the time.
         await eventually { world.time.waits.contains(.seconds(1)) }
         world.time.advance(by: .seconds(1))
         await eventually { try await world.sealed.vault.status().isOpen == false }

@@ -114,7 +114,7 @@ final class HoldingServiceManager: Sendable {
 
     deinit { giveUp() }
 
-    /// Closes what it keeps: with the last duplicate of a group its marks are gone, and what waits is let through.
+    /// Closes what it keeps. With the last duplicate of a group the kernel removes its marks and allows waiting launches.
     func giveUp() {
         let kept = state.withLock { state in
             defer { state.kept = [] }

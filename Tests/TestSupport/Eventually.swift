@@ -3,7 +3,7 @@ public import Testing
 /// Asks again and again until `condition` holds, and records a failure at the caller's line when it does not within
 /// `timeout`. Returns whether it held. An error that `condition` throws counts as "not yet"; the last one is reported.
 ///
-/// - Parameter comment: what is waited for. Made when it did not come, so that it can say what there was instead.
+/// - Parameter comment: names the condition. Evaluated only on failure, so that it can quote the state at that time.
 @discardableResult
 public func eventually(
     timeout: Duration = .seconds(60), every pause: Duration = .milliseconds(5),

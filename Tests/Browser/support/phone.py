@@ -25,7 +25,7 @@ IPHONE, DESKTOP = (393, 659), (1280, 800)
 
 
 class Phone:
-    """A browser of its own with the companion in it. `new_context` is pytest-playwright's: what failed leaves a trace."""
+    """A browser of its own with the companion in it. `new_context` is the fixture's: what failed leaves a trace."""
 
     def __init__(self, new_context, computer, size=IPHONE, theme="light", name="Anna's phone", context=None, host="127.0.0.1",
                  has_service_worker=False, has_clock=False):
