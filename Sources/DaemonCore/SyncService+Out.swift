@@ -73,13 +73,14 @@ extension SyncService {
     private func sendFresh() async {
         let batch = Array(Self.fitting(fresh))
         fresh.removeFirst(batch.count)
+        unwritten = batch.count
         var change = StateChange(documents: freshDocuments)
         freshDocuments = [:]
         change.household = batch
         let session = await household.session
         guard let session, isConnected, !hasBacklog else {
             hasBacklog = true
-            if session != nil { await keep(change) }
+            if session == nil { unwritten = 0 } else { await keep(change) }
             return
         }
         async let kept: Void = keep(change)
@@ -91,6 +92,7 @@ extension SyncService {
     }
 
     private func keep(_ change: StateChange) async {
+        defer { unwritten = 0 }
         do {
             try await store.write(change)
         } catch {

@@ -50,6 +50,8 @@ actor SyncService {
 
     var fresh: [HubRecord] = []
     var freshDocuments: [String: [UInt8]?] = [:]
+    /// How many are no longer fresh and not yet on disk.
+    var unwritten = 0
     /// Sent, and still on disk.
     var delivered: [HubRecord] = []
     /// Something may wait on disk.
@@ -334,10 +336,12 @@ actor SyncService {
 
     func status() async throws -> HubStatus {
         let session = await household.session
+        // Before the store is asked: what it is given meanwhile counts twice rather than not at all.
+        let inMemory = fresh.count + unwritten
         return HubStatus(
             url: session?.settings.url, household: session?.roster.household.description,
             device: household.signingKey.publicKey.id.description, connected: isConnected, lastSync: lastSync,
-            records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + fresh.count,
+            records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + inMemory,
             problem: session == nil ? await household.putOut : problem ?? parkedSentence, refused: refused,
             misbehaviour: misbehaviour,
             conflicts: try await store.conflicts().count, revoking: await household.revocation?.name,
