@@ -62,6 +62,10 @@ import WireProtocol
         try await kept.sync()
         try await lost.sync()
         await vault(of: connected).lock(user: nil, "a test")
+        await eventually("what happened before is at the hub") {
+            try await lost.sync()
+            return await lost.events().contains { $0.kind == .relocked }
+        }
         connected.world.camera.show(Array(repeating: 7, count: 1_000))
         let ring = try await connected.world.database.document(VaultDocuments.ring)
         let sequence = connected.hub.state.withLock { $0.sequence }

@@ -38,7 +38,10 @@ import WireProtocol
         let connected = try await ConnectedWorld()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await addNote(connected, "before")
-        try await lost.sync()
+        await eventually("what happened before is at the hub") {
+            try await lost.sync()
+            return await lost.events().contains { $0.kind == .unlocked }
+        }
         #expect(try await lost.notes().map(\.body) == ["before"])
         let sequence = connected.hub.state.withLock { $0.sequence }
 
