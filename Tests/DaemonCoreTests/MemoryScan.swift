@@ -40,7 +40,8 @@ enum MemoryScan {
     }
 
     private static func wipeCopy(_ buffer: inout [UInt8]) {
-        for index in buffer.indices { buffer[index] = 0 }
+        // At once: a loop over each byte of the process takes ten times as long as the search.
+        buffer.withUnsafeMutableBytes { _ = memset($0.baseAddress!, 0, $0.count) }
     }
 
     private static func holds(_ disguised: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
