@@ -62,6 +62,8 @@ struct FileMarks {
     private func applyAllBelow(_ path: PathBytes, marking: Bool, _ outcome: inout Outcome) {
         let found = Self.directoryAndAllBelow(path)
         if !found.isComplete { outcome.isIncomplete = true }
+        outcome.failures += found.omitted
+        outcome.unguarded += found.omitted
         for directory in found.directories { apply(directory, isDirectory: true, marking: marking, &outcome) }
     }
 
@@ -169,27 +171,35 @@ struct FileMarks {
         return .success((descriptor, FileIdentity(file)))
     }
 
-    /// The directory itself first, even where it does not exist. Not complete where a directory could not be read for
-    /// lack of descriptors or memory.
-    static func directoryAndAllBelow(_ directory: PathBytes) -> (directories: [PathBytes], isComplete: Bool) {
+    struct Tree {
+        /// The directory itself first, even where it does not exist.
+        var directories: [PathBytes]
+        /// How many were found beyond `maximumDirectories` and `maximumDepth`; nobody looked below them.
+        var omitted: UInt32 = 0
+        /// False where a directory could not be read for lack of descriptors or memory.
         var isComplete = true
-        var found = [directory]
+    }
+
+    static func directoryAndAllBelow(_ directory: PathBytes) -> Tree {
+        var tree = Tree(directories: [directory])
         var depths = [0]
         var index = 0
-        while index < found.count {
-            if depths[index] < maximumDepth {
-                do throws(RefusedByKernel) {
-                    for name in try subdirectories(of: found[index]) where found.count < maximumDirectories {
-                        found.append(found[index].appending(name))
-                        depths.append(depths[index] + 1)
+        while index < tree.directories.count {
+            do throws(RefusedByKernel) {
+                for name in try subdirectories(of: tree.directories[index]) {
+                    guard tree.directories.count < maximumDirectories, depths[index] < maximumDepth else {
+                        tree.omitted += 1
+                        continue
                     }
-                } catch {
-                    if error.isShortage { isComplete = false }
+                    tree.directories.append(tree.directories[index].appending(name))
+                    depths.append(depths[index] + 1)
                 }
+            } catch {
+                if error.isShortage { tree.isComplete = false }
             }
             index += 1
         }
-        return (found, isComplete)
+        return tree
     }
 
     private static func subdirectories(of directory: PathBytes) throws(RefusedByKernel) -> [[UInt8]] {

@@ -108,4 +108,18 @@ import Testing
         let found = FileMarks.directoryAndAllBelow(Array(directory.path.utf8)).directories.map(\.text)
         #expect(Set(found) == Set([directory.path, directory.path("a"), directory.path("a/b"), directory.path("c")]))
     }
+
+    @Test func `directories beyond the limits are counted, so that they can be told`() throws {
+        let deep = try TemporaryDirectory()
+        let names = Array(repeating: "d", count: FileMarks.maximumDepth + 1).joined(separator: "/")
+        try FileManager.default.createDirectory(atPath: deep.path(names), withIntermediateDirectories: true)
+        let tree = FileMarks.directoryAndAllBelow(Array(deep.path.utf8))
+        #expect(tree.directories.count == FileMarks.maximumDepth + 1 && tree.omitted == 1)
+
+        let wide = try TemporaryDirectory()
+        for number in 0..<FileMarks.maximumDirectories + 2 { mkdir(wide.path("\(number)"), 0o700) }
+        let many = FileMarks.directoryAndAllBelow(Array(wide.path.utf8))
+        #expect(many.directories.count == FileMarks.maximumDirectories && many.omitted == 3)
+        #expect(many.isComplete && tree.isComplete)
+    }
 }
