@@ -16,6 +16,9 @@ public final class GateClient: LaunchGatePort {
         var connection: GateConnection?
         var tokens: [AppID: AppToken] = [:]
         var apps: [AppToken: AppID] = [:]
+        /// What this gate was sent of each app.
+        var paths: [AppToken: [(kind: PathKind, path: [UInt8])]] = [:]
+        var isSynchronised = false
         var lastToken: AppToken = 0
         var lastSequence: UInt32 = 0
         /// Who waits until a change is in force.
@@ -27,6 +30,7 @@ public final class GateClient: LaunchGatePort {
     private let socketPath: String
     private let judge: LaunchJudge
     private let silence: Duration
+    private let knownApps: KnownAppsFile?
     private let whenSynchronised: @Sendable () -> Void
     private let state = Mutex(State())
     private let continuation: AsyncStream<GateEvent>.Continuation
@@ -34,11 +38,13 @@ public final class GateClient: LaunchGatePort {
     /// - Parameters:
     ///   - silence: a gate that says nothing for so long is asked whether it is there, and given up after as long again:
     ///     somebody may be waiting for it to confirm a change.
+    ///   - knownApps: where the list of apps is kept for the gate's next start; nil keeps it nowhere.
     ///   - whenSynchronised: called each time a gate has every mark in place.
     public init(
         socketPath: String, judge: LaunchJudge, silence: Duration = .seconds(15),
-        whenSynchronised: @escaping @Sendable () -> Void = {}
+        knownApps: KnownAppsFile? = nil, whenSynchronised: @escaping @Sendable () -> Void = {}
     ) {
+        self.knownApps = knownApps
         self.whenSynchronised = whenSynchronised
         self.socketPath = socketPath
         self.silence = silence
@@ -94,6 +100,8 @@ public final class GateClient: LaunchGatePort {
             state.connection = connection
             state.tokens = [:]
             state.apps = [:]
+            state.paths = [:]
+            state.isSynchronised = false
             state.recipes = [:]
         }
         let wasWelcome = read(connection, &buffer)
@@ -225,7 +233,7 @@ public final class GateClient: LaunchGatePort {
         }
         // All of it to one gate: the next one would not know what was begun.
         guard let connection, connection.send(.beginApp(token)) else { return }
-        let paths: [(PathKind, [UInt8])] =
+        let paths: [(kind: PathKind, path: [UInt8])] =
             app.executables.map { (.executable, Array($0.utf8)) }
             + app.privateDirectories.map { (.privateDirectory, Array($0.utf8)) }
             + app.links.map { (.link, Array($0.utf8)) } + app.handles.map { (.handle, [UInt8]($0)) }
@@ -233,6 +241,8 @@ public final class GateClient: LaunchGatePort {
             guard connection.send(.appPath(token, kind, path: path)) else { return }
         }
         await sendAndWait(on: connection) { .commitApp(token, guarded: guarded, sequence: $0) }
+        state.withLock { $0.paths[token] = paths }
+        keepKnownApps()
     }
 
     public func setGuarded(_ app: AppID, _ guarded: Bool) async {
@@ -243,10 +253,28 @@ public final class GateClient: LaunchGatePort {
     public func forget(_ app: AppID) async {
         guard let token = state.withLock({ $0.tokens.removeValue(forKey: app) }) else { return }
         await sendAndWait { .forgetApp(token, sequence: $0) }
-        state.withLock { $0.apps[token] = nil }
+        state.withLock { state in
+            state.apps[token] = nil
+            state.paths[token] = nil
+        }
+        keepKnownApps()
     }
 
-    public func synchronised() { if send(.synchronised) { whenSynchronised() } }
+    public func synchronised() {
+        guard send(.synchronised) else { return }
+        state.withLock { $0.isSynchronised = true }
+        keepKnownApps()
+        whenSynchronised()
+    }
+
+    /// A list that is still being sent is not all of it.
+    private func keepKnownApps() {
+        guard let knownApps else { return }
+        let apps = state.withLock { state in
+            state.isSynchronised ? state.paths.sorted { $0.key < $1.key }.map(\.value) : nil
+        }
+        if let apps { knownApps.keep(KnownApps.encoded(apps)) }
+    }
 
     public func answer(_ launch: UInt64, allow: Bool) { send(.answer(launch, allow: allow)) }
 

@@ -68,12 +68,20 @@ struct MessageReader {
         return value == 1
     }
 
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func read(count: Int) throws(GateProtocolError) -> [UInt8] {
+        guard bytes.count - position >= count else { throw .truncated }
+        defer { position += count }
+        return Array(bytes[position..<position + count])
+    }
+
     mutating func readRest() -> [UInt8] {
         defer { position = bytes.count }
         return Array(bytes[position...])
     }
 
     func finish() throws(GateProtocolError) {
-        guard position == bytes.count else { throw .trailingBytes(bytes.count - position) }
+        guard isAtEnd else { throw .trailingBytes(bytes.count - position) }
     }
 }

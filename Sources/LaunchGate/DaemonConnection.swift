@@ -9,10 +9,8 @@ final class DaemonConnection {
     var isGreeted = false
     /// The daemon has sent every app.
     var isSynchronised = false
-    /// Apps whose paths are being sent.
-    var incoming: [AppToken: [GuardedApp.Path]] = [:]
+    var incoming = IncomingApps()
 
-    static let maximumPathsPerApp = 16_384
     /// Room for what a daemon that is busy has not read yet: several recipes of the largest size.
     static let bufferBytes: Int32 = 16_777_216
 

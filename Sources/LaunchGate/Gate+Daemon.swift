@@ -67,10 +67,10 @@ extension Gate {
             guard milliseconds > 0 else { return "it wants launches answered within 0 ms" }
             answerWithin = UInt64(milliseconds) * 1_000_000
             maximumWaitingPerUser = maximum
-        case .beginApp(let token): connection.incoming[token] = []
-        case .appPath(let token, let kind, let path): return take(path, kind, of: token, connection)
+        case .beginApp(let token): connection.incoming.begin(token)
+        case .appPath(let token, let kind, let path): return connection.incoming.append(path, kind, of: token)
         case .commitApp(let token, let guarded, let sequence):
-            guard let paths = connection.incoming.removeValue(forKey: token) else {
+            guard let paths = connection.incoming.end(token) else {
                 return "it committed app \(token) without having begun it"
             }
             commit(token, paths, guarded: guarded, sequence: sequence)
@@ -89,20 +89,6 @@ extension Gate {
             tell(.instancesReached(token, order, count: instances(of: app, order)))
         case .ping(let number): tell(.pong(number))
         }
-        return nil
-    }
-
-    private func take(_ path: [UInt8], _ kind: PathKind, of token: AppToken, _ connection: DaemonConnection)
-        -> String?
-    {
-        guard connection.incoming[token] != nil else { return "it sent a path of app \(token) without beginning it" }
-        guard kind == .handle || (path.first == UInt8(ascii: "/") && path.count <= 4096 && !path.contains(0)) else {
-            return "it sent a path that is not absolute, is too long or holds a NUL"
-        }
-        guard connection.incoming[token]!.count < DaemonConnection.maximumPathsPerApp else {
-            return "it sent more than \(DaemonConnection.maximumPathsPerApp) paths of one app"
-        }
-        connection.incoming[token]!.append(GuardedApp.Path(kind: kind, bytes: path))
         return nil
     }
 

@@ -28,6 +28,8 @@ public final class Gate {
     var timetable: Timetable
     var daemon: DaemonConnection?
     var apps = AppTable()
+    /// Of the file of known apps, while it is read.
+    var knownApps = IncomingApps()
     var events = EventQueue()
     var held = HeldLaunches()
     var admitted = AdmittedProcesses()
@@ -123,6 +125,7 @@ public final class Gate {
 
     /// Runs until SIGTERM or SIGINT. What is held then is denied.
     public func run() throws(GateError) {
+        guardKnownApps()
         let status = mode == .held ? "Holding launches" : "Weak mode: watching processes"
         try store?.send("READY=1\nSTATUS=\(status)")
         if store != nil, let interval = DescriptorStore.watchdogInterval {

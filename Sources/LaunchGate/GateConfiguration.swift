@@ -9,6 +9,8 @@ public struct GateConfiguration: Equatable, Sendable {
     public var daemonUser: UInt32
     /// The program that the daemon has to run; nil accepts any of that user.
     public var daemonExecutable: [UInt8]?
+    /// The file of the apps that the last daemon knew (`KnownApps`); nil guards nothing before a daemon has sent its list.
+    public var knownApps: [UInt8]?
     /// Watch processes even where the kernel would hold launches.
     public var weak = false
     /// Run although nobody holds a duplicate of the group's descriptor.
@@ -16,7 +18,7 @@ public struct GateConfiguration: Equatable, Sendable {
 
     public static let usage = """
         usage: applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH]
-                              [--weak] [--no-descriptor-store]
+                              [--known-apps PATH] [--weak] [--no-descriptor-store]
         """
 
     public init(socket: [UInt8], daemonUser: UInt32, daemonExecutable: [UInt8]? = nil) {
@@ -43,12 +45,8 @@ public struct GateConfiguration: Equatable, Sendable {
             case "--daemon-user-of":
                 let path = try Self.value(of: option, &rest)
                 daemonUser = try Self.owner(of: path, option)
-            case "--daemon-executable":
-                let path = try Self.value(of: option, &rest)
-                guard path.utf8.first == UInt8(ascii: "/") else {
-                    throw GateError(.usage, "--daemon-executable takes an absolute path, not \"\(path)\"")
-                }
-                daemonExecutable = Array(path.utf8)
+            case "--daemon-executable": daemonExecutable = try Self.absolutePath(of: option, &rest)
+            case "--known-apps": knownApps = try Self.absolutePath(of: option, &rest)
             case "--weak": weak = true
             case "--no-descriptor-store": withoutDescriptorStore = true
             default: throw GateError(.usage, "Unknown option \"\(option)\"\n" + Self.usage)
@@ -69,6 +67,16 @@ public struct GateConfiguration: Equatable, Sendable {
             throw GateError(.usage, "\(option) takes the absolute path of a directory that is there, not \"\(path)\"")
         }
         return status.st_uid
+    }
+
+    private static func absolutePath(
+        of option: String, _ rest: inout ArraySlice<String>
+    ) throws(GateError) -> [UInt8] {
+        let path = try value(of: option, &rest)
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw GateError(.usage, "\(option) takes an absolute path, not \"\(path)\"")
+        }
+        return Array(path.utf8)
     }
 
     private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(GateError) -> String {

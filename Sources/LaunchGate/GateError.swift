@@ -11,6 +11,8 @@ public struct GateError: Error, Equatable, Sendable {
         case descriptorStore
         /// The kernel refused something that the gate can't do without.
         case kernel
+        /// The file of known apps can't be read.
+        case knownApps
         /// A tracer could let everything go on.
         case traced
     }

@@ -4,6 +4,9 @@ import Glibc
 /// Erasing everything, so that a crash or a power cut in the middle of it is finished at the next start: once the marker
 /// is on disk there is no way back, and no half of a state to stumble over.
 struct Erasure: Sendable {
+    /// The name of the gate's file of known apps.
+    static let knownApps = "known-apps"
+
     private let state: String
     private let keys: [SecretFile]
     private var marker: String { state + "/erasing" }
@@ -28,7 +31,7 @@ struct Erasure: Sendable {
     func finishIfBegun() throws {
         guard access(marker, F_OK) == 0 else { return }
         for key in keys { try key.erase() }
-        for name in ["applocker.sqlite", "applocker.sqlite-wal", "applocker.sqlite-shm"] {
+        for name in ["applocker.sqlite", "applocker.sqlite-wal", "applocker.sqlite-shm", Self.knownApps] {
             guard unlink("\(state)/\(name)") == 0 || errno == ENOENT else { throw failure }
         }
         do {

@@ -49,7 +49,13 @@ func run() async throws {
     let database = try StateDatabase(path: arguments.state + "/applocker.sqlite", signingKey: signingKey)
     let judge = LaunchJudge(time: time)
     let gate = GateClient(
-        socketPath: arguments.gateSocket, judge: judge, whenSynchronised: { ServiceManager.tellReady() })
+        socketPath: arguments.gateSocket, judge: judge,
+        knownApps: KnownAppsFile("\(arguments.state)/\(Erasure.knownApps)") { cause in
+            let why = String(cString: strerror(cause))
+            FileHandle.standardError.write(
+                Data("applockerd: The list of apps for the gate's next start could not be written (\(why)).\n".utf8))
+        },
+        whenSynchronised: { ServiceManager.tellReady() })
     let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
     let ownFiles = [

@@ -10,7 +10,7 @@ import WireProtocol
 
 @testable import GateClient
 
-private let firefox = AppID(rawValue: "firefox")!
+let firefox = AppID(rawValue: "firefox")!
 
 /// Time does not matter here: the policy that the judge knows is empty.
 private struct StandingTime: TimeSource {
@@ -23,17 +23,19 @@ private struct StandingTime: TimeSource {
 }
 
 /// The client, the gate it speaks to and the events that come out.
-private final class Link {
+final class Link {
     let directory: TemporaryDirectory
     let gate: TestGate
     let client: GateClient
     var events: AsyncStream<GateEvent>.AsyncIterator
 
-    init(silence: Duration = .seconds(15)) throws {
+    init(silence: Duration = .seconds(15), keepsList: Bool = false) throws {
         directory = try TemporaryDirectory()
         gate = try TestGate(directory.path("gate.sock"))
         client = GateClient(
-            socketPath: directory.path("gate.sock"), judge: LaunchJudge(time: StandingTime()), silence: silence)
+            socketPath: directory.path("gate.sock"), judge: LaunchJudge(time: StandingTime()), silence: silence,
+            knownApps: keepsList
+                ? KnownAppsFile(directory.path("known-apps")) { Issue.record("the list was not kept: \($0)") } : nil)
         events = client.events.makeAsyncIterator()
         client.start()
     }
@@ -56,6 +58,13 @@ private final class Link {
         await setting
         guard case .marksMissing(firefox, 0) = await next() else { throw POSIXError(.EPROTO) }
         return connection
+    }
+
+    /// What a gate that starts now would guard; nil where there is no file.
+    func knownApps() throws -> [DaemonMessage]? {
+        let path = directory.path("known-apps")
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return try KnownApps.decoded([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
     }
 
     static func app(_ executables: [String], directories: [String] = []) -> ResolvedApp {

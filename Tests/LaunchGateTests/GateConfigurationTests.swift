@@ -25,11 +25,12 @@ import Testing
     @Test func `every option is understood`() throws {
         let configuration = try GateConfiguration(arguments: [
             "--socket", "/run/x/gate.sock", "--daemon-uid", "990", "--daemon-executable", "/usr/bin/applockerd",
-            "--weak", "--no-descriptor-store",
+            "--known-apps", "/var/lib/x/known-apps", "--weak", "--no-descriptor-store",
         ])
         #expect(configuration.socket == Array("/run/x/gate.sock".utf8))
         #expect(configuration.daemonUser == 990)
         #expect(configuration.daemonExecutable == Array("/usr/bin/applockerd".utf8))
+        #expect(configuration.knownApps == Array("/var/lib/x/known-apps".utf8))
         #expect(configuration.weak && configuration.withoutDescriptorStore)
     }
 
@@ -52,6 +53,7 @@ import Testing
             (["--socket", "/s", "--daemon-user-of", "/nowhere"], "\"/nowhere\""),
             (["--socket", "/s", "--daemon-user-of", "tmp"], "\"tmp\""),
             (["--socket", "/s", "--daemon-uid", "0", "--daemon-executable", "x"], "absolute"),
+            (["--socket", "/s", "--daemon-uid", "0", "--known-apps", "x"], "absolute"),
             (["--help-me"], "--help-me"),
         ])
     func `a wrong command line is refused with what was wrong`(arguments: [String], hint: String) {

@@ -1,3 +1,5 @@
+import GateProtocol
+
 /// A parser of bytes that come from elsewhere: whatever it is given, it answers or refuses, and never ends the process.
 ///
 /// `make fuzz` looks for bytes that break this; the tests run those that are kept in Fuzz/corpus.
@@ -9,6 +11,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case exec
     case shellScript = "shell-script"
     case gateMessages = "gate-messages"
+    case knownApps = "known-apps"
     case schedule, picture, moment, wire
 
     func run(_ bytes: [UInt8]) {
@@ -27,6 +30,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
         case .exec: Self.exec(bytes)
         case .shellScript: Self.shellScript(bytes)
         case .gateMessages: Self.gateMessages(bytes)
+        case .knownApps: _ = try? KnownApps.decoded(bytes)
         case .schedule: Self.schedule(bytes)
         case .picture: Self.picture(bytes)
         case .moment: Self.moment(bytes)

@@ -1,0 +1,23 @@
+import GateProtocol
+
+/// Apps whose paths are being sent, or read from the file of known apps.
+struct IncomingApps {
+    private static let maximumPaths = 16_384
+    private var paths: [AppToken: [GuardedApp.Path]] = [:]
+
+    mutating func begin(_ token: AppToken) { paths[token] = [] }
+
+    /// - Returns: what was wrong with the path; nil where it is taken.
+    mutating func append(_ path: PathBytes, _ kind: PathKind, of token: AppToken) -> String? {
+        guard let count = paths[token]?.count else { return "it sent a path of app \(token) without beginning it" }
+        guard kind == .handle || (path.first == UInt8(ascii: "/") && path.count <= 4096 && !path.contains(0)) else {
+            return "it sent a path that is not absolute, is too long or holds a NUL"
+        }
+        guard count < Self.maximumPaths else { return "it sent more than \(Self.maximumPaths) paths of one app" }
+        paths[token]?.append(GuardedApp.Path(kind: kind, bytes: path))
+        return nil
+    }
+
+    /// - Returns: all paths of the app; nil where it was not begun.
+    mutating func end(_ token: AppToken) -> [GuardedApp.Path]? { paths.removeValue(forKey: token) }
+}
