@@ -8,22 +8,50 @@ extension AppCatalog {
     ///   that it is part of).
     /// - Throws: CatalogError, with the candidates when several apps bear the name.
     public func find(_ reference: String) throws(CatalogError) -> InstalledApp {
-        let machine = snapshot()
+        var search = ReferenceSearch(snapshot(), essential)
+        return try search.find(reference)
+    }
+
+    /// As ``find(_:)`` for each of them, in their order, with one look at the machine: as much work as for two or three.
+    public func find(all references: [String]) -> [Result<InstalledApp, CatalogError>] {
+        var search = ReferenceSearch(snapshot(), essential)
+        return references.map { reference in
+            do throws(CatalogError) {
+                return .success(try search.find(reference))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+/// What people mean, on the machine as it is now.
+private struct ReferenceSearch {
+    private let machine: CatalogSnapshot
+    private let essential: Essential
+    private lazy var all = machine.allApps()
+    private lazy var sharing = Sharing(all.filter(\.isShown))
+
+    init(_ machine: CatalogSnapshot, _ essential: Essential) {
+        self.machine = machine
+        self.essential = essential
+    }
+
+    mutating func find(_ reference: String) throws(CatalogError) -> InstalledApp {
         let wanted = reference.trimmingBlanks
         let id = wanted.hasSuffix(".desktop") ? String(wanted.dropLast(".desktop".count)) : wanted
         guard !wanted.isEmpty else { throw .badReference(reference) }
         if wanted.hasPrefix("/") || wanted.hasPrefix(ExecutableID.prefix) {
-            let app = wanted.hasPrefix("/") ? try machine.executable(at: wanted) : try machine.app(withID: wanted)
-            return try finished(app, machine)
+            return try finished(
+                wanted.hasPrefix("/") ? try machine.executable(at: wanted) : try machine.app(withID: wanted))
         }
         guard AppID(rawValue: wanted) != nil else { throw .badReference(reference) }
-        if machine.entries[id] != nil { return try finished(try machine.app(withID: id), machine) }
-        let all = machine.allApps()
+        if machine.entries[id] != nil { return try finished(try machine.app(withID: id)) }
         let named = all.filter { $0.name.lowercased() == wanted.lowercased() }
         let shown = named.filter(\.isShown)
         let matches = shown.isEmpty ? named : shown
         if matches.count > 1 { throw .ambiguous(wanted, matches.map(\.id)) }
-        if let only = matches.first { return try finished(only, machine) }
+        if let only = matches.first { return try finished(only) }
         let alike = all.filter { app in
             app.isShown
                 && (app.name.lowercased().contains(wanted.lowercased())
@@ -32,10 +60,9 @@ extension AppCatalog {
         throw .notFound(wanted, alike: alike.map(\.id))
     }
 
-    private func finished(_ app: FoundApp, _ machine: CatalogSnapshot) throws(CatalogError) -> InstalledApp {
+    private mutating func finished(_ app: FoundApp) throws(CatalogError) -> InstalledApp {
         guard !app.search.executables.isEmpty || app.search.firstRefusal != nil else { throw .programMissing(app) }
-        let others = machine.allApps().filter { $0.isShown && $0.id != app.id }
-        return app.installed(sharedWith: Sharing([app] + others).others(than: app), essential)
+        return app.installed(sharedWith: sharing.others(than: app), essential)
     }
 }
 

@@ -108,8 +108,20 @@ public actor ActivityLog {
             time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
             reason: reason?.rawValue, sentence: sentence)
         event.photo = photo
-        pending.append(event)
-        observer?.yield(event)
+        await record([event])
+    }
+
+    /// One event of each of these apps.
+    func record(_ kind: ActivityEvent.Kind, user: UInt32?, of apps: [(id: AppID, sentence: String)]) async {
+        await record(
+            apps.map {
+                ActivityEvent(time: time.wallClock(), kind: kind, app: $0.id, user: user, sentence: $0.sentence)
+            })
+    }
+
+    private func record(_ events: [ActivityEvent]) async {
+        pending += events
+        for event in events { observer?.yield(event) }
         startWriter()
         await withCheckedContinuation { waiters.append($0) }
     }

@@ -51,7 +51,8 @@ extension AppService {
 
     func unguardedSentence(_ id: AppID) -> String {
         let count = unguarded[id] ?? 0
-        return "\(name(of: id)) can start without a question: \(count) of its files or directories could not be guarded."
+        return
+            "\(name(of: id)) can start without a question: \(count) of its files or directories could not be guarded."
     }
 
     /// A package was upgraded or removed: the app is looked up again. What was known of it stays locked in any case, so

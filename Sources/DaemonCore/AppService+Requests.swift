@@ -8,20 +8,32 @@ extension AppService {
     /// - Parameter viewer: in whose catalog it is looked up, where that is not the user who asks.
     /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp`, `essential` or `failed`.
     public func add(_ reference: String, user: UInt32, asSeenBy viewer: UInt32? = nil) async throws -> AppsChanged {
-        let app = try await resolver.resolve(reference, user: viewer ?? user)
-        if stored.policy.apps[app.id] != nil {
-            return AppsChanged(apps: [report(app.id)], notes: ["\(app.name) is on the list already."])
+        try await add([try await resolver.resolve(reference, user: viewer ?? user)], user: user)
+    }
+
+    /// All of them or, where it can't be written, none.
+    private func add(_ apps: [ResolvedApp], user: UInt32) async throws -> AppsChanged {
+        var (new, notes): ([ResolvedApp], [String]) = ([], [])
+        for app in apps where !new.contains(where: { $0.id == app.id }) {
+            if stored.policy.apps[app.id] == nil {
+                new.append(app)
+            } else {
+                notes.append("\(app.name) is on the list already.")
+            }
         }
-        try await change {
-            $0.resolved[app.id] = app
-            $0.policy.add(LockedApp(id: app.id, name: app.name))
+        if !new.isEmpty {
+            try await change { [new] in
+                for app in new {
+                    $0.resolved[app.id] = app
+                    $0.policy.add(LockedApp(id: app.id, name: app.name))
+                }
+            }
+            await log.record(.appAdded, user: user, of: new.map { ($0.id, "\($0.name) was put on the list.") })
         }
-        await log.record(.appAdded, app: app.id, user: user, "\(app.name) was put on the list.")
-        var notes: [String] = []
-        if !app.sharedWith.isEmpty {
-            notes.append("\(app.sharedWith.joined(separator: ", ")) use the same program and are locked with it.")
+        notes += new.filter { !$0.sharedWith.isEmpty }.map {
+            "\($0.sharedWith.joined(separator: ", ")) use the same program and are locked with it."
         }
-        return AppsChanged(apps: [report(app.id)], notes: notes)
+        return AppsChanged(apps: Set(apps.map(\.id)).sorted().map { report($0) }, notes: notes)
     }
 
     public func remove(_ reference: String, user: UInt32) async throws -> AppsChanged {
@@ -58,18 +70,15 @@ extension AppService {
                 .sessionNeeded,
                 "\(name(of: foreign)) was unlocked for another user; locking it needs the owner's passcode.")
         }
-        if let first = missing.first {
+        if !missing.isEmpty {
             // Looked up first, so that a misspelt name is said to be one rather than asking for a passcode.
-            let app = try await resolver.resolve(first, user: user)
+            let apps = try await resolver.resolve(missing, user: user).map { try $0.get() }
             guard mayAdd else {
                 throw ControlError(
-                    .sessionNeeded, "\(app.name) is not on the list yet; adding it needs the owner's passcode.")
+                    .sessionNeeded, "\(apps[0].name) is not on the list yet; adding it needs the owner's passcode.")
             }
-        }
-        for reference in missing {
-            let added = try await add(reference, user: user)
-            notes += added.notes
-            ids.formUnion(added.apps.compactMap { AppID(rawValue: $0.id) })
+            notes += try await add(apps, user: user).notes
+            ids.formUnion(apps.map(\.id))
         }
         let (all, now, before) = (request.all, time.now(), stored.policy)
         try await tighten { policy in

@@ -103,12 +103,20 @@ public struct ResolvedApp: Hashable, Codable, Sendable {
 
 /// What is installed. A user's own apps are found in that user's home.
 public protocol AppResolver: Sendable {
-    /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp` or `essential`.
-    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp
+    /// Looks up what each reference means, in their order.
+    /// - Returns: for each its app, or `noSuchApp`, `ambiguousApp` or `essential`.
+    func resolve(_ references: [String], user: UInt32) async -> [Result<ResolvedApp, ControlError>]
     /// The apps, and a sentence for each desktop entry that could not be read.
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String])
     /// Those of them that can be locked.
     func lockable(user: UInt32) async -> [OtherApp]
+}
+
+extension AppResolver {
+    /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp` or `essential`.
+    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
+        try await resolve([reference], user: user)[0].get()
+    }
 }
 
 /// What the system knows of its users and processes.

@@ -17,31 +17,27 @@ struct CatalogResolver: AppResolver {
         self.ownFiles = ownFiles
     }
 
-    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
+    func resolve(_ references: [String], user: UInt32) async -> [Result<ResolvedApp, ControlError>] {
         let catalog = catalog(of: user)
-        let app = try await onQueue { () throws -> InstalledApp in
-            do {
-                return try catalog.find(reference)
-            } catch let error as CatalogError {
-                throw ControlError(error)
+        let found = await onQueue { catalog.find(all: references) }
+        return found.map { result in
+            result.mapError { ControlError($0) }.flatMap { app in
+                if let refusal = app.lockRefusal { return .failure(ControlError(.essential, refusal.sentence)) }
+                return .success(ResolvedApp(app, user: user))
             }
         }
-        if let refusal = app.lockRefusal { throw ControlError(.essential, refusal.sentence) }
-        return ResolvedApp(app, user: user)
     }
 
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String]) {
         let catalog = catalog(of: user)
-        let listing = try? await onQueue { catalog.installed() }
-        return (
-            listing?.apps.map { ResolvedApp($0, user: user) } ?? [], listing?.problems.map(\.description) ?? []
-        )
+        let listing = await onQueue { catalog.installed() }
+        return (listing.apps.map { ResolvedApp($0, user: user) }, listing.problems.map(\.description))
     }
 
     func lockable(user: UInt32) async -> [OtherApp] {
         let catalog = catalog(of: user)
-        let listing = try? await onQueue { catalog.installed() }
-        return (listing?.apps ?? []).filter { $0.lockRefusal == nil }.map {
+        let listing = await onQueue { catalog.installed() }
+        return listing.apps.filter { $0.lockRefusal == nil }.map {
             OtherApp(id: $0.id.rawValue, name: $0.name)
         }
     }
@@ -54,9 +50,9 @@ struct CatalogResolver: AppResolver {
             environment: environment, essential: Essential(environment: environment, ownFiles: ownFiles))
     }
 
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result(catching: work)) }
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
         }
     }
 }

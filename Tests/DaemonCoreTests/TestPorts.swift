@@ -257,15 +257,17 @@ actor TestResolver: AppResolver {
         waiting = []
     }
 
-    func resolve(_ reference: String, user: UInt32) async throws -> ResolvedApp {
+    func resolve(_ references: [String], user: UInt32) async -> [Result<ResolvedApp, ControlError>] {
         if isHeld { await withCheckedContinuation { waiting.append($0) } }
-        if reference == "bash" || essential.contains(reference) {
-            throw ControlError(.essential, "\(reference) is needed by the system.")
+        return references.map { reference in
+            if reference == "bash" || essential.contains(reference) {
+                return .failure(ControlError(.essential, "\(reference) is needed by the system."))
+            }
+            guard let app = apps[reference] ?? apps.values.first(where: { $0.name == reference }) else {
+                return .failure(ControlError(.noSuchApp, "There is no \(reference)."))
+            }
+            return .success(app)
         }
-        guard let app = apps[reference] ?? apps.values.first(where: { $0.name == reference }) else {
-            throw ControlError(.noSuchApp, "There is no \(reference).")
-        }
-        return app
     }
 
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String]) {

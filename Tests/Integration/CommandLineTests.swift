@@ -84,6 +84,30 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
+    @Test("Hundreds of programs are locked by one command: all of them, or none where one is not there")
+    func many() async throws {
+        let applocker = try await CommandLineFixture()
+        let right = [CommandLineFixture.passcode]
+        let programs = try (0..<500).map { try applocker.copy(of: "/usr/bin/true", as: "program\($0)") }
+        let missing = try await applocker.run(
+            ["lock"] + programs + [applocker.directory.path("missing")], input: "", passcodes: right)
+        #expect(missing.status == 4 && missing.errors.contains("missing"), "\(missing.errors)")
+        #expect(try await applocker.run("log", "--limit", "1000").output.contains("was put on the list.") == false)
+        let clock = ContinuousClock()
+        var locked: CommandLineFixture.Outcome?
+        let time = try await clock.measure {
+            locked = try await applocker.run(["lock"] + programs, input: "", passcodes: right)
+        }
+        print("500 programs were locked in \(time).")
+        #expect(locked?.status == 0, "\(locked?.errors ?? "")")
+        let apps = try #require(try await applocker.run("apps", "--json").json()["apps"] as? [[String: Any]])
+        #expect(apps.filter { $0["state"] as? String == "locked" }.count == 500)
+        #expect(
+            try await applocker.run("log", "--limit", "1000").output.components(separatedBy: "was put on the list.")
+                .count == 501)
+        try await applocker.end()
+    }
+
     @Test("Passcodes: wrong, changed, an app's own")
     func passcodes() async throws {
         let applocker = try await CommandLineFixture()
