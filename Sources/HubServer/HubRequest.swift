@@ -77,7 +77,12 @@ enum HubReply: Sendable {
     /// 200, text.
     case text(String, type: String)
 
-    static func json(_ message: some Encodable) throws -> Self { .json(try JSONEncoder().encode(message)) }
+    /// Slashes stay as they are: escaped, the length of an answer to a right PIN would tell which share it has.
+    static func json(_ message: some Encodable) throws -> Self {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return .json(try encoder.encode(message))
+    }
 }
 
 /// A refusal that carries the record that is stored.

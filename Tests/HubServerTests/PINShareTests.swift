@@ -43,6 +43,28 @@ struct PINShareTests {
         }
     }
 
+    /// Who sees how long encrypted answers are must not learn by it which PIN was given.
+    @Test func answersToEachRightPINHaveOneLength() async throws {
+        try await HubUnderTest.run { hub in
+            let phone = try await hub.pair(with: try await hub.found())
+            // In base64 none, some and all of the characters are slashes.
+            let shares = [0x00, 0x0F, 0x3F, 0xFF].map { Data(repeating: $0, count: 32) }
+            let entries = zip(verifiers, shares).map {
+                PINShareRequest.Entry(verifier: $0, share: $1, changeHash: .random(32))
+            }
+            let set = try await hub.ask(
+                .setPINShare, token: phone.token, body: PINShareRequest(entries: entries))
+            #expect(set.status == 204)
+            var lengths: Set<Int> = []
+            for verifier in verifiers {
+                let answer = try await attempt(hub, phone, verifier)
+                #expect(answer.status == 200)
+                lengths.insert(answer.body.count)
+            }
+            #expect(lengths.count == 1, "\(lengths)")
+        }
+    }
+
     @Test func fiveWrongPINsWaitAMinuteAndTenDestroyTheShare() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
