@@ -132,9 +132,9 @@ export const tests = {
         const p256dh = btoa(String.fromCharCode(...point)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
         const hasPush = async () => (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;
         const endpoint = "https://push.example/x";
-        await companion.subscribe({ toJSON: () => ({ endpoint, expirationTime: null, keys: { p256dh, auth: bytes(16) } }) });
+        await companion.device.hub.setPush({ endpoint, expirationTime: null, keys: { p256dh, auth: bytes(16) } });
         expect(await hasPush(), "subscribed");
-        await companion.unsubscribe();
+        await companion.device.hub.removePush();
         expect(!(await hasPush()), "unsubscribed");
     },
 

@@ -7,7 +7,7 @@ import { VaultAudit } from "./audit.js";
 import { Commands } from "./commands.js";
 import { Device } from "./device.js";
 import { Decoy } from "./decoy.js";
-import { knowsVault, openDrawer, Private } from "./drawer.js";
+import { openDrawer, Private } from "./drawer.js";
 import { Editing } from "./editing.js";
 import { CompanionError } from "./errors.js";
 import { Following } from "./following.js";
@@ -19,6 +19,7 @@ import { Notes } from "./notes.js";
 import { forgetUnfinished, pair } from "./pairing.js";
 import { Photos } from "./photos.js";
 import { Pictures } from "./pictures.js";
+import { reportOf } from "./report.js";
 import { take, takeDeferred } from "./taking.js";
 import { settleKeys } from "./vault-keys.js";
 import { Vaults } from "./vaults.js";
@@ -325,37 +326,9 @@ export class Companion extends EventTarget {
         });
     }
 
-    /**
-     * @returns {Promise<{ device: Omit<import("./device.js").DeviceFacts, "token" | "deviceSecret"> | null, connection: string, problem: string | null,
-     *   cursor: number, waiting: number, failed: number, deferred: number, refused: number, misbehaviour: string[],
-     *   room: { persisted: boolean, usage: number, quota: number } }>}
-     */
-    async report() {
-        const { store, facts } = this.device;
-        const { unlocked } = this.device;
-        // What is of another PIN is not told.
-        const lines = (await store.waiting()).filter(({ record }) => !unlocked || knowsVault(unlocked.ring, record.vault));
-        return {
-            device: facts && {
-                hub: facts.hub, household: facts.household, computer: facts.computer, device: facts.device, name: facts.name,
-            },
-            connection: this.following.connection, problem: this.following.problem,
-            cursor: await store.fact("cursor", 0), waiting: lines.filter((line) => !line.problem).length,
-            failed: lines.filter((line) => line.problem).length, deferred: unlocked && !unlocked.receivesKeys ? 0 : (await store.deferred()).length,
-            refused: await store.fact("refused", 0), misbehaviour: await store.fact("misbehaviour", []),
-            room: await CompanionStore.room(),
-        };
-    }
-
-    // Push
-
-    /** @param {PushSubscription} subscription */
-    subscribe(subscription) {
-        return this.device.hub.setPush(subscription.toJSON());
-    }
-
-    unsubscribe() {
-        return this.device.hub.removePush();
+    /** @returns {Promise<import("./report.js").Report>} */
+    report() {
+        return reportOf(this);
     }
 
     // Leaving
