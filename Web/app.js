@@ -8,7 +8,7 @@ import { others, places } from "./screens/places.js";
 import { coverWhenUnseen } from "./views/cover.js";
 import { endPanic, followGuise, forgetGuise, guise, keepGuise, pageTitle } from "./views/disguise.js";
 import { harmless } from "./views/disguise-door.js";
-import { firstPIN, gate, lost, welcome } from "./views/door.js";
+import { firstPIN, gate, lost, revoked, welcome } from "./views/door.js";
 import { element } from "./views/element.js";
 import { invitation, takeInvitation } from "./views/invitation.js";
 import { PanicWatch } from "./views/panic.js";
@@ -38,11 +38,11 @@ async function start() {
     const shell = new Shell(companion, root, places, others);
     let shown = "";
     let door = new AbortController();
-    // What was lost has to be said, once its owner asks.
+    // What was lost, or erased, has to be shown once its owner asks.
     let isAsked = false;
     const show = () => {
         const { state } = companion;
-        const isHarmless = guise() !== "applocker" && (state === "locked" || (state === "lost" && !link && !isAsked));
+        const isHarmless = guise() !== "applocker" && (state === "locked" || (["lost", "revoked"].includes(state) && !link && !isAsked));
         const now = isHarmless ? `${state}, harmless` : state;
         if (now === shown && !link) return;
         if (state === "unlocked") endPanic();
@@ -60,6 +60,7 @@ async function start() {
         const pages = {
             new: () => welcome(companion, link, door.signal), gate: () => firstPIN(companion, door.signal),
             locked: () => gate(companion, door.signal), lost: () => lost(companion, link, door.signal),
+            revoked: () => revoked(companion, link, door.signal),
         };
         const gateItself = () => {
             isAsked = true;
@@ -79,7 +80,7 @@ async function start() {
         if (takeInvitation()) answerInvitation();
         const again = takeLink();
         if (!again) return;
-        link = companion.state === "new" || companion.state === "lost" ? again : null;
+        link = ["new", "lost", "revoked"].includes(companion.state) ? again : null;
         if (link) show();
     });
     const answerInvitation = () => {

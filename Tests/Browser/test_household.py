@@ -4,12 +4,14 @@ import shutil
 
 import pytest
 
+from revoked_steps import serves_list_to_revoked
 from settings_steps import page_of
 from waiting import eventually
 
 
 def test_a_device_is_renamed_and_removed(phone, computer):
     other = phone.another(name="Tom's <b>phone</b> 🦊").pair()
+    serves_list_to_revoked(other, computer)
     page = page_of(phone, "devices", "Devices")
     page.get_by_role("button", name="Tom's <b>phone</b> 🦊").wait_for()
     phone.check()
@@ -35,7 +37,7 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     phone.type_pin()
     page.get_by_text("The device was removed").wait_for()
     eventually(lambda: page.get_by_role("button", name="Tom’s tablet").count() == 0)
-    other.page.get_by_text("This device was removed from the household").wait_for()
+    other.page.get_by_role("heading", name="This device was removed from the household").wait_for()
     page.locator(".row", has_text="Computer ·").click()
     page.get_by_text("A computer is removed at a computer").wait_for()
     assert page.get_by_role("button", name="Remove it").count() == 0
@@ -122,6 +124,26 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
     page.get_by_role("switch", name="Notifications").click()
     page.get_by_role("heading", name="Which ones").wait_for(state="detached")
     assert phone.inside(has_push) is False
+
+
+@pytest.mark.service_worker
+def test_notifications_end_in_this_browser_with_the_device(phone):
+    phone.context.grant_permissions(["notifications"])
+    phone.page.evaluate(PUSH)
+    page = page_of(phone, "notifications", "Notifications")
+    page.get_by_role("switch", name="Notifications").click()
+    page.get_by_role("heading", name="Which ones").wait_for()
+    page.evaluate("async () => (await navigator.serviceWorker.ready).showNotification('MARKER')")
+    left = """async () => {
+        const registration = await navigator.serviceWorker.ready;
+        return [await registration.pushManager.getSubscription() !== null, (await registration.getNotifications()).length];
+    }"""
+    eventually(lambda: page.evaluate(left) == [True, 1], "subscribed, and one is shown")
+    page_of(phone, "remove", "Remove this device")
+    page.get_by_role("button", name="Remove this device").click()
+    phone.type_pin()
+    page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    eventually(lambda: page.evaluate(left) == [False, 0], "nothing is left")
 
 
 @pytest.mark.service_worker

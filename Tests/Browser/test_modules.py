@@ -5,7 +5,7 @@ import pytest
 import javascript
 import pages
 
-MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "full",
+MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "revoked", "full",
            "moments", "audit", "moments-speed"]
 
 

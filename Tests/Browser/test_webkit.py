@@ -13,7 +13,7 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = ["vectors", "published", "moment-vectors", "sealing", "distrust", "moments", "audit", "decoy", "decoy-changes"]
+MODULES = ["vectors", "published", "moment-vectors", "sealing", "distrust", "revoked", "moments", "audit", "decoy", "decoy-changes"]
 CLICK = """
 const [role, name] = arguments;
 const found = [...document.querySelectorAll(role)].find((one) =>

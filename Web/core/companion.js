@@ -1,5 +1,5 @@
 // A companion without a screen: everything that the screens stand on.
-import { CompanionStore } from "../store/store.js";
+import { CompanionStore, revokedFact } from "../store/store.js";
 import { Tabs } from "../store/tabs.js";
 import { HubError } from "../protocol/errors.js";
 import { systemTime } from "../protocol/time.js";
@@ -9,6 +9,7 @@ import { Device } from "./device.js";
 import { Decoy } from "./decoy.js";
 import { openDrawer, Private } from "./drawer.js";
 import { Editing } from "./editing.js";
+import { eraseEverything, markOf } from "./erasing.js";
 import { CompanionError } from "./errors.js";
 import { Following } from "./following.js";
 import * as gate from "./gate.js";
@@ -26,12 +27,10 @@ import { Vaults } from "./vaults.js";
 
 /**
  * `new`: to be paired. `gate`: admitted, a PIN has to be set. `lost`: it was paired, and the browser threw away what it kept.
- * @typedef {"new" | "gate" | "locked" | "unlocked" | "lost"} CompanionState
+ * `revoked`: a computer revoked it, and everything was erased.
+ * @typedef {"new" | "gate" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
  */
 /** @typedef {import("./pairing.js").Admitted} Admitted */
-
-/** Says that this browser was paired, where the database is thrown away without it. */
-const mark = "applocker-device";
 
 /**
  * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of records that are to be
@@ -41,6 +40,9 @@ export class Companion extends EventTarget {
     /** @type {Admitted | null} */
     #admitted = null;
     #isLost = false;
+    #isRevoked = false;
+    /** @type {Promise<void>} */
+    #erasing = Promise.resolve();
     #locks = 0;
 
     /** @param {Device} device @param {string} name */
@@ -65,6 +67,7 @@ export class Companion extends EventTarget {
             device.events.addEventListener(kind, (event) =>
                 this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
         }
+        device.events.addEventListener("revoked", () => void this.#erase(true).catch((error) => console.warn(error)));
         device.tabs.listen((message) => this.#heard(message));
     }
 
@@ -81,12 +84,18 @@ export class Companion extends EventTarget {
         const device = new Device(store, new Tabs(name), time);
         await device.load();
         companion = new Companion(device, name);
-        if (device.facts) companion.following.start();
-        else {
-            companion.#isLost = localStorage.getItem(`${mark}/${name}`) !== null;
-            await forgetUnfinished(device);
-        }
+        await companion.#begin();
         return companion;
+    }
+
+    async #begin() {
+        const { facts, roster, store } = this.device;
+        // Also where an earlier visit knew it and was cut off.
+        const isRevoked = facts ? roster.revoked.has(facts.device) : await store.fact(revokedFact, false);
+        if (isRevoked) return this.#erase(true);
+        if (facts) return this.following.start();
+        this.#isLost = localStorage.getItem(markOf(this.name)) !== null;
+        await forgetUnfinished(this.device);
     }
 
     /**
@@ -120,6 +129,7 @@ export class Companion extends EventTarget {
     /** @returns {CompanionState} */
     get state() {
         if (this.#admitted) return "gate";
+        if (this.#isRevoked) return "revoked";
         if (this.#isLost) return "lost";
         if (!this.device.facts) return "new";
         return this.device.unlocked ? "unlocked" : "locked";
@@ -146,8 +156,7 @@ export class Companion extends EventTarget {
             case "erased":
                 this.#lockHere();
                 this.following.stop();
-                this.device.facts = null;
-                return this.device.tell("state");
+                return this.#becomeErased(message.isRevoked);
             case "state":
                 return void this.device.load().then(() => {
                     if (this.device.unlocked && !this.device.member) this.vaults.open();
@@ -165,6 +174,7 @@ export class Companion extends EventTarget {
      * @param {{ waiting?: () => void, signal?: AbortSignal }} [options]
      */
     async pair(link, name, options) {
+        if (this.#isRevoked) await this.device.store.erase();
         try {
             this.#admitted = await pair(this.device, link, name, options);
         } catch (error) {
@@ -182,11 +192,12 @@ export class Companion extends EventTarget {
         if (!this.#admitted) return gate.changePIN(this.device, pin);
         const { facts, keys, roster } = this.#admitted;
         await gate.setFirstPIN(this.device, facts, keys, roster.entries, pin);
-        localStorage.setItem(`${mark}/${this.name}`, facts.device);
+        localStorage.setItem(markOf(this.name), facts.device);
         // The browser may refuse: `report()` says so.
         await navigator.storage?.persist?.().catch(() => false);
         this.#admitted = null;
         this.#isLost = false;
+        this.#isRevoked = false;
         this.device.unlocked = keys;
         await this.device.load();
         this.vaults.open();
@@ -336,18 +347,33 @@ export class Companion extends EventTarget {
     /** Wipes this device first, then tells the hub; a computer has to revoke it all the same. */
     async remove() {
         const hub = this.device.facts ? this.device.hub : null;
-        this.following.stop();
-        this.lock();
-        await this.device.store.erase();
-        await this.vaults.erase();
-        localStorage.removeItem(`${mark}/${this.name}`);
-        this.device.facts = null;
-        this.#isLost = false;
-        this.device.tabs.tell({ kind: "erased" });
-        this.device.tell("state");
+        await this.#erase(false);
         await hub?.leave().catch((error) => {
             if (!(error instanceof HubError)) throw error;
         });
+    }
+
+    /**
+     * One after the other: who removes a device here revokes it first.
+     * @param {boolean} isRevoked
+     */
+    #erase(isRevoked) {
+        this.following.stop();
+        this.lock();
+        this.#erasing = this.#erasing.catch(() => {}).then(async () => {
+            await eraseEverything(this, isRevoked);
+            this.device.tabs.tell({ kind: "erased", isRevoked });
+            this.#becomeErased(isRevoked);
+        });
+        return this.#erasing;
+    }
+
+    /** @param {boolean} isRevoked */
+    #becomeErased(isRevoked) {
+        this.device.facts = null;
+        this.#isLost = false;
+        this.#isRevoked = isRevoked;
+        this.device.tell("state");
     }
 
     /** Ends this tab's part; for tests. */

@@ -8,7 +8,8 @@ import { Uploading } from "./uploading.js";
 /** @typedef {import("./device.js").Device} Device */
 /**
  * `live`: everything that the hub has is here, and what comes is shown at once. `waiting`: an attempt failed, the next one
- * comes by itself. `other`: another tab follows the hub. `removed`: the hub does not know this device any more.
+ * comes by itself. `other`: another tab follows the hub. `removed`: the hub refuses this device
+ * and shows no proof that it was revoked.
  * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
  */
 
@@ -79,7 +80,10 @@ export class Following {
             } catch (error) {
                 if (signal.aborted) return;
                 if (error instanceof HubError && error.code === "unauthorized") {
-                    return this.#become("removed", "This device was removed from the household, or the hub lost it.");
+                    // A refusal alone proves nothing. The list of devices does, which the hub serves to a revoked device too.
+                    await this.device.followRoster().catch(() => {});
+                    if (signal.aborted) return;
+                    return this.#become("removed", "The hub refuses this device: it was removed from the household, or the hub lost it.");
                 }
                 this.#become("waiting", /** @type {Error} */ (error).message);
             }

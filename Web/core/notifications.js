@@ -63,6 +63,14 @@ export async function unsubscribe({ device }) {
     await device.hub.removePush();
 }
 
+/** The device is erased: nothing is pushed to it any more, and what was shown goes. */
+export async function forgetNotifications() {
+    const registration = await navigator.serviceWorker?.getRegistration("/");
+    for (const notification of (await registration?.getNotifications?.()) ?? []) notification.close();
+    await navigator.clearAppBadge?.();
+    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+}
+
 /**
  * Browsers end subscriptions without a word: looked at whenever AppLocker starts.
  * @param {Companion} companion

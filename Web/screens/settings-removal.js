@@ -48,7 +48,7 @@ async function leave(context) {
         await companion.remove();
     } catch (error) {
         // What was kept here is gone already; only the hub did not hear of it.
-        if (companion.state === "new") console.warn(sentenceOf(error));
+        if (companion.state === "new" || companion.state === "revoked") console.warn(sentenceOf(error));
         else tell(sentenceOf(error));
     }
 }
@@ -64,7 +64,8 @@ async function requestRevocation(context) {
     if (!computer?.atHub?.isConnected) return;
     const ended = new AbortController();
     const refused = new Promise((resolve) => {
-        companion.addEventListener("connection", () => companion.following.connection === "removed" && resolve(null), { signal: ended.signal });
+        const look = () => (companion.following.connection === "removed" || companion.state === "revoked") && resolve(null);
+        for (const kind of ["connection", "state"]) companion.addEventListener(kind, look, { signal: ended.signal });
         setTimeout(resolve, patience);
     });
     const sent = companion.commands.send(computer.id, { revokeDevice: { device: companion.device.paired.device } }).catch(() => null);

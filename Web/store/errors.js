@@ -1,7 +1,8 @@
 /**
  * `full`: the browser gives no more room. `lost`: what was kept here is gone (evicted, or removed by the person).
  * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another tab.
- * @typedef {"full" | "lost" | "unavailable" | "elsewhere"} StoreErrorCode
+ * `revoked`: a computer revoked this device, and it was erased.
+ * @typedef {"full" | "lost" | "unavailable" | "elsewhere" | "revoked"} StoreErrorCode
  */
 
 /** What the device should keep can't be kept or read. */

@@ -1,6 +1,6 @@
 // What a companion keeps: records as they came, sealed; what waits to be sent; its keys behind the gate.
 import { openDatabase, requested, transact } from "./database.js";
-import { storeError } from "./errors.js";
+import { StoreError, storeError } from "./errors.js";
 
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
@@ -47,6 +47,16 @@ import { storeError } from "./errors.js";
 export const keyOf = (collection, id) => `${collection}/${id}`;
 
 const everything = ["facts", "records", "outbox", "deferred", "keys", "staged", "pieces"];
+
+/** Of a device that was revoked and erased: nothing more is kept here until it is paired again. */
+export const revokedFact = "revoked";
+
+/** @param {IDBObjectStore} facts */
+async function refuseIfRevoked(facts) {
+    if (await requested(facts.get(revokedFact))) {
+        throw new StoreError("revoked", "This device was removed from its household; nothing is kept here any more.");
+    }
+}
 
 /** Of sealed content, in bytes; what a slow network takes in well under the time for a request. */
 export const pieceSize = 1 << 20;
@@ -165,6 +175,7 @@ export class CompanionStore {
         return transact(this.#database, everything, "readwrite", async (transaction) => {
             const [records, outbox, deferred, facts, keys, staged, pieces] =
                 ["records", "outbox", "deferred", "facts", "keys", "staged", "pieces"].map((name) => transaction.objectStore(name));
+            await refuseIfRevoked(facts);
             for (const row of change.records ?? []) records.put(row);
             for (const record of change.deferred ?? []) deferred.add(record);
             for (const number of change.undeferred ?? []) deferred.delete(number);
@@ -226,8 +237,10 @@ export class CompanionStore {
     async putPieces(blob, sealed) {
         for (let index = 0; index * pieceSize < sealed.length; index += 1) {
             const piece = sealed.slice(index * pieceSize, (index + 1) * pieceSize);
-            await transact(this.#database, ["pieces"], "readwrite", (transaction) =>
-                requested(transaction.objectStore("pieces").put(piece, [blob, index])));
+            await transact(this.#database, ["facts", "pieces"], "readwrite", async (transaction) => {
+                await refuseIfRevoked(transaction.objectStore("facts"));
+                await requested(transaction.objectStore("pieces").put(piece, [blob, index]));
+            });
         }
     }
 
@@ -269,10 +282,14 @@ export class CompanionStore {
         });
     }
 
-    /** Removes everything. */
-    erase() {
+    /**
+     * Removes everything.
+     * @param {boolean} [isRevoked] tabs and workers that are at work keep nothing more either
+     */
+    erase(isRevoked = false) {
         return transact(this.#database, everything, "readwrite", (transaction) => {
             for (const name of everything) transaction.objectStore(name).clear();
+            if (isRevoked) transaction.objectStore("facts").put(true, revokedFact);
         });
     }
 

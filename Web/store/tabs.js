@@ -2,8 +2,9 @@
 
 /**
  * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `lock`: every tab locks.
- * `unlocked`: this device's keys changed. `erased`: the device is no companion any more.
- * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased" }
+ * `unlocked`: this device's keys changed. `erased`: the device is no companion any more;
+ * `isRevoked`: because a computer revoked it.
+ * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased", isRevoked: boolean }
  *   | { kind: "state" }} TabMessage
  */
 

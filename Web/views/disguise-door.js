@@ -31,7 +31,7 @@ export function harmless(companion, gate, signal) {
         }),
         other: () => alone(async () => {
             // A panic hides for a while, and its owner may have a PIN with letters. What was lost needs to be said.
-            if (isPanic() || companion.state === "lost") return gate();
+            if (isPanic() || companion.state === "lost" || companion.state === "revoked") return gate();
             const passkey = await companion.passkey();
             if (passkey && (await isAvailable())) await companion.unlockWithPasskey(await askPasskey(passkey));
         }),

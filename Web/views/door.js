@@ -200,6 +200,19 @@ export function lost(companion, link, signal) {
 }
 
 /**
+ * A computer revoked this device, and all that it kept was erased.
+ * @param {Companion} companion
+ * @param {string | null} link
+ * @param {AbortSignal} signal
+ */
+export function revoked(companion, link, signal) {
+    if (link) return welcome(companion, link, signal);
+    return door("This device was removed from the household",
+        "A computer took it off the list of devices, so everything that AppLocker kept in this browser was erased: keys, notes, moments, alerts, shared vaults, and changes that had not been sent yet. What was sent is on your computer and your other devices. To use AppLocker here again, pair this device again.",
+        noLinkAgain(companion, signal));
+}
+
+/**
  * @param {Companion} companion
  * @param {AbortSignal} signal
  */

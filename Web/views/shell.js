@@ -142,7 +142,7 @@ export class Shell {
         this.connection.hidden = !isGone && connection !== "waiting";
         if (this.connection.hidden) return;
         this.connection.replaceChildren(icon(isGone ? "warning" : "offline"),
-            isGone ? "This device was removed from the household. Pair it again to go on."
+            isGone ? "The hub refuses this device. It may have been removed from the household: look at the computer, with “applocker devices”. What this device has stays here."
                 : `Not connected: what you see is what this device has. ${problem ?? ""}`);
     }
 

@@ -1,0 +1,74 @@
+"""A phone that a computer revokes, as the person who holds it meets it: a real computer signs, a real hub has the list of devices."""
+
+from disguise_steps import disguised, harmless, hold
+from note_steps import made
+from revoked_steps import serves_list_to_revoked
+from waiting import eventually
+
+TITLE = "This device was removed from the household"
+# Of every database of this browser: its stores that are not empty, with their keys.
+LEFT = """async () => {
+    const left = {};
+    for (const { name } of await indexedDB.databases()) {
+        const database = await new Promise((resolve) => { indexedDB.open(name).onsuccess = ({ target }) => resolve(target.result); });
+        for (const store of database.objectStoreNames) {
+            const request = database.transaction(store).objectStore(store).getAllKeys();
+            const keys = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+            if (keys.length > 0) left[`${name}: ${store}`] = keys;
+        }
+        database.close();
+    }
+    return left;
+}"""
+
+
+def revoke(phone, computer):
+    computer.expect("devices", "revoke", phone.name, "--yes", passcode=True)
+
+
+def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
+    page = phone.page
+    made(phone, **{"MARKER": "of MARKER"})
+    phone.inside("await companion.vaults.create('MARKER-OURS');")
+    eventually(lambda: len(page.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)")) == 2, "the vault's database")
+    other = phone.open_page()
+    other.goto(phone.address)
+    other.get_by_role("heading", name="AppLocker is locked").wait_for()
+    serves_list_to_revoked(phone, computer)
+    revoke(phone, computer)
+    for one in (page, other):
+        one.get_by_role("heading", name=TITLE).wait_for()
+    page.get_by_text("changes that had not been sent yet").wait_for()
+    phone.check()
+    phone.picture("revoked")
+    assert page.evaluate(LEFT) == {"applocker: facts": ["revoked"]}
+    assert page.evaluate("() => localStorage.getItem('applocker-device/applocker')") is None
+    page.reload()
+    page.get_by_role("heading", name=TITLE).wait_for()
+    page.get_by_role("button", name="Start again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start again").click()
+    page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    assert page.evaluate(LEFT) == {}
+
+
+def test_a_refused_phone_keeps_everything_without_proof(phone, computer):
+    page = phone.page
+    made(phone, **{"MARKER": "of MARKER"})
+    revoke(phone, computer)
+    page.get_by_text("What this device has stays here").wait_for()
+    phone.check()
+    phone.picture("refused")
+    left = page.evaluate(LEFT)
+    assert left["applocker: records"] and "device" in left["applocker: facts"], left
+
+
+def test_a_disguised_phone_shows_it_to_its_owner_alone(phone, computer):
+    page = phone.page
+    disguised(phone)
+    serves_list_to_revoked(phone, computer)
+    revoke(phone, computer)
+    harmless(page)
+    eventually(lambda: page.evaluate(LEFT) == {"applocker: facts": ["revoked"]}, "everything is erased")
+    harmless(page)
+    hold(page, page.locator(".calculator-display"))
+    page.get_by_role("heading", name=TITLE).wait_for()
