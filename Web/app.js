@@ -96,6 +96,10 @@ async function start() {
     new PanicWatch(companion);
     followNotifications(companion);
     followAudit(companion, tell);
+    companion.vaults.addEventListener("removed", (event) => {
+        const { vault, name } = /** @type {CustomEvent<import("./core/vaults.js").RemovedMember>} */ (event).detail;
+        if (companion.state === "unlocked") tell(`${name} was removed from the shared vault “${vault}”: it does not belong to your household any more.`);
+    });
     companion.addEventListener("state", () => keepGuise(companion));
     keepGuise(companion);
     show();

@@ -3,7 +3,8 @@
 import { isID } from "../crypto/bytes.js";
 
 /**
- * @typedef {{ name: string }} DeviceName
+ * `owner`: of a member of a shared vault; docs/formats.md, "Shared vaults".
+ * @typedef {{ name: string, owner?: string }} DeviceName
  * @typedef {{ version: string, isSetUp: boolean, protection: "held" | "weak" | "gate_away", degraded: string[],
  *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number, waitingLaunches: number,
  *   prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }} StatusReport
@@ -55,7 +56,7 @@ const status = object({
  * @type {Record<string, Check>}
  */
 const checks = {
-    devices: object({ name: text }),
+    devices: object({ name: text, owner: maybe(isID) }),
     status: object({
         name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
         hubProblems: list(text), vault: maybe(isID),

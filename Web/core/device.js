@@ -103,7 +103,7 @@ export class Device {
         if (this.unlocked !== keys) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
     }
 
-    /** @param {"state" | "connection" | "changed" | "outbox" | "upload" | "revoked"} kind @param {unknown} [detail] */
+    /** @param {"state" | "connection" | "changed" | "outbox" | "upload" | "roster" | "revoked"} kind @param {unknown} [detail] */
     tell(kind, detail) {
         this.events.dispatchEvent(new CustomEvent(kind, { detail }));
     }
@@ -139,6 +139,7 @@ export class Device {
         this.roster = longer;
         await this.store.write({ facts: { roster: longer.entries } });
         this.tabs.tell({ kind: "state" });
+        this.tell("roster");
         if (!this.member && longer.revoked.has(this.paired.device)) this.tell("revoked");
     }
 

@@ -72,15 +72,16 @@ export class Household {
 
     /**
      * Everybody who belongs, by the roster. `lastSeen` (seconds since 1970) and the rest are the hub's word, and absent offline.
-     * @returns {Promise<{ id: string, name: string, role: "computer" | "companion", isThis: boolean,
+     * `owner`: of a shared vault's members.
+     * @returns {Promise<{ id: string, name: string, owner: string | null, role: "computer" | "companion", isThis: boolean,
      *   atHub: import("../protocol/client.js").HubDevice | null }[]>}
      */
     async devices() {
-        const names = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
-            .map(({ row, body }) => [row.record.id, body.name]));
+        const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
+            .map(({ row, body }) => [row.record.id, /** @type {import("./bodies.js").DeviceName} */ (body)]));
         const atHub = await this.device.hub.devices().catch(() => []);
         return this.device.roster.members.map(({ id, role }) => ({
-            id, role, name: names.get(id) ?? id.slice(0, 8), isThis: id === this.device.paired.device,
+            id, role, name: bodies.get(id)?.name ?? id.slice(0, 8), owner: bodies.get(id)?.owner ?? null, isThis: id === this.device.paired.device,
             atHub: atHub.find((device) => device.id === id) ?? null,
         }));
     }

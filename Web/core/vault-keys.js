@@ -35,6 +35,14 @@ export const sharedVaultID = (household) => derivedID("applocker/1/shared-vault"
 export const keysID = (household, epoch) => derivedID("applocker/1/vault-keys", unhex(household), u32(epoch));
 
 /**
+ * Which device of a household a member is. Who knows that device can compare; to all others it is a random number.
+ * @param {string} household the shared vault's
+ * @param {string} member
+ * @param {string} device of the member's own household
+ */
+export const ownerTag = (household, member, device) => derivedID("applocker/1/vault-owner", unhex(household), unhex(member), unhex(device));
+
+/**
  * With each device that is revoked, or leaves, the keys are others.
  * @param {import("../crypto/roster.js").Roster} roster
  */

@@ -9,11 +9,15 @@ import { sealEnvelope } from "../crypto/envelope.js";
 import { HubError } from "../protocol/errors.js";
 import { keyOf } from "../store/store.js";
 import { CompanionError } from "./errors.js";
-import { sharedVaultID } from "./vault-keys.js";
+import { openStored } from "./keys.js";
+import { ownerTag, sharedVaultID } from "./vault-keys.js";
 
 /** @typedef {import("./companion.js").Companion} Companion */
 /** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
-/** @typedef {{ id: string, name: string, isThis: boolean, isConnected: boolean | null }} VaultMember `isConnected`: null while offline */
+/**
+ * `owner`: null where it does not report whose it is. `isConnected`: null while offline.
+ * @typedef {{ id: string, name: string, owner: string | null, isThis: boolean, isConnected: boolean | null }} VaultMember
+ */
 /** @typedef {{ device: string, name: string, joining: import("../crypto/invitation.js").Joining }} Asking */
 
 const lifetime = 300;
@@ -22,10 +26,14 @@ const about = "about";
 export const longestVaultName = 64;
 
 export class VaultMembership {
-    /** @param {Companion} companion of the vault */
-    constructor(companion) {
+    /**
+     * @param {Companion} companion of the vault
+     * @param {string} ownDevice this device in its own household
+     */
+    constructor(companion, ownDevice) {
         this.companion = companion;
         this.device = companion.device;
+        this.ownDevice = ownDevice;
     }
 
     get #signer() {
@@ -38,8 +46,19 @@ export class VaultMembership {
      */
     async members() {
         const devices = await this.companion.household.devices();
-        return devices.map(({ id, name, isThis, atHub }) => ({ id, name, isThis, isConnected: atHub && atHub.isConnected }))
+        return devices.map(({ id, name, owner, isThis, atHub }) => ({ id, name, owner, isThis, isConnected: atHub && atHub.isConnected }))
             .sort((one, other) => Number(other.isThis) - Number(one.isThis) || one.name.localeCompare(other.name));
+    }
+
+    /**
+     * The member that a device of this household is, by what it reported of itself.
+     * @param {VaultMember[]} members
+     * @param {string} device
+     */
+    async memberOf(members, device) {
+        const { household } = this.device.paired;
+        for (const member of members) if (member.owner === (await ownerTag(household, member.id, device))) return member;
+        return null;
     }
 
     /** How many belong. */
@@ -113,10 +132,12 @@ export class VaultMembership {
     /**
      * Revokes the device; the vault has other keys from now on. Throws HubError, HubUnreachable.
      * @param {string} member
+     * @returns {Promise<boolean>} false where another member was faster
      */
     async remove(member) {
-        await this.#revoke(member);
+        const isRemoved = await this.#revoke(member);
         await this.device.settle();
+        return isRemoved;
     }
 
     /**
@@ -144,18 +165,19 @@ export class VaultMembership {
     /**
      * Another member may change the list at the same time.
      * @param {(roster: import("../crypto/roster.js").Roster) => Promise<{ entry: Uint8Array, change: any } | null>} make null where nothing is to do
+     * @returns {Promise<boolean>} whether something was
      */
     async #append(make) {
         for (let attempt = 1; ; attempt += 1) {
             await this.device.followRoster();
             const { roster } = this.device;
             const made = await make(roster);
-            if (!made) return;
+            if (!made) return false;
             try {
                 await this.device.hub.append(roster.number + 1, made.entry, made.change);
                 // A device that revoked itself is told nothing more.
                 if (made.change.revoke?.device !== this.device.keys.device) await this.device.followRoster();
-                return;
+                return true;
             } catch (error) {
                 if (!(error instanceof HubError) || error.code !== "conflict" || attempt === attempts) throw error;
             }
@@ -198,16 +220,20 @@ export class VaultMembership {
         });
     }
 
-    /** This device's own name, for the others; once. */
+    /** This device's own name, for the others, and whose it is, for the other devices of its household; once. */
     async sayOwnName() {
-        const { keys, paired: { name }, store } = this.device;
+        const { keys, paired: { name, household }, store } = this.device;
         const key = keyOf("devices", keys.device);
-        if ((await store.record(key)) || (await store.waitingFor(key))) return;
+        const [line, row] = [await store.waitingFor(key), await store.record(key)];
+        const known = line?.record ?? row?.record;
+        const owner = await ownerTag(household, keys.device, this.ownDevice);
+        if (known && (await openStored(this.device, known, "devices"))?.owner === owner) return;
         const status = keys.ring.current(ringKind.status, keys.household);
         if (!status) return;
-        const place = { vault: keys.household, collection: "devices", id: keys.device, revision: 1 };
-        const sealed = await sealEnvelope(utf8(JSON.stringify({ name })), place, status.key, status.epoch);
-        const record = await signRecord(keys.signingKey, place, { epoch: status.epoch, author: keys.device, sealed, replaces: 0 });
+        const place = { vault: keys.household, collection: "devices", id: keys.device, revision: (known?.revision ?? 0) + 1 };
+        const sealed = await sealEnvelope(utf8(JSON.stringify({ name, owner })), place, status.key, status.epoch);
+        const replaces = line?.record.replaces ?? row?.record.revision ?? 0;
+        const record = await signRecord(keys.signingKey, place, { epoch: status.epoch, author: keys.device, sealed, replaces });
         await this.companion.editing.keep({ waiting: [{ key, record }] });
     }
 }

@@ -20,6 +20,8 @@ import { longestVaultName, VaultMembership } from "./vault-membership.js";
  * @typedef {{ id: string, name: string, companion: Companion, membership: VaultMembership, isOut: boolean }} Vault
  */
 
+/** @typedef {{ vault: string, name: string }} RemovedMember names */
+
 const kept = "vaults";
 /** Each follows the hub by a connection of its own, and browsers have six. */
 export const maximumVaults = 3;
@@ -27,7 +29,10 @@ export const maximumVaults = 3;
 /** @param {string} text */
 const bytesOf = (text) => unbase64url(text) ?? new Uint8Array();
 
-/** Events: "changed" (there are others, or one is called otherwise). */
+/**
+ * Events: "changed" (there are others, or one is called otherwise), "removed" (detail: `RemovedMember`, by this device, which nobody
+ * asked for it: the household had revoked it).
+ */
 export class Vaults extends EventTarget {
     /**
      * By household; null while the gate is closed.
@@ -50,6 +55,9 @@ export class Vaults extends EventTarget {
         super();
         this.main = main;
         this.openCompanion = openCompanion;
+        main.device.events.addEventListener("roster", () => {
+            for (const vault of this.#open?.values() ?? []) this.#removeRevoked(vault);
+        });
     }
 
     /** @returns {Promise<Entry[]>} throws CompanionError `locked` */
@@ -113,11 +121,12 @@ export class Vaults extends EventTarget {
             companion.end();
             throw new CompanionError("locked", "AppLocker was locked meanwhile.");
         }
-        const membership = new VaultMembership(companion);
+        const membership = new VaultMembership(companion, this.main.device.paired.device);
         /** @type {Vault} */
         const vault = { id: entry.household, name: (await membership.name()) ?? entry.name, companion, membership, isOut: false };
         open.set(vault.id, vault);
         companion.addEventListener("connection", () => {
+            if (companion.following.connection === "live") this.#removeRevoked(vault);
             if (companion.following.connection !== "removed" || vault.isOut) return;
             vault.isOut = true;
             this.#changed();
@@ -125,10 +134,30 @@ export class Vaults extends EventTarget {
         companion.addEventListener("changed", (event) => {
             const { detail } = /** @type {CustomEvent<string[]>} */ (event);
             if (detail.some((key) => key.startsWith("about/") || key.startsWith("devices/"))) this.#renamed(vault);
+            if (detail.some((key) => key.startsWith("devices/"))) this.#removeRevoked(vault);
         });
         companion.addEventListener("state", () => this.#changed());
         membership.sayOwnName().catch(() => {});
         return vault;
+    }
+
+    /**
+     * A device that was revoked in this household goes out of the vault too. What fails is tried again with the next connection.
+     * @param {Vault} vault
+     */
+    async #removeRevoked({ name, membership }) {
+        const { revoked } = this.main.device.roster;
+        if (revoked.size === 0) return;
+        try {
+            const members = await membership.members();
+            for (const device of revoked) {
+                const member = await membership.memberOf(members, device);
+                if (!member || !(await membership.remove(member.id))) continue;
+                this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
+            }
+        } catch (error) {
+            console.warn(error);
+        }
     }
 
     /** @param {Vault} vault */

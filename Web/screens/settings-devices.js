@@ -4,6 +4,7 @@ import { live } from "../views/live.js";
 import { badge, banner, button, field, row, section, tile } from "../views/parts.js";
 import { sheet } from "../views/sheet.js";
 import { ago } from "../views/words.js";
+import { removeAndReport } from "./settings-device-removal.js";
 import { told } from "./telling.js";
 
 /** @typedef {import("../views/shell.js").Context} Context */
@@ -95,8 +96,8 @@ async function revoke(context, device, all) {
     if (!computer) return;
     const isSure = await context.confirmWithGate({
         title: `Remove ${device.name}?`,
-        text: "It can’t see alerts, notes or photos any more, and can’t answer for apps. Your keys are replaced. What it has already stays on it, sealed behind its PIN. To come back it has to be paired again.",
+        text: "It can’t see alerts, notes or photos any more, and can’t answer for apps. Your keys are replaced, those of shared vaults that it is in with this device too. It erases what it has, also what it has not sent, as soon as AppLocker is open there and reaches the hub. To come back it has to be paired again.",
         action: "Remove",
     });
-    if (isSure) await told(context, computer, { revokeDevice: { device: device.id } }, "The device was removed");
+    if (isSure) await removeAndReport(context, computer, device);
 }

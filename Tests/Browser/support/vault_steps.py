@@ -118,6 +118,15 @@ class Person:
         self.until(f"async () => (await ({TITLES})()) === {json.dumps(wanted)}", wanted)
 
 
+class Beside(Person):
+    """Another tab of a phone's browser, whose companion is at work without its screens."""
+
+    def __init__(self, phone):
+        self.phone, self.context, self.page = phone, phone.context, phone.context.new_page()
+        self.page.goto(f"{phone.address}/tests.html")
+        self.page.evaluate(OPEN, PIN)
+
+
 def joins(inviter, guest, link=None, agrees=True):
     """The guest asks by the inviter's link; the inviter sees who, and agrees."""
     link = link or inviter.do("""async () => {

@@ -1,0 +1,123 @@
+"""A device that is removed from the household goes out of the shared vaults that it is in with the others."""
+
+import pytest
+
+from revoked_steps import serves_list_to_revoked
+from settings_steps import page_of
+from vault_steps import NAMES, NEWEST, Beside, joins
+from waiting import eventually
+
+# Tom's app is of a version that does not report whose device it is.
+FORGET_OWNER = """async () => {
+    const { companion } = await window.v.ours();
+    const { sealEnvelope } = await import("/crypto/envelope.js");
+    const { signRecord } = await import("/crypto/signature.js");
+    const { utf8 } = await import("/crypto/bytes.js");
+    const { ringKind } = await import("/crypto/ring.js");
+    const { device } = companion;
+    const { keys } = device;
+    const key = `devices/${keys.device}`;
+    while (!(await device.store.record(key))) await new Promise((done) => setTimeout(done, 10));
+    const { revision } = (await device.store.record(key)).record;
+    const status = keys.ring.current(ringKind.status, keys.household);
+    const name = { vault: keys.household, collection: "devices", id: keys.device, revision: revision + 1 };
+    const sealed = await sealEnvelope(utf8(JSON.stringify({ name: "Tom's phone" })), name, status.key, status.epoch);
+    await device.hub.write([await signRecord(keys.signingKey, name, { epoch: status.epoch, author: keys.device, sealed, replaces: revision })]);
+}"""
+OWNERS = "async () => (await (await window.v.ours()).membership.members()).map(({ name, owner }) => [name, owner])"
+
+
+@pytest.fixture
+def tom(phone, computer):
+    """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.beside` are their tabs without screens."""
+    tom = phone.another(name="Tom's phone").pair()
+    serves_list_to_revoked(tom, computer)
+    tom.anna, tom.beside = Beside(phone), Beside(tom)
+    tom.anna.do("async () => { await window.v.companion.vaults.create('Ours'); }")
+    assert "id" in joins(tom.anna, tom.beside)[1]
+    tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone,Tom's phone\"", "every member has a name")
+    yield tom
+    tom.quiet()
+
+
+def remove_tom(phone):
+    page = page_of(phone, "devices", "Devices")
+    page.get_by_role("button", name="Tom's phone").click()
+    page.get_by_role("button", name="Remove it").click()
+    phone.confirm("Remove Tom's phone?")
+    page.get_by_role("heading", name="Removal of Tom's phone").wait_for()
+    page.get_by_text("Removing…").wait_for(state="detached")
+    return page.get_by_role("dialog")
+
+
+def test_one_sheet_shows_that_a_phone_is_out_of_household_and_shared_vaults(phone, tom):
+    sheet = remove_tom(phone)
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("Removed. The vault’s keys are replaced.").wait_for()
+    sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
+    sheet.get_by_text("What it has not sent is lost").wait_for()
+    phone.check()
+    phone.picture("device-removal")
+    sheet.get_by_role("button", name="Close").click()
+    tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone\"", "Tom's phone is out of the vault")
+    tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
+    tom.page.get_by_role("heading", name="This device was removed from the household").wait_for()
+
+
+def test_the_sheet_shows_what_could_not_be_done(phone, tom):
+    cut_off = []
+
+    def cut(route):
+        if route.request.method != "POST":
+            return route.fallback()
+        cut_off.append(route.request)
+        return route.abort()
+
+    phone.context.route("**/v1/roster", cut)
+    sheet = remove_tom(phone)
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("The hub can't be reached. Remove it in the vault’s list.").wait_for()
+    sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
+    phone.check()
+    phone.picture("device-removal-failed")
+    assert "Tom's phone" in tom.anna.do(NAMES)
+    eventually(lambda: len(cut_off) == 2, "once the household revoked it, the phone tried again by itself")
+    # With the next connection it succeeds.
+    phone.context.unroute("**/v1/roster")
+    sheet.get_by_role("button", name="Close").click()
+    phone.lock()
+    phone.unlock()
+    phone.page.get_by_text("Tom's phone was removed from the shared vault “Ours”").wait_for()
+
+
+def test_a_member_that_reports_no_owner_is_named_for_a_person_to_look(phone, tom):
+    tom.beside.do(FORGET_OWNER)
+    tom.anna.until(f"async () => (await ({OWNERS})()).some(([name, owner]) => name === \"Tom's phone\" && owner === null)", "the report arrives")
+    sheet = remove_tom(phone)
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("Whose these members are is not known: Tom's phone.").wait_for()
+    sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
+    phone.check()
+    phone.picture("device-removal-unclear")
+    assert "Tom's phone" in tom.anna.do(NAMES)
+
+
+def test_a_phone_that_the_computer_revokes_is_removed_from_shared_vaults_by_the_others(phone, tom, computer):
+    computer.expect("devices", "revoke", "Tom's phone", "--yes", passcode=True)
+    tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone\"", "Tom's phone is out of the vault")
+    tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
+
+
+def test_whose_a_member_is_can_be_told_by_its_own_household_alone(phone, tom):
+    tags = tom.anna.do("""async () => {
+        const { ownerTag } = await import("/core/vault-keys.js");
+        const { membership, companion } = await window.v.ours();
+        const household = companion.device.paired.household;
+        const devices = window.v.companion.device.roster.members.map(({ id }) => id);
+        const members = await membership.members();
+        const found = await Promise.all(members.map(async (member) => {
+            const owners = await Promise.all(devices.map((device) => ownerTag(household, member.id, device)));
+            return [member.name, owners.filter((owner) => owner === member.owner).length];
+        }));
+        const shown = JSON.stringify(members);
+        return { found, ids: devices.filter((device) => shown.includes(device)) };
+    }""")
+    assert sorted(tags["found"]) == [["Anna's phone", 1], ["Tom's phone", 1]], tags
+    assert tags["ids"] == [], "no identifier of the household is in what members read"
