@@ -1,12 +1,14 @@
 """The companion's own modules in Chromium, without its screens: tests in JavaScript, each an item here."""
 
+import os
+
 import pytest
 
 import javascript
 import pages
 
 MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "revoked", "full",
-           "moments", "audit", "moments-speed"]
+           "moments", "audit", "moments-speed", "versions", "restored"]
 
 
 @pytest.fixture(scope="session")
@@ -33,4 +35,4 @@ def module_page(browser, site):
 @pytest.mark.parametrize("module, name", [
     pytest.param(module, name, marks=pytest.mark.xdist_group(module)) for module in MODULES for name in javascript.names(module)])
 def test_in_chromium(module_page, module, name):
-    module_page(module).run(name)
+    module_page(module).run(name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]})

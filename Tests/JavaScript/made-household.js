@@ -130,6 +130,7 @@ export class MadeHousehold {
             return {};
         }
         if (route === "GET /v1/device") return { device: this.phone.id, household: this.id, state: "active" };
+        if (route === "GET /v1/household") return { sequence: this.records.at(-1)?.sequence ?? 0, generations: [{ id: "0".repeat(32), after: 0 }] };
         if (route === "GET /v1/roster") return { entries: this.entries.slice(after).map(base64) };
         if (route.startsWith("GET /v1/records/keys/")) return this.records.filter((record) => record.collection === "keys").at(-1);
         if (route === "GET /v1/records") {

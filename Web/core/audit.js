@@ -31,7 +31,7 @@ const page = 64;
 /** Wrong PINs are kept in the open until the gate is opened: their times, and no more of them than that. */
 const failuresFact = "wrongPINs";
 const mostFailures = 50;
-const names = { failures: "auditFailures", seen: "auditSeen", heads: "auditHeads" };
+const names = { failures: "auditFailures", seen: "auditSeen", restored: "auditRestored", heads: "auditHeads" };
 /** Of this device, whichever PIN opened it: a choice of its own would tell one from the other by what is pushed. */
 const alertsFact = "auditAlerts";
 
@@ -198,12 +198,17 @@ export class VaultAudit {
         return this.device.tabs.alone("audit", async () => {
             /** @type {number | null} */
             const seen = await this.kept.get(names.seen);
+            // A restored hub gives numbers again.
+            const restored = await this.device.store.fact("auditRestored", /** @type {{ store: string, from: number } | null} */ (null));
+            const isRestored = restored !== null && restored.store !== (await this.kept.get(names.restored));
+            const after = isRestored ? Math.min(seen ?? 0, restored.from) : seen ?? 0;
             const { lines } = await this.list({ limit: page });
-            const newest = Math.max(seen ?? 0, ...lines.map(({ sequence }) => sequence));
+            const newest = Math.max(after, ...lines.map(({ sequence }) => sequence));
             if (newest !== seen) await this.kept.set(names.seen, newest);
+            if (isRestored) await this.kept.set(names.restored, restored.store);
             const own = this.device.keys.device;
             // What was before this device knew of any is old.
-            return seen === null ? [] : lines.filter(({ alert, device, sequence }) => alert && device !== own && sequence > seen);
+            return seen === null ? [] : lines.filter(({ alert, device, sequence }) => alert && device !== own && sequence > after);
         });
     }
 }

@@ -35,6 +35,11 @@ export class Device {
      * @type {UnlockedKeys | null}
      */
     unlocked = null;
+    /**
+     * Keys of records that the hub lost and did not take again, by this connection.
+     * @type {Set<string>}
+     */
+    notOffered = new Set();
     /** @type {HubClient | null} */
     #hub = null;
     /** @type {Promise<void>} */
@@ -148,8 +153,16 @@ export class Device {
      * @param {string} what
      * @param {boolean} [isRecord] it was counted
      */
-    async misbehaved(what, isRecord = false) {
-        const sentence = `The hub served ${what}; it was refused.`;
+    misbehaved(what, isRecord = false) {
+        return this.report(`The hub served ${what}; it was refused.`, isRecord);
+    }
+
+    /**
+     * What the owner has to know of the hub; the same once.
+     * @param {string} sentence
+     * @param {boolean} [isRecord] a record was refused
+     */
+    async report(sentence, isRecord = false) {
         const sentences = await this.store.fact("misbehaviour", /** @type {string[]} */ ([]));
         const refused = await this.store.fact("refused", 0);
         if (!sentences.includes(sentence) && sentences.length < 20) sentences.push(sentence);

@@ -4,6 +4,7 @@ import { ringKind } from "../crypto/ring.js";
 import { keyOf } from "../store/store.js";
 import { knowsVault } from "./drawer.js";
 import { CompanionError } from "./errors.js";
+import { ancestorsAfter, ancestorsAfterChange } from "./versions.js";
 
 /** @typedef {import("./keys.js").UnlockedKeys} UnlockedKeys */
 /**
@@ -47,7 +48,7 @@ export class Editing {
     }
 
     /**
-     * The name of the next revision, and which of the hub's it replaces.
+     * The name of the next revision, which of the hub's it replaces, and the versions that it follows.
      * @param {string} collection
      * @param {Version | null} version as it was read; null for a new one
      * @param {UnlockedKeys} keys
@@ -61,7 +62,9 @@ export class Editing {
         // What was read may have reached the hub meanwhile: then it stands on itself there. Another device's record of the same
         // revision is not replaced by it.
         const base = row && version && row.record.signature === version.signature ? version.revision : version?.base ?? 0;
-        return { name: { vault, collection, id, revision: newest + 1 }, replaces: line?.record.replaces ?? base };
+        const isOfRow = row && row.record.signature === version?.signature;
+        const ancestors = line ? await ancestorsAfterChange(line.record, row) : isOfRow ? await ancestorsAfter(row) : "";
+        return { name: { vault, collection, id, revision: newest + 1 }, replaces: line?.record.replaces ?? base, ancestors };
     }
 
     /**

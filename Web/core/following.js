@@ -1,6 +1,8 @@
 // Keeps a companion and its hub alike, for as long as one of its tabs is open.
-import { HubError } from "../protocol/errors.js";
+import { HubError, HubUnreachable } from "../protocol/errors.js";
 import { Backoff } from "../protocol/time.js";
+import { isOwing } from "./offering.js";
+import { compareStores, endComparing, isSameStore } from "./restored.js";
 import { sendWaiting } from "./sending.js";
 import { take } from "./taking.js";
 import { Uploading } from "./uploading.js";
@@ -15,6 +17,9 @@ import { Uploading } from "./uploading.js";
 
 const eventDays = 30;
 const day = 86_400_000;
+
+/** What it serves now may be of another store than what it served before: the next connection compares them. */
+const restarted = () => new HubUnreachable("offline", "The hub was started anew meanwhile.");
 
 export class Following {
     /** @type {Connection} */
@@ -96,14 +101,17 @@ export class Following {
     async #once(signal) {
         const { device } = this;
         await device.followRoster();
+        device.notOffered.clear();
         await this.sync();
         await this.send();
         const cursor = await device.store.fact("cursor", 0);
         for await (const item of device.hub.stream(cursor, signal)) {
-            if (item.kind === "record") await take(device, [item.record], { cursor: item.record.sequence ?? 0 });
+            // The stream ends with the store that it is of.
+            if (item.kind === "open" && !(await isSameStore(device))) throw restarted();
+            if (item.kind === "record") await this.#take([item.record], item.record.sequence ?? 0);
             if (item.kind === "large") {
                 const page = await device.hub.records(item.sequence - 1, 1);
-                await take(device, page.records, { cursor: item.sequence });
+                await this.#take(page.records, item.sequence);
             }
             if (item.kind === "roster") {
                 await device.followRoster();
@@ -118,16 +126,27 @@ export class Following {
         }
     }
 
+    /** @param {import("../crypto/signature.js").HubRecord[]} records of the stream @param {number} cursor */
+    async #take(records, cursor) {
+        await take(this.device, records, { cursor });
+        for (const record of records) if (await isOwing(this.device, record)) return this.send();
+    }
+
     /** Reads everything that the hub has since the last time. */
     async sync() {
         const { device } = this;
+        await compareStores(device);
         for (;;) {
             const cursor = await device.store.fact("cursor", 0);
             const page = await device.hub.records(cursor);
             await take(device, page.records, { cursor: page.next });
-            if (page.next < cursor) await device.misbehaved("fewer records than before");
+            if (page.next < cursor) {
+                if (!(await isSameStore(device))) throw restarted();
+                await device.misbehaved("fewer records than before");
+            }
             if (page.next <= cursor || !page.more) break;
         }
+        await endComparing(device);
         const now = device.time.now();
         await device.store.forget({ events: now - eventDays * day, requests: now - day, commands: now - day });
     }

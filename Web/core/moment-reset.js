@@ -3,6 +3,7 @@ import { ringKind } from "../crypto/ring.js";
 import { keyOf } from "../store/store.js";
 import { CompanionError } from "./errors.js";
 import { indexFact } from "./moment-index.js";
+import { versionsBefore } from "./versions.js";
 
 /** @typedef {import("./companion.js").Companion} Companion */
 /** @typedef {import("../store/store.js").Row} Row */
@@ -98,7 +99,7 @@ async function eraseBatch(device, keys, batch) {
             const [line, row] = [await device.store.waitingFor(key), await device.store.record(key)];
             const newest = line?.record ?? row?.record;
             if (!newest || !known.has(newest.vault)) continue;
-            if (row?.record.sealed) change.records.push({ ...row, record: { ...row.record, sealed: null } });
+            if (row?.record.sealed) change.records.push({ ...row, ...(await versionsBefore(row)), record: { ...row.record, sealed: null } });
             if (!newest.sealed) continue;
             const { vault, collection, id } = newest;
             const revision = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0) + 1;

@@ -201,8 +201,8 @@ export class Moments {
         const body = momentBody(content);
         const index = await this.#ready();
         return this.editing.alone(async (keys) => {
-            const { name, replaces } = await this.editing.next("moments", moment, keys);
-            const record = await keys.sealBody(name, body, replaces);
+            const { name, replaces, ancestors } = await this.editing.next("moments", moment, keys);
+            const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
             const photos = await this.#photosOf(moment, content);
             const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
             await this.editing.keep({
@@ -273,9 +273,9 @@ export class Moments {
             const newest = (await this.device.store.waitingFor(key)) ?? (await this.device.store.record(key));
             // Another tab was first.
             if (newest && !newest.record.sealed) return;
-            const { name, replaces } = await this.editing.next("moments", moment, keys);
+            const { name, replaces, ancestors } = await this.editing.next("moments", moment, keys);
             const gone = await this.#withoutPhotos(moment, [], index, keys);
-            const record = await keys.tombstone(name, replaces);
+            const record = { ...(await keys.tombstone(name, replaces)), ancestors };
             await this.editing.keep({ ...gone, waiting: [{ key: keyOf("moments", name.id), record }, ...gone.waiting] });
         });
     }

@@ -122,8 +122,8 @@ export class Notes {
         return this.editing.alone(async (keys) => {
             const now = this.device.time.now() / 1000;
             const content = { title, body, created: note?.created ?? created ?? now, modified: now };
-            const { name, replaces } = await this.editing.next("notes", note, keys);
-            const record = await keys.sealContent(name, content, replaces);
+            const { name, replaces, ancestors } = await this.editing.next("notes", note, keys);
+            const record = { ...(await keys.sealContent(name, content, replaces)), ancestors };
             await this.editing.keep({ waiting: [{ key: keyOf("notes", name.id), record }] });
             return { ...name, ...content, base: replaces, signature: record.signature, isWaiting: true, problem: null };
         });
@@ -135,8 +135,8 @@ export class Notes {
      */
     remove(note) {
         return this.editing.alone(async (keys) => {
-            const { name, replaces } = await this.editing.next("notes", note, keys);
-            const record = await keys.tombstone(name, replaces);
+            const { name, replaces, ancestors } = await this.editing.next("notes", note, keys);
+            const record = { ...(await keys.tombstone(name, replaces)), ancestors };
             await this.editing.keep({ waiting: [{ key: keyOf("notes", name.id), record }] });
             return { ...note, revision: name.revision, base: replaces, signature: record.signature };
         });

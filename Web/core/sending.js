@@ -1,14 +1,11 @@
 // Sends what waits: changes of vaults' records, written offline or not, in any tab, once.
-import { keyOf } from "../store/store.js";
 import { HubUnreachable } from "../protocol/errors.js";
-import { readBody } from "./bodies.js";
-import { knowsVault } from "./drawer.js";
-import { momentBody, readMoment } from "./moment-format.js";
+import { copyApart, isOpen, resolveConflict, settleApart } from "./conflicts.js";
 import { indexFact } from "./moment-index.js";
-import { randomID } from "../crypto/bytes.js";
-import { sealedBytes } from "../crypto/signature.js";
-import { checkRecord } from "./record-check.js";
-import { isLate, take } from "./taking.js";
+import { offerLost } from "./offering.js";
+import { storeFacts, storeSeen } from "./restored.js";
+import { isLate } from "./taking.js";
+import { follows, version, versionsBefore } from "./versions.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
@@ -19,14 +16,11 @@ const maximumRetries = 3;
 const secondsOfPush = 86_400;
 
 /**
- * Whether what is of this vault can be opened and sealed now.
- * @param {Device} device
- * @param {string} vault
+ * What goes in one request: of these, as many from the first on.
+ * @template {{ record: import("../crypto/signature.js").HubRecord }} Line
+ * @param {Line[]} lines
  */
-const isOpen = ({ unlocked }, vault) => unlocked !== null && knowsVault(unlocked.ring, vault);
-
-/** @param {Waiting[]} lines */
-function fitting(lines) {
+export function fitting(lines) {
     let characters = 0;
     const count = lines.slice(0, batchRecords).filter(({ record }) => {
         characters += (record.sealed?.length ?? 0) + 1024;
@@ -45,20 +39,52 @@ export function sendWaiting(device) {
         // What can't be sent just now waits beside the others, which go on; why, by key.
         /** @type {Map<string, string>} */
         const parked = new Map();
-        for (let round = 0; round < 1000; round += 1) {
-            const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
-                && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
-            if (lines.length === 0) break;
-            const batch = fitting(lines);
-            const outcomes = await device.hub.write(batch.map((line) => line.record));
-            for (const [index, line] of batch.entries()) {
-                const why = await settle(device, line, outcomes[index]);
-                if (why) parked.set(line.key, why);
-            }
-            device.tell("outbox");
-        }
+        do {
+            await sendLines(device, parked);
+            await offerLost(device);
+        } while ((await copyApart(device)) > 0);
         for (const why of parked.values()) throw new HubUnreachable("offline", why);
     });
+}
+
+/** @param {Device} device @param {Map<string, string>} parked filled in place */
+async function sendLines(device, parked) {
+    for (let round = 0; round < 1000; round += 1) {
+        const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
+            && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
+        if (lines.length === 0) return;
+        const batch = fitting(lines);
+        if (await settleThoseApart(device, batch)) continue;
+        const seen = await storeSeen(device);
+        const outcomes = await device.hub.write(batch.map((line) => line.record));
+        // Another store answers meanwhile: what the one before said counts no more.
+        if ((await storeSeen(device)) !== seen) continue;
+        for (const [index, line] of batch.entries()) {
+            const why = await settle(device, line, outcomes[index], seen);
+            if (why) parked.set(line.key, why);
+        }
+        device.tell("outbox");
+    }
+}
+
+/**
+ * What another device wrote has taken the place of what some of these were made from: at a restored hub it may have the number that they
+ * replace, and nothing would be left of it there.
+ * @param {Device} device
+ * @param {Waiting[]} batch
+ * @returns {Promise<boolean>} whether there were any
+ */
+async function settleThoseApart(device, batch) {
+    let found = false;
+    for (const line of batch) {
+        const row = await device.store.record(line.key);
+        const isApart = row && line.record.replaces === row.record.revision && !(await follows(line.record, row))
+            && (await version(line.record)) !== (await version(row.record));
+        if (!isApart) continue;
+        await settleApart(device, line, row.record);
+        found = true;
+    }
+    return found;
 }
 
 /**
@@ -66,34 +92,21 @@ export function sendWaiting(device) {
  * @param {Device} device
  * @param {Waiting} line
  * @param {import("../protocol/client.js").WriteOutcome} outcome
+ * @param {string} seen the hub's store as it was known when it was sent
  * @returns {Promise<string | void>}
  */
-async function settle(device, line, outcome) {
+async function settle(device, line, outcome, seen) {
     const { record } = line;
     /** @param {Partial<Waiting>} change */
     const become = (change) => device.store.write({ lines: [{ key: line.key, signature: record.signature, change }] });
-    if (outcome.sequence !== undefined) {
-        const row = {
-            key: line.key, collection: record.collection, sequence: outcome.sequence, record: withoutReplaces(record),
-            at: device.time.now(),
-        };
-        // An edit that has just looked at the line writes first, and is then told what it follows.
-        await device.tabs.alone("edit", () => device.tabs.alone("take", async () => {
-            const known = await device.store.record(line.key);
-            const cursor = await device.store.fact("cursor", 0);
-            const isNewest = !known || known.record.revision <= record.revision;
-            await device.store.write({
-                ...(isNewest ? { records: [row] } : {}),
-                ...(known?.sequence !== row.sequence && isLate(row, cursor) ? { facts: { [indexFact]: null } } : {}),
-                withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
-                sent: [{ key: line.key, signature: record.signature, followedBy: record.revision }],
-            });
-        }));
-        device.changed([line.key]);
-        if (line.isPushed) await pushToOthers(device, row.record);
-        return;
+    if (outcome.sequence !== undefined) return acknowledge(device, line, outcome.sequence, seen);
+    if (outcome.conflict) {
+        const conflict = { ...outcome.conflict, blobs: outcome.conflict.blobs ?? [] };
+        // Another device sent the very same, as to a restored hub.
+        const isSame = conflict.id === record.id && conflict.collection === record.collection
+            && (await version(conflict)) === (await version(record));
+        return isSame ? acknowledge(device, line, conflict.sequence ?? 0, seen) : resolveConflict(device, line, conflict);
     }
-    if (outcome.conflict) return resolveConflict(device, line, outcome.conflict);
     if (outcome.error?.code === "conflict" && record.replaces !== 0) {
         // The hub has nothing of it any more: it is sent as new.
         return become({ record: { ...record, replaces: 0 } });
@@ -110,6 +123,35 @@ async function settle(device, line, outcome) {
 }
 
 /**
+ * The hub has it.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {number} sequence
+ * @param {string} seen the hub's store as it was known when it was sent
+ */
+async function acknowledge(device, line, sequence, seen) {
+    const { key, record } = line;
+    const row = { key, collection: record.collection, sequence, record: withoutReplaces(record), at: device.time.now() };
+    // An edit that has just looked at the line writes first, and is then told what it follows.
+    await device.tabs.alone("edit", () => device.tabs.alone("take", async () => {
+        // As late as this.
+        if ((await storeSeen(device)) !== seen) return;
+        const known = await device.store.record(key);
+        const cursor = await device.store.fact("cursor", 0);
+        const isNewest = !known || known.record.revision <= record.revision;
+        const newest = Math.max(await device.store.fact(storeFacts.newest, 0), sequence);
+        await device.store.write({
+            ...(isNewest ? { records: [{ ...row, ...(await versionsBefore(known)) }] } : {}),
+            facts: { [storeFacts.newest]: newest, ...(known?.sequence !== sequence && isLate(row, cursor) ? { [indexFact]: null } : {}) },
+            withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
+            sent: [{ key, signature: record.signature, followedBy: record.revision }],
+        });
+    }));
+    device.changed([key]);
+    if (line.isPushed) await pushToOthers(device, row.record);
+}
+
+/**
  * Once: devices that are not reached see it when they are opened.
  * @param {Device} device
  * @param {import("../crypto/signature.js").HubRecord} record
@@ -121,87 +163,4 @@ async function pushToOthers(device, record) {
 /** @param {import("../crypto/signature.js").HubRecord} record */
 function withoutReplaces({ replaces: _, ...record }) {
     return record;
-}
-
-/**
- * The hub has another revision than this device thought. Of notes and moments both are kept, unless it was a removal, which gives way.
- * @param {Device} device
- * @param {Waiting} line
- * @param {import("../crypto/signature.js").HubRecord} served
- * @returns {Promise<string | void>}
- */
-async function resolveConflict(device, line, served) {
-    const { record } = line;
-    const conflict = { ...served, blobs: served.blobs ?? [] };
-    const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
-    if (isOther || conflict.revision === record.replaces) {
-        await device.misbehaved("a conflict with another record", true);
-        return "The hub refuses a change without a reason that holds.";
-    }
-    await take(device, [conflict]);
-    const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
-        || (await device.store.record(line.key))?.record.signature === conflict.signature;
-    if (!isTaken) return overwrite(device, line, conflict.revision);
-    const sealed = sealedBytes(record);
-    const isKept = record.collection === "notes" || record.collection === "moments";
-    if (isKept && sealed && !isOpen(device, record.vault)) {
-        // Both are kept once the gate is open: the copy has to be sealed.
-        return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { conflict: true } }] });
-    }
-    const copy = isKept && sealed ? await copyOf(device, record, sealed, conflict) : null;
-    const key = copy && keyOf(copy.collection, copy.id);
-    await device.store.write({
-        ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
-        withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
-    });
-    device.changed(key ? [line.key, key] : [line.key]);
-}
-
-/**
- * The hub has a record that nobody takes, of a device that was revoked or of none at all: what waits here replaces it.
- * @param {Device} device
- * @param {Waiting} line
- * @param {number} replaces the revision that the hub has
- * @returns {Promise<string | void>}
- */
-async function overwrite(device, { key, record }, replaces) {
-    /** @param {Partial<Waiting>} change */
-    const become = (change) => device.store.write({ lines: [{ key, signature: record.signature, change }] });
-    if (!isOpen(device, record.vault)) return become({ conflict: true });
-    const revision = Math.max(record.revision, replaces + 1);
-    if (!Number.isSafeInteger(revision)) return become({ problem: "conflict" });
-    const { keys } = device;
-    const name = { vault: record.vault, collection: record.collection, id: record.id, revision };
-    const sealed = sealedBytes(record);
-    const renewed = sealed
-        ? await keys.sealBody(name, await keys.openContent(record, sealed), replaces, record.blobs)
-        : await keys.tombstone(name, replaces);
-    device.still(keys);
-    await become({ record: renewed, conflict: false });
-}
-
-/**
- * The version that the hub did not take, as a record of its own; null where nothing of it would be lost.
- * @param {Device} device
- * @param {import("../crypto/signature.js").HubRecord} record
- * @param {Uint8Array} sealed of the record
- * @param {import("../crypto/signature.js").HubRecord} served
- */
-async function copyOf(device, record, sealed, served) {
-    const { keys } = device;
-    const body = await keys.openContent(record, sealed);
-    const name = { vault: record.vault, collection: record.collection, id: randomID(), revision: 1 };
-    /** @param {{ title: string }} content */
-    const title = ({ title: own }) => `${own} (conflict, ${device.paired.name})`;
-    if (record.collection === "notes") {
-        const note = readBody("notes", body);
-        return keys.sealContent(name, { ...note, title: title(note) }, 0);
-    }
-    const moment = readMoment(body);
-    const other = sealedBytes(served);
-    const theirs = other && readMoment(await keys.openContent(served, other).catch(() => new Uint8Array()));
-    // Going to the trash gives way, as a removal does; and two may have written the same.
-    const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
-    if (!moment || moment.removed !== undefined || isSame) return null;
-    return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);
 }

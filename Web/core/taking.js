@@ -7,17 +7,19 @@ import { changeDrawer } from "./drawer.js";
 import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
 import { indexFact } from "./moment-index.js";
 import { checkRecord, RecordRefusal } from "./record-check.js";
+import { storeFacts } from "./restored.js";
 import { checkOfFormer } from "./vault-adopting.js";
 import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
+import { compare, follows, versionsBefore } from "./versions.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /** @typedef {import("../store/store.js").Row} Row */
 /**
- * What a batch changes, before it is written.
+ * What a batch changes, before it is written. `apart`: versions that become records of their own.
  * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("./clock.js").Clocks,
  *   chains: Record<string, import("./chain.js").EventChain>, hasNewKeys: boolean, refusals: RecordRefusal[], news: string[],
- *   owners?: Record<string, string> }} Batch
+ *   apart: HubRecord[], owners?: Record<string, string> }} Batch
  */
 
 /**
@@ -32,7 +34,7 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
         /** @type {Batch} */
         const batch = {
             rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
-            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [],
+            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [], apart: [],
         };
         for (const record of records) await takeOne(device, record, batch);
         const known = await device.store.fact("cursor", 0);
@@ -41,6 +43,10 @@ export function take(device, records, { cursor, undeferred = [] } = {}) {
             records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
             facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
         };
+        if (batch.apart.length > 0) {
+            const before = await device.store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]));
+            change.facts = { ...change.facts, [storeFacts.apart]: [...before, ...batch.apart] };
+        }
         if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
         if ([...batch.rows.values()].some((row) => isLate(row, known))) change.facts = { ...change.facts, [indexFact]: null };
         if (batch.hasNewKeys) {
@@ -88,6 +94,7 @@ export async function takeDeferred(device) {
 async function takeOne(device, record, batch) {
     const key = keyOf(record.collection, record.id);
     const known = batch.rows.get(key) ?? (await device.store.record(key));
+    if (known?.atHub !== undefined) return takeCompared(device, record, known, batch);
     if (known && record.revision <= known.record.revision) {
         const isLater = (record.sequence ?? 0) > known.sequence;
         if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
@@ -98,10 +105,7 @@ async function takeOne(device, record, batch) {
     try {
         const checked = await check(device, record, known);
         if (!checked || !(await look(device, checked, batch))) return;
-        batch.rows.set(key, {
-            key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(),
-        });
-        batch.news.push(key);
+        await put(device, record, known, batch);
     } catch (error) {
         if (error instanceof RecordRefusal) batch.refusals.push(error);
         else if (error instanceof KeyMissing) batch.deferred.push(record);
@@ -109,20 +113,51 @@ async function takeOne(device, record, batch) {
     }
 }
 
+/** @param {Device} device @param {HubRecord} record @param {Row | undefined} known @param {Batch} batch */
+async function put(device, record, known, batch) {
+    const key = keyOf(record.collection, record.id);
+    batch.rows.set(key, {
+        key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(), ...(await versionsBefore(known)),
+    });
+    batch.news.push(key);
+}
+
+/**
+ * A record that the hub may have lost: it serves an older state maybe, or what another device wrote since.
+ * @param {Device} device
+ * @param {HubRecord} record
+ * @param {Row} known
+ * @param {Batch} batch
+ */
+async function takeCompared(device, record, known, batch) {
+    try {
+        if (!(await check(device, record, known, 0))) return;
+    } catch (error) {
+        if (!(error instanceof RecordRefusal)) throw error;
+        return void batch.refusals.push(error);
+    }
+    const { row, copied } = await compare(known, record);
+    const line = copied === known.record ? await device.store.waitingFor(known.key) : undefined;
+    // Where a change of it waits, that becomes the copy.
+    if (copied && !(line && (await follows(line.record, known)))) batch.apart.push(copied);
+    if (row) batch.rows.set(known.key, row);
+    else await put(device, record, known, batch);
+}
+
 /**
  * Null for one of a device that was revoked since.
  * @param {Device} device
  * @param {HubRecord} record
  * @param {Row | undefined} row what is known of it
+ * @param {number} known the revision that it has to be above
  */
-async function check(device, record, row) {
-    const known = row?.record.revision ?? 0;
+async function check(device, record, row, known = row?.record.revision ?? 0) {
     try {
         return await checkRecord(device.roster, record, known);
     } catch (error) {
         if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
         await device.followRoster();
-        if (device.roster.revoked.has(record.author)) return device.member ? checkOfFormer(device.roster, record, row) : null;
+        if (device.roster.revoked.has(record.author)) return device.member ? checkOfFormer(device.roster, record, row, known) : null;
         return checkRecord(device.roster, record, known);
     }
 }

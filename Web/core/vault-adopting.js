@@ -2,6 +2,7 @@
 import { unbase64, wipe } from "../crypto/bytes.js";
 import { readEnvelope } from "../crypto/envelope.js";
 import { checkRecord } from "./record-check.js";
+import { ancestorsIn } from "./versions.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
@@ -18,12 +19,13 @@ const collections = ["about", "moments", "photos", "notes"];
  * @param {Roster} roster
  * @param {HubRecord} record
  * @param {import("../store/store.js").Row | undefined} row what is known of it
+ * @param {number} known the revision that it has to be above
  */
-export async function checkOfFormer(roster, record, row) {
+export async function checkOfFormer(roster, record, row, known) {
     const author = roster.former.get(record.author);
     const isOfThen = author && record.epoch <= author.until && (row?.record.epoch ?? 0) <= record.epoch;
     if (!isOfThen || !collections.includes(record.collection)) return null;
-    return checkRecord({ household: roster.household, member: (id) => (id === author.id ? author : undefined) }, record, row?.record.revision ?? 0);
+    return checkRecord({ household: roster.household, member: (id) => (id === author.id ? author : undefined) }, record, known);
 }
 
 /**
@@ -43,7 +45,7 @@ export async function resealWaiting(device, vault, epoch) {
             if (!isOld(record)) continue;
             const body = await keys.openContent(record, unbase64(/** @type {string} */ (record.sealed)));
             const name = { vault, collection: record.collection, id: record.id, revision: record.revision };
-            const renewed = await keys.sealBody(name, body, record.replaces ?? 0, record.blobs);
+            const renewed = { ...(await keys.sealBody(name, body, record.replaces ?? 0, record.blobs)), ...ancestorsIn(record) };
             wipe(body);
             device.still(keys);
             await store.write({ lines: [{ key: line.key, signature: record.signature, change: { record: renewed } }] });

@@ -11,6 +11,7 @@ import { watchdog } from "./watchdog.js";
  * @typedef {{ records: HubRecord[], next: number, more: boolean }} RecordPage
  * @typedef {{ sequence?: number, conflict?: HubRecord, error?: { code: import("./errors.js").HubErrorCode, message: string } }} WriteOutcome
  * @typedef {{ size: number, received: number, isComplete: boolean }} BlobState
+ * @typedef {{ id: string, after: number }} Generation a run of the hub's store, and the newest sequence number when it began
  * @typedef {{ failures: number, retryAfterSeconds: number }} PINShareState
  * @typedef {{ id: string, role: "computer" | "companion", state: "pending" | "active", lastSeen?: number,
  *   isConnected: boolean, hasPush: boolean }} HubDevice
@@ -167,6 +168,19 @@ export class HubClient {
         }
     }
 
+    /**
+     * The newest sequence number, and the runs of the hub's store, oldest first.
+     * @returns {Promise<{ sequence: number, generations: Generation[] }>}
+     */
+    async household() {
+        const { sequence, generations } = await this.#call("GET", "/v1/household");
+        const isCount = (/** @type {unknown} */ count) => Number.isSafeInteger(count) && Number(count) >= 0;
+        const isRight = isCount(sequence) && Array.isArray(generations)
+            && generations.every((generation) => isID(generation?.id) && isCount(generation.after));
+        if (!isRight) throw notUnderstood();
+        return { sequence, generations: generations.map((/** @type {Generation} */ { id, after }) => ({ id, after })) };
+    }
+
     /** Everything that the hub has of the household goes. */
     removeHousehold() {
         return this.#tell("DELETE", "/v1/household");
@@ -176,7 +190,8 @@ export class HubClient {
      * Throws HubError `conflict` where the list is longer already.
      * @param {number} number of the entry
      * @param {Uint8Array} entry
-     * @param {{ admit: { device: string, role: "computer" | "companion", invitation: string } } | { revoke: { device: string } }} change
+     * @param {{ admit: { device: string, role: "computer" | "companion", invitation: string } } | { revoke: { device: string } }
+     *   | { restore: { revoked?: string } }} change `restore`: an entry that the hub lost
      */
     append(number, entry, change) {
         return this.#tell("POST", "/v1/roster", { body: { number, entry: base64(entry), change } });

@@ -20,6 +20,9 @@ function number(text) {
     return value;
 }
 
+/** Versions of 8 bytes, at most 16 of them, as base64. */
+const isAncestors = (/** @type {unknown} */ value) => typeof value === "string" && /^[A-Za-z0-9+/]{0,171}={0,2}$/.test(value) && value.length % 4 === 0;
+
 /**
  * Whether a value has the shape of a record; nothing is believed yet.
  * @param {any} value
@@ -32,7 +35,8 @@ export function isRecord(value) {
         && isCount(value.revision) && isCount(value.epoch) && value.epoch < 2 ** 32
         && (value.sealed === undefined || value.sealed === null || typeof value.sealed === "string")
         && (value.blobs === undefined || (Array.isArray(value.blobs) && value.blobs.every(isID)))
-        && typeof value.signature === "string" && (value.sequence == null || isCount(value.sequence));
+        && typeof value.signature === "string" && (value.sequence == null || isCount(value.sequence))
+        && (value.ancestors == null || isAncestors(value.ancestors));
 }
 
 /** Comments, unknown fields and unknown events are passed over. */

@@ -30,7 +30,7 @@ export async function syncPage({ companion, signal, tell }) {
         const [word, mood] = connections[report.connection] ?? connections.off;
         const { persisted, usage, quota } = report.room;
         body.replaceChildren(...[
-            report.misbehaviour.length > 0 && banner("warning", "danger", element("p", {}, "The hub did something that it must not do:"),
+            report.misbehaviour.length > 0 && banner("warning", "danger", element("p", {}, "Problems with the hub:"),
                 element("ul", { class: "settings-points" }, ...report.misbehaviour.map((sentence) => element("li", {}, sentence)))),
             section("Sync", [rows(
                 row({ start: tile("cloud", mood), title: word, note: report.problem ?? report.device?.hub.replace(/^https?:\/\//, "") }),

@@ -13,7 +13,7 @@ export const requested = (request) =>
     });
 
 /**
- * Stores: `facts` by name, `records` by "collection/id", `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged`
+ * Stores: `facts` by name, `records` by "collection/id" (index `lost`: those that a restored hub may not have), `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged`
  * photos by id, `pieces` of sealed content by [blob, number].
  * @param {string} name
  * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
@@ -24,7 +24,7 @@ export function openDatabase(name, lost) {
         /** @type {IDBOpenDBRequest} */
         let request;
         try {
-            request = indexedDB.open(name, 2);
+            request = indexedDB.open(name, 3);
         } catch (error) {
             return reject(storeError(error));
         }
@@ -38,8 +38,11 @@ export function openDatabase(name, lost) {
                 database.createObjectStore("deferred", { autoIncrement: true });
                 database.createObjectStore("keys", { keyPath: "epoch" });
             }
-            database.createObjectStore("staged", { keyPath: "id" });
-            database.createObjectStore("pieces");
+            if (oldVersion < 2) {
+                database.createObjectStore("staged", { keyPath: "id" });
+                database.createObjectStore("pieces");
+            }
+            /** @type {IDBTransaction} */ (request.transaction).objectStore("records").createIndex("lost", "atHub");
         };
         request.onsuccess = () => {
             const database = request.result;

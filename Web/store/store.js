@@ -4,8 +4,10 @@ import { StoreError, storeError } from "./errors.js";
 
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
- * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away.
- * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean }} Row
+ * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away. `versions`: what the hub had of it before, the
+ * newest last. `atHub`: the hub's store was restored, and has this revision (0: none) in the place of this one, which is sent again.
+ * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean, versions?: string[],
+ *   atHub?: number }} Row
  */
 /**
  * A blob that has to be at the hub before its record: its sealed bytes lie in pieces of `pieceSize`. `hash`: SHA-256 of them all.
@@ -57,6 +59,9 @@ async function refuseIfRevoked(facts) {
         throw new StoreError("revoked", "This device was removed from its household; nothing is kept here any more.");
     }
 }
+
+/** What a hub lost lies between the last sequence number that it has and the next one, within this distance. */
+export const lostSpan = 0.5;
 
 /** Of sealed content, in bytes; what a slow network takes in well under the time for a request. */
 export const pieceSize = 1 << 20;
@@ -199,6 +204,47 @@ export class CompanionStore {
                 }
             }
         });
+    }
+
+    /**
+     * The hub's store has nothing of what this device read after a sequence number. Rows after it may be lost there; they keep their order.
+     * @param {number} common the sequence number
+     * @param {readonly string[]} compared collections of which the hub is sent again what it lost
+     * @param {Pick<Change, "waiting" | "facts">} change written in the same transaction
+     */
+    beginComparing(common, compared, { waiting = [], facts: changed = {} }) {
+        return transact(this.#database, ["facts", "records", "outbox"], "readwrite", async (transaction) => {
+            const [facts, records, outbox] = ["facts", "records", "outbox"].map((name) => transaction.objectStore(name));
+            const index = records.index("order");
+            for (const collection of [...compared, "events", "requests"]) {
+                // Those without a number came by a push.
+                const [later, unnumbered] = await Promise.all([
+                    IDBKeyRange.bound([collection, common], [collection, Infinity], true), IDBKeyRange.only([collection, 0]),
+                ].map((range) => requested(index.getAllKeys(range))));
+                const keys = new Set([...unnumbered, ...later]);
+                let place = 0;
+                for (const key of keys) {
+                    /** @type {Row} */
+                    const row = await requested(records.get(key));
+                    place += 1;
+                    records.put({
+                        ...row, sequence: common + (lostSpan * place) / keys.size, ...(compared.includes(collection) ? { atHub: 0 } : {}),
+                    });
+                }
+            }
+            for (const key of await requested(records.index("lost").getAllKeys())) records.put({ ...(await requested(records.get(key))), atHub: 0 });
+            for (const line of waiting) if ((await requested(outbox.get(line.key))) === undefined) outbox.put(line);
+            for (const [name, value] of Object.entries(changed)) facts.put(value, name);
+        });
+    }
+
+    /**
+     * Keys of the records that a restored hub has not, or has an older state of.
+     * @returns {Promise<string[]>}
+     */
+    lost() {
+        return transact(this.#database, ["records"], "readonly", async (transaction) =>
+            (await requested(transaction.objectStore("records").index("lost").getAllKeys())).map(String));
     }
 
     /**

@@ -1,0 +1,162 @@
+// A hub that stores records for several phones, and whose store is put back to earlier backups: as Sources/HubStore does it.
+import { base64, hex, randomID, unbase64, unhex } from "/crypto/bytes.js";
+import { openJoin } from "/crypto/invitation.js";
+import { sha256 } from "/crypto/primitives.js";
+import { Companion } from "/core/companion.js";
+import { versionOf } from "/core/versions.js";
+import { systemTime } from "/protocol/time.js";
+import { eventually } from "./harness.js";
+import { MadeHousehold } from "./made-household.js";
+
+/** Waits between two attempts are short. */
+export const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
+
+/** A household at a hub that stores, for several phones. */
+export class RestorableHousehold extends MadeHousehold {
+    sequence = 0;
+    generations = [{ id: randomID(), after: 0 }];
+    /** By token, as requests show it. */
+    phones = new Map();
+    away = new Set();
+    /** Of streams. */
+    ends = [];
+    losesAnswers = false;
+    /** Called with each route before it is answered. */
+    before = () => {};
+
+    /** Of the notes that it has. */
+    notes() {
+        return this.records.filter(({ collection }) => collection === "notes").map(({ id, revision, sealed }) => ({ id, revision, sealed }))
+            .sort((one, other) => (one.id < other.id ? -1 : 1));
+    }
+
+    backup() {
+        return { records: [...this.records], sequence: this.sequence, generations: this.generations };
+    }
+
+    restore({ records, sequence, generations }) {
+        [this.records, this.sequence] = [[...records], sequence];
+        this.generations = [...generations, { id: randomID(), after: sequence }];
+        this.cutAll();
+    }
+
+    cutAll() {
+        for (const end of this.ends) end();
+        this.ends = [];
+        this.streams = [];
+    }
+
+    async write(record) {
+        const index = this.records.findIndex(({ collection, id }) => collection === record.collection && id === record.id);
+        const stored = this.records[index];
+        const { replaces = record.revision - 1, ...rest } = record;
+        if (stored && stored.signature === rest.signature) return { sequence: stored.sequence };
+        if (replaces !== (stored?.revision ?? 0) || record.revision <= (stored?.revision ?? 0)) {
+            return stored ? { conflict: stored } : { error: { code: "conflict", message: "Nothing is stored." } };
+        }
+        this.sequence += 1;
+        const [earlier, named] = [stored?.ancestors, rest.ancestors].map((text) => hex(unbase64(text ?? "")).match(/.{16}/g) ?? []);
+        if (stored) earlier.push(await versionOf({ revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null }));
+        const all = [...earlier.filter((one) => !named.includes(one)), ...named];
+        const written = { ...rest, sequence: this.sequence, ancestors: base64(unhex(all.slice(-16).join(""))) };
+        if (index >= 0) this.records.splice(index, 1);
+        this.records.push(written);
+        for (const send of this.streams) send(`event: record\nid: ${written.sequence}\ndata: ${JSON.stringify(written)}\n\n`);
+        return { sequence: written.sequence };
+    }
+
+    store(...records) {
+        for (const record of records) {
+            this.sequence += 1;
+            this.records.push({ ...record, sequence: this.sequence });
+        }
+    }
+
+    async answer(url, options) {
+        const token = options.headers?.Authorization;
+        if (token && this.away.has(token)) throw new TypeError("no network");
+        this.before(`${options.method} ${url.pathname}`);
+        this.token = token;
+        this.after = Number(options.headers?.["Last-Event-ID"] ?? 0);
+        return super.answer(url, options);
+    }
+
+    async honest(route, url, body, signal) {
+        const token = this.token;
+        if (route.endsWith("/join")) {
+            const joining = await openJoin(this.invitation, unbase64(body.sealed));
+            const phone = { id: body.device, signingPoint: joining.signingKey, boxPoint: joining.boxKey };
+            this.phones.set(body.tokenHash, phone);
+            await this.append(this.computer, this.admit(phone, 2));
+            this.store(await this.keysFor(phone));
+            return {};
+        }
+        if (route === "GET /v1/household") return { sequence: this.sequence, generations: this.generations };
+        if (route === "GET /v1/device") {
+            const bytes = Uint8Array.from(atob(token.slice(7).replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+            return { device: this.phones.get(base64(await sha256(bytes))).id, household: this.id, state: "active" };
+        }
+        if (route.startsWith("GET /v1/records/keys/")) return this.records.find(({ id }) => route.endsWith(id));
+        if (route === "GET /v1/records") {
+            const after = Number(url.searchParams.get("after"));
+            return { records: this.records.filter(({ sequence }) => sequence > after), next: this.sequence, more: false };
+        }
+        if (route === "POST /v1/records") {
+            const outcomes = [];
+            for (const record of body.records) outcomes.push(await this.write(record));
+            if (this.losesAnswers) throw new TypeError("no network");
+            return { outcomes };
+        }
+        return super.honest(route, url, body, signal);
+    }
+
+    streaming(signal) {
+        const { after } = this;
+        const response = super.streaming(signal);
+        const { cut } = this;
+        this.ends.push(cut);
+        signal.addEventListener("abort", () => (this.ends = this.ends.filter((one) => one !== cut)));
+        // What was written since the device asked for records.
+        for (const record of this.records.filter(({ sequence }) => sequence > after)) {
+            this.streams.at(-1)(`event: record\nid: ${record.sequence}\ndata: ${JSON.stringify(record)}\n\n`);
+        }
+        return response;
+    }
+
+    /** The network of a device. @param {Companion} companion */
+    setAway(companion, isAway) {
+        const token = `Bearer ${btoa(String.fromCharCode(...companion.device.facts.token)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+        if (isAway) this.away.add(token);
+        else this.away.delete(token);
+        this.cutAll();
+    }
+}
+
+/** @param {RestorableHousehold} hub @param {string[]} names */
+export async function pairedPhones(hub, names) {
+    hub.serve();
+    const companions = [];
+    for (const name of names) {
+        const companion = await Companion.open({ name: `made-${randomID()}`, time: quick });
+        await companion.pair(hub.link(), name);
+        await companion.setPIN("735102");
+        await eventually(() => companion.following.connection === "live", "live");
+        companions.push(companion);
+    }
+    return companions;
+}
+
+/** Everything is sent, and what was lost is there again. @param {Companion} companion */
+export async function isSettled({ device: { store, paired, notOffered } }) {
+    const lost = [];
+    for (const key of await store.lost()) {
+        const { collection, record } = await store.record(key);
+        // Those of a log are sent by the devices that wrote them.
+        if ((collection !== "audit" || record.author === paired.device) && !notOffered.has(key)) lost.push(key);
+    }
+    const rest = [await store.waiting(), await store.fact("apart", []), lost];
+    return rest.every(({ length }) => length === 0) && !(await store.fact("comparing", false));
+}
+
+/** @param {Companion} companion */
+export const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();

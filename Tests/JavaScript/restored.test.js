@@ -1,0 +1,217 @@
+// Three phones and a hub whose store is put back to earlier backups: they come to the same notes, the newest that any of them has, and
+// nothing of it is lost or comes back.
+import { base64, unhex } from "/crypto/bytes.js";
+import { Companion } from "/core/companion.js";
+import { version } from "/core/versions.js";
+import { equal, eventually } from "./harness.js";
+import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
+
+async function threeDevices() {
+    const hub = await RestorableHousehold.make();
+    return { hub, companions: await pairedPhones(hub, ["one", "two", "three"]) };
+}
+
+/** mulberry32 */
+function seeded(seed) {
+    let state = seed;
+    return () => {
+        state = (state + 0x6d2b79f5) | 0;
+        let t = Math.imul(state ^ (state >>> 15), 1 | state);
+        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+}
+
+const plain = (title) => title.split(" (conflict")[0];
+
+/** Everything is read and sent, and all have the same. */
+async function settled(hub, companions, what) {
+    hub.losesAnswers = false;
+    for (const companion of companions) hub.setAway(companion, false);
+    // A store that is put back between two requests of one connection is found out by the next.
+    await eventually(() => companions.every(({ following }) => following.connection === "live"), "live");
+    hub.cutAll();
+    let found = [];
+    await eventually(async () => {
+        found = [];
+        for (const companion of companions) {
+            if (companion.following.connection !== "live" || !(await isSettled(companion))) return false;
+            found.push(JSON.stringify(await titles(companion)));
+        }
+        return new Set(found).size === 1;
+    }, what).catch((error) => {
+        throw new Error(`${error.message}: ${found.join(" | ")}`);
+    });
+    return JSON.parse(found[0]);
+}
+
+async function fiveRestores(seed) {
+    const random = seeded(seed);
+    const pick = (list) => list[Math.floor(random() * list.length)];
+    const { hub, companions } = await threeDevices();
+    const [texts, followed, backups] = [new Set(), new Set(), [hub.backup()]];
+    const copied = new Set();
+    /** Everything that nothing followed is there; what is there beyond it became two notes at a conflict. */
+    const check = (titles, when) => {
+        const found = new Set(titles.map(plain));
+        const lost = [...texts].filter((text) => !followed.has(text) && !found.has(text));
+        for (const title of titles) if (title !== plain(title)) copied.add(plain(title));
+        const back = [...found].filter((text) => followed.has(text) && !copied.has(text));
+        equal({ lost, back }, { lost: [], back: [] }, `${when}: ${steps.join("; ")}: ${titles}`);
+    };
+    let count = 0;
+    const steps = [];
+    for (let restore = 1; restore <= 5; restore += 1) {
+        for (let step = 0; step < 12; step += 1) {
+            const companion = pick(companions);
+            const { notes } = await companion.notes.list();
+            const note = pick(notes.sort((one, other) => (one.title < other.title ? -1 : 1)));
+            for (const { title } of notes) if (title !== plain(title)) copied.add(plain(title));
+            const kind = Math.floor(random() * 9);
+            if (kind < 2 || (kind < 5 && note)) {
+                count += 1;
+                const title = `text ${String(count).padStart(3, "0")}`;
+                await companion.notes.save(kind < 2 ? null : note, { title, body: "" });
+                texts.add(title);
+                steps.push(`${companions.indexOf(companion)}: ${kind < 2 ? "add" : note.title + " ->"} ${title}`);
+                if (kind >= 2) followed.add(plain(note.title));
+            } else if (kind === 5 && note) {
+                await companion.notes.remove(note);
+                followed.add(plain(note.title));
+                steps.push(`${companions.indexOf(companion)}: remove ${note.title}`);
+            } else if (kind === 6) steps.push(`${companions.indexOf(companion)} away?`), hub.setAway(companion, random() < 0.5);
+            else if (kind === 7) steps.push(`backup ${hub.sequence}`), backups.push(hub.backup());
+            else if (kind === 8) steps.push("answers lost?"), (hub.losesAnswers = random() < 0.5);
+        }
+        const put = pick(backups);
+        steps.push(`RESTORE ${put.sequence}`);
+        hub.restore(put);
+        if (random() < 0.5) {
+            const notes = await settled(hub, companions, `seed ${seed}, restore ${restore}: all are alike`);
+            check(notes, `seed ${seed}, restore ${restore}`);
+        }
+    }
+    const notes = await settled(hub, companions, `seed ${seed}: all are alike`);
+    check(notes, `seed ${seed}`);
+    for (const companion of companions) companion.close();
+}
+
+export const tests = {
+    async aRemovedNoteStaysRemovedAndLaterOnesAreSentAgain() {
+        const { hub, companions: [first, second] } = await threeDevices();
+        const note = await first.notes.save(null, { title: "gone", body: "" });
+        await eventually(async () => (await titles(second)).length === 1 && (await first.device.store.waiting()).length === 0, "it arrives");
+        const backup = hub.backup();
+        await first.notes.remove(await first.notes.read(note.id));
+        await first.notes.save(null, { title: "later", body: "" });
+        await eventually(async () => (await titles(second)).join() === "later" && (await first.device.store.waiting()).length === 0, "both arrive");
+        hub.restore(backup);
+        await eventually(() => hub.records.filter(({ collection }) => collection === "notes").length === 2, "what was lost is sent again");
+        await eventually(() => hub.records.some(({ id, sealed }) => id === note.id && !sealed), "the removal too");
+        for (const one of [first, second]) {
+            equal(await titles(one), ["later"], "notes");
+            await eventually(async () => (await one.report()).misbehaviour.some((line) => line.includes("another one than before")), "the owner is told");
+        }
+    },
+
+    async nothingIsSentAgainWhileTheGateIsClosed() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const backup = hub.backup();
+        await phone.notes.save(null, { title: "lost", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const before = hub.notes();
+        await phone.lock();
+        hub.restore(backup);
+        await eventually(async () => (await phone.device.store.lost()).some((key) => key.startsWith("notes/"))
+            && !(await phone.device.store.fact("comparing", false)), "compared");
+        equal(hub.notes(), [], "while it is locked");
+        await phone.unlockWithPIN("735102");
+        await eventually(() => isSettled(phone), "sent again");
+        equal(hub.notes(), before, "the very same");
+        phone.close();
+    },
+
+    async aRestoreWhileTheHubIsReadIsNoticed() {
+        for (const route of ["GET /v1/records", "GET /v1/stream"]) {
+            const hub = await RestorableHousehold.make();
+            const [phone] = await pairedPhones(hub, ["phone"]);
+            const backup = hub.backup();
+            await phone.notes.save(null, { title: "lost", body: "" });
+            await eventually(() => isSettled(phone), "sent");
+            let isRestored = false;
+            hub.before = (asked) => {
+                if (asked !== route || isRestored) return;
+                isRestored = true;
+                hub.restore(backup);
+            };
+            hub.cutAll();
+            await eventually(async () => isRestored && hub.notes().length === 1 && (await isSettled(phone)), `sent again, restored at ${route}`);
+            const { misbehaviour } = await phone.report();
+            equal(misbehaviour.length, 1, `one sentence: ${misbehaviour}`);
+            phone.close();
+        }
+    },
+
+    async aHubThatClaimsAnotherStoreRollsNothingBack() {
+        const hub = await RestorableHousehold.make();
+        const [first] = await pairedPhones(hub, ["first"]);
+        let note = await first.notes.save(null, { title: "one", body: "" });
+        await eventually(() => isSettled(first), "one");
+        const old = hub.records.find(({ collection }) => collection === "notes");
+        note = await first.notes.save(note, { title: "two", body: "" });
+        await eventually(() => isSettled(first), "two");
+        first.close();
+        // What came before is kept from this one.
+        hub.records = hub.records.map(({ ancestors: _, ...record }) => record);
+        const [second] = await pairedPhones(hub, ["second"]);
+        await eventually(async () => (await titles(second)).join() === "two", "it arrives");
+        const newest = (await second.device.store.record(`notes/${note.id}`)).record;
+        const forged = { ...old, ancestors: base64(unhex(await version(newest))) };
+        hub.restore({ records: [...hub.records.filter(({ id }) => id !== note.id), forged], sequence: 1, generations: [] });
+        await eventually(async () => hub.notes().length === 2 && (await isSettled(second)), "compared");
+        equal(await titles(second), ["one (conflict, second)", "two"], "both");
+        equal((await second.notes.read(note.id)).title, "two", "under its name");
+        equal(hub.records.find(({ id }) => id === note.id).revision, newest.revision, "at the hub");
+        second.close();
+    },
+
+    async aChangeWhoseAnswerWasLostMakesNoCopy() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        let note = await phone.notes.save(null, { title: "first", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        hub.losesAnswers = true;
+        note = await phone.notes.save(note, { title: "second", body: "" });
+        await eventually(() => hub.records.some(({ id, revision }) => id === note.id && revision === 2), "the hub has it");
+        note = await phone.notes.save(note, { title: "third", body: "" });
+        hub.losesAnswers = false;
+        await eventually(() => isSettled(phone), "sent");
+        equal([await titles(phone), hub.notes().length], [["third"], 1], "one note");
+        phone.close();
+    },
+
+    async aChangeInAnotherTabIsKept() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { id } = await phone.notes.save(null, { title: "first", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        await tab.unlockWithPIN("735102");
+        const [here, there] = [await phone.notes.read(id), await tab.notes.read(id)];
+        await phone.notes.save(here, { title: "here", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        await tab.notes.save(there, { title: "there", body: "" });
+        await eventually(async () => (await isSettled(tab)) && hub.notes().length === 2, "both are sent");
+        equal(await titles(phone), ["here", "there (conflict, phone)"], "both are kept");
+        for (const one of [tab, phone]) one.close();
+    },
+
+    /** Other seeds: `RESTORE_SEEDS=4,5` before pytest. */
+    async threeDevicesComeToTheNewest({ seeds = [] }) {
+        for (const seed of seeds.length > 0 ? seeds : [1, 2, 3]) {
+            console.log(`restored.test.js: seed ${seed}`);
+            await fiveRestores(seed);
+        }
+    },
+};

@@ -1,0 +1,173 @@
+// What becomes of a change that the hub did not take, because it has another version than the one that was changed.
+import { readBody } from "./bodies.js";
+import { knowsVault } from "./drawer.js";
+import { momentBody, readMoment } from "./moment-format.js";
+import { checkRecord } from "./record-check.js";
+import { storeFacts } from "./restored.js";
+import { take } from "./taking.js";
+import { ancestorsIn, copyID, follows, keepsBoth, version, versionsOf } from "./versions.js";
+import { sealedBytes } from "../crypto/signature.js";
+import { keyOf } from "../store/store.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("../store/store.js").Row} Row */
+/** @typedef {import("../store/store.js").Waiting} Waiting */
+/** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
+
+/**
+ * Whether what is of this vault can be opened and sealed now.
+ * @param {Device} device
+ * @param {string} vault
+ */
+export const isOpen = ({ unlocked }, vault) => unlocked !== null && knowsVault(unlocked.ring, vault);
+
+/**
+ * The hub has another revision than this device thought: an older one that this change follows, or another device's.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {HubRecord} conflict
+ * @returns {Promise<string | void>} why it can't be sent just now
+ */
+export async function resolveConflict(device, line, conflict) {
+    const { record } = line;
+    const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
+    if (isOther || conflict.revision === record.replaces) {
+        await device.misbehaved("a conflict with another record", true);
+        return "The hub refuses a change without a reason that holds.";
+    }
+    await take(device, [conflict]);
+    const row = await device.store.record(line.key);
+    const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
+        || row?.record.signature === conflict.signature;
+    if (!isTaken || (row && (await isOlder(record, row, conflict)))) return overwrite(device, line, conflict.revision);
+    if (row && conflict.revision < row.record.revision && row.atHub === undefined) return "The hub has an older state than before.";
+    return settleApart(device, line, row?.record ?? conflict);
+}
+
+/**
+ * Whether what the hub has was there before this change: its answer was lost, or the hub lost what came between.
+ * @param {HubRecord} change
+ * @param {Row} row
+ * @param {HubRecord} conflict
+ */
+async function isOlder(change, row, conflict) {
+    if (!(await follows(change, row)) && (await version(change)) !== (await version(row.record))) return false;
+    return row.atHub === conflict.revision || (await versionsOf(row)).includes(await version(conflict));
+}
+
+/**
+ * Of two versions that don't know of each other both are kept where they are notes or moments, unless this one is a removal, which gives
+ * way. Elsewhere a removal stays, and any other change gives way.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {HubRecord} other
+ * @returns {Promise<string | void>}
+ */
+export async function settleApart(device, line, other) {
+    const { record } = line;
+    const sealed = sealedBytes(record);
+    const both = keepsBoth(record.collection);
+    if (!both && !sealed && other.sealed) return overwrite(device, { ...line, record: { ...record, ancestors: undefined } }, other.revision);
+    // Of a copy another device made the same one.
+    const isCopied = both && sealed !== null && record.revision > 1;
+    if (isCopied && !isOpen(device, record.vault)) {
+        // Both are kept once the gate is open: the copy has to be sealed.
+        return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { conflict: true } }] });
+    }
+    await device.tabs.alone("edit", async () => {
+        // An edit since then is what becomes a copy, and this version with it.
+        if ((await device.store.waitingFor(line.key))?.record.signature !== record.signature) return;
+        const copy = isCopied ? await copyOf(device, record, other) : null;
+        const key = copy && keyOf(copy.collection, copy.id);
+        await device.store.write({
+            ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
+            withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
+        });
+        device.changed(key ? [line.key, key] : [line.key]);
+    });
+}
+
+/**
+ * What waits here replaces what the hub has: an older state, or a record that nobody takes, of a device that was revoked or of none at all.
+ * @param {Device} device
+ * @param {Waiting} line
+ * @param {number} replaces the revision that the hub has
+ * @returns {Promise<string | void>}
+ */
+async function overwrite(device, { key, record }, replaces) {
+    /** @param {Partial<Waiting>} change */
+    const become = (change) => device.store.write({ lines: [{ key, signature: record.signature, change }] });
+    if (record.revision > replaces) return become({ record: { ...record, replaces } });
+    if (!isOpen(device, record.vault)) return become({ conflict: true });
+    const revision = replaces + 1;
+    if (!Number.isSafeInteger(revision)) return become({ problem: "conflict" });
+    const { keys } = device;
+    const name = { vault: record.vault, collection: record.collection, id: record.id, revision };
+    const sealed = sealedBytes(record);
+    const renewed = sealed
+        ? await keys.sealBody(name, await keys.openContent(record, sealed), replaces, record.blobs)
+        : await keys.tombstone(name, replaces);
+    device.still(keys);
+    await become({ record: { ...renewed, ...ancestorsIn(record) }, conflict: false });
+}
+
+/**
+ * Versions that the hub's did not know of become records of their own, once their vault is open.
+ * @param {Device} device
+ * @returns {Promise<number>} how many
+ */
+export async function copyApart(device) {
+    const { store, tabs } = device;
+    /** @returns {Promise<HubRecord[]>} */
+    const apart = () => store.fact(storeFacts.apart, []);
+    if (!(await apart()).some(({ vault }) => isOpen(device, vault))) return 0;
+    return tabs.alone("edit", () => tabs.alone("take", async () => {
+        /** @type {HubRecord[]} */
+        const kept = [];
+        /** @type {Waiting[]} */
+        const waiting = [];
+        for (const record of await apart()) {
+            const row = await store.record(keyOf(record.collection, record.id));
+            if (!isOpen(device, record.vault)) kept.push(record);
+            else {
+                // What can't be opened can't be copied either.
+                const copy = row && (await copyOf(device, record, row.record).catch(() => null));
+                if (copy) waiting.push({ key: keyOf(copy.collection, copy.id), record: copy });
+            }
+        }
+        await store.write({ waiting, facts: { [storeFacts.apart]: kept } });
+        device.changed(waiting.map(({ key }) => key));
+        return waiting.length;
+    }));
+}
+
+/**
+ * A version as a record of its own; null where nothing of it would be lost.
+ * @param {Device} device
+ * @param {HubRecord} record
+ * @param {HubRecord} other what stays under its name
+ */
+async function copyOf(device, record, other) {
+    const { keys } = device;
+    const [sealed, otherSealed] = [sealedBytes(record), sealedBytes(other)];
+    if (!sealed) return null;
+    const body = await keys.openContent(record, sealed);
+    const otherBody = otherSealed && (await keys.openContent(other, otherSealed).catch(() => new Uint8Array()));
+    const name = { vault: record.vault, collection: record.collection, id: await copyID(record.id, sealed), revision: 1 };
+    const key = keyOf(name.collection, name.id);
+    if ((await device.store.record(key)) || (await device.store.waitingFor(key))) return null;
+    /** @param {{ title: string }} content */
+    const title = ({ title: own }) => `${own} (conflict, ${device.paired.name})`;
+    if (record.collection === "notes") {
+        const note = readBody("notes", body);
+        const theirs = otherBody && readBody("notes", otherBody);
+        if (theirs && theirs.title === note.title && theirs.body === note.body) return null;
+        return keys.sealContent(name, { ...note, title: title(note) }, 0);
+    }
+    const moment = readMoment(body);
+    const theirs = otherBody && readMoment(otherBody);
+    // Going to the trash gives way, as a removal does; and two may have written the same.
+    const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
+    if (!moment || moment.removed !== undefined || isSame) return null;
+    return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);
+}

@@ -1,0 +1,89 @@
+// Notices a hub whose store was restored from a backup, or replaced: what it may have lost is compared with what it has, and sent again.
+// docs/formats.md, "A restored hub".
+import { indexFact } from "./moment-index.js";
+import { lostSpan } from "../store/store.js";
+import { comparedCollections } from "./versions.js";
+
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("../protocol/client.js").Generation} Generation */
+
+/**
+ * What the companion knows of the hub's store. `newest`: the highest sequence number that it gave. `apart`: versions that become records
+ * of their own once the gate is open.
+ */
+export const storeFacts = Object.freeze({ generations: "generations", newest: "newest", comparing: "comparing", apart: "apart" });
+
+/**
+ * The last sequence number up to which what a device read and what the hub has now are the same.
+ * @param {Generation[] | null} known as the hub served them when the device read last; null where it did not ask
+ * @param {number} newest the highest sequence number that the device has seen
+ * @param {Generation[]} served
+ * @param {number} sequence the hub's newest
+ */
+export function commonSequence(known, newest, served, sequence) {
+    if (!known) return Math.min(newest, sequence);
+    for (let index = known.length - 1; index >= 0; index -= 1) {
+        const place = served.findIndex(({ id, after }) => id === known[index].id && after === known[index].after);
+        if (place >= 0) return Math.min(known[index + 1]?.after ?? newest, served[place + 1]?.after ?? sequence);
+    }
+    return 0;
+}
+
+/** @param {Device} device */
+const knownGenerations = ({ store }) => store.fact(storeFacts.generations, /** @type {Generation[] | null} */ (null));
+
+/**
+ * Asks the hub about its store, before anything is read. Throws HubError, HubUnreachable, StoreError.
+ * @param {Device} device
+ */
+export async function compareStores(device) {
+    const { store, tabs } = device;
+    const { generations, sequence } = await device.hub.household();
+    await tabs.alone("take", async () => {
+        const known = await knownGenerations(device);
+        const cursor = await store.fact("cursor", 0);
+        const newest = Math.max(cursor, await store.fact(storeFacts.newest, 0));
+        const common = commonSequence(known, newest, generations, sequence);
+        if (common >= newest) return void (await store.write({ facts: { [storeFacts.generations]: generations } }));
+        // Keys and names of a shared vault, which no computer sends again.
+        const own = device.member ? (await Promise.all(["keys", "devices"].map((collection) => store.records(collection)))).flat()
+            .filter(({ record }) => record.author === device.paired.device) : [];
+        const cleared = await store.fact("alertsCleared", 0);
+        await store.beginComparing(common, comparedCollections, {
+            waiting: own.map(({ key, record }) => ({ key, record: { ...record, replaces: 0 } })),
+            facts: {
+                [storeFacts.generations]: generations, [storeFacts.newest]: common, [storeFacts.comparing]: true,
+                cursor: Math.min(cursor, common), alertsCleared: Math.min(cleared, common), adopted: null, [indexFact]: null,
+                auditRestored: { store: generations.at(-1)?.id ?? "", from: common + lostSpan },
+            },
+        });
+    });
+}
+
+/**
+ * Whether the hub's store is still the one that was asked about: what was read meanwhile may be of an earlier one.
+ * @param {Device} device
+ */
+export async function isSameStore(device) {
+    const { generations } = await device.hub.household();
+    return (await storeSeen(device)) === JSON.stringify(generations);
+}
+
+/**
+ * Which store the hub was last known to have: what one has taken, the next one may not have.
+ * @param {Device} device
+ */
+export const storeSeen = async (device) => JSON.stringify(await knownGenerations(device));
+
+/**
+ * Everything that the hub has was compared: what it lost may be sent from now on.
+ * @param {Device} device
+ */
+export async function endComparing(device) {
+    const { store } = device;
+    if (!(await store.fact(storeFacts.comparing, false))) return;
+    await store.write({ facts: { [storeFacts.comparing]: false } });
+    const count = (await store.lost()).length;
+    await device.report("The hub's store is another one than before, as after a restored backup. What this device has was compared with it"
+        + (count === 0 ? "." : `; ${count === 1 ? "1 record is" : `${count} records are`} sent again.`));
+}
