@@ -2,6 +2,7 @@
 invitations."""
 
 import contextlib
+import shutil
 import sqlite3
 
 import pytest
@@ -400,3 +401,48 @@ def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub)
     anna.page.get_by_text("No shared vault yet").wait_for()
     for one in (anna, ben):
         one.quiet()
+
+
+def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, cleo, hub):
+    share(anna, ben, cleo)
+    wake = "async () => { (await window.v.ours()).companion.wake(); }"
+    live = "async () => (await window.v.ours()).companion.following.connection === 'live'"
+    directory, backup = hub.folder / "hub", hub.folder / "backup"
+
+    def restarted(change):
+        hub.stop_hub()
+        change()
+        hub.start_hub()
+        for one in (anna, ben):
+            one.do(wake)
+            one.until(live, "connected")
+
+    restarted(lambda: shutil.copytree(directory, backup))
+    token = cleo.do("async () => Array.from((await window.v.ours()).companion.device.facts.token)")
+    member = cleo.do("async () => (await window.v.ours()).companion.device.facts.device")
+    anna.do("async (member) => { await (await window.v.ours()).membership.remove(member); }", member)
+    anna.add("written after", 5, None)
+    titles = ["MARKER-by-anna", "MARKER-by-ben", "written after"]
+    for one in (anna, ben):
+        one.sent()
+        one.sees(titles)
+
+    def restore():
+        shutil.rmtree(directory)
+        shutil.copytree(backup, directory)
+
+    restarted(restore)
+    refused = anna.do("""async (token) => {
+        const { HubClient } = await import("/protocol/client.js");
+        return new HubClient(location.origin, Uint8Array.from(token)).records(0).then(() => "served", ({ code }) => code);
+    }""", token)
+    assert refused == "unauthorized", refused
+    lost = "async () => (await (await window.v.ours()).companion.device.store.lost()).filter((key) => !key.startsWith('audit/')).length === 0"
+    for one in (anna, ben):
+        one.until(lost, "the hub has everything again")
+        one.sent()
+        one.sees(titles)
+    # Who comes anew reads it all from the hub.
+    cleo.do("async () => { const [vault] = await window.v.companion.vaults.list(); await window.v.companion.vaults.forget(vault.id); }")
+    assert "id" in joins(anna, cleo)[1]
+    cleo.sees(titles)

@@ -1,5 +1,6 @@
 // What all parts of a companion share: its store, its place in the household, and the keys that are there now.
 import { HubClient } from "../protocol/client.js";
+import { equalInConstantTime } from "../crypto/bytes.js";
 import { Roster, RosterMisbehaviour } from "../crypto/roster.js";
 import { openDrawer } from "./drawer.js";
 import { CompanionError } from "./errors.js";
@@ -131,9 +132,14 @@ export class Device {
     }
 
     async #followRoster() {
-        const served = await this.hub.roster(this.roster.number - 1);
         let longer;
         try {
+            let served = await this.hub.roster(this.roster.number - 1);
+            // A household has computers for this; a shared vault has its members alone.
+            if (this.member && served.length === 0) {
+                await this.#restoreRoster();
+                served = await this.hub.roster(this.roster.number - 1);
+            }
             longer = await this.roster.following(served);
         } catch (error) {
             if (!(error instanceof RosterMisbehaviour)) throw error;
@@ -146,6 +152,21 @@ export class Device {
         this.tabs.tell({ kind: "state" });
         this.tell("roster");
         if (!this.member && longer.revoked.has(this.paired.device)) this.tell("revoked");
+    }
+
+    /** Sends the entries that a restored hub lost; devices that they revoke lose their access again. Throws RosterMisbehaviour. */
+    async #restoreRoster() {
+        const { entries } = this.roster;
+        const served = await this.hub.roster(0);
+        const isBeginning = served.length > 0 && served.length < entries.length
+            && served.every((entry, index) => equalInConstantTime(entry, entries[index]));
+        if (!isBeginning) throw new RosterMisbehaviour("another list of devices than before");
+        for (const { number, revoked } of (await Roster.changes(entries)).slice(served.length)) {
+            await this.hub.append(number, entries[number - 1], { restore: revoked === null ? {} : { revoked } });
+        }
+        const count = entries.length - served.length;
+        await this.report(`The hub had an older list of members than before, as after a restored backup. ${
+            count === 1 ? "1 entry was" : `${count} entries were`} sent again.`);
     }
 
     /**
