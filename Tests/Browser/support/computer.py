@@ -60,6 +60,12 @@ class Computer:
         self.start_applocker()
         eventually(self.is_connected)
 
+    def turn_off(self):
+        """Until the next command that needs it; its hub goes on."""
+        self.applocker.send_signal(signal.SIGINT)
+        self.applocker.wait(20)
+        self.applocker = None
+
     def open_vault(self):
         """It is closed after each start: a test that asks the computer for its notes or photos opens it."""
         self.expect("vault", "unlock", passcode=True)
@@ -147,6 +153,11 @@ class Computer:
     def note(self, title):
         """A note as the computer has it: a dictionary, or None."""
         return json.loads(self.run("note", "show", title, "--json") or "null")
+
+    def notes(self):
+        """Titles and texts, by title."""
+        titles = [note["title"] for note in json.loads(self.expect("note", "list", "--json"))["notes"]]
+        return sorted([title, self.note(title)["body"]] for title in titles)
 
     def edit_note(self, title, text):
         self.expect("note", "edit", title, "-", given=text)
