@@ -51,7 +51,16 @@ struct HubResponder: HTTPResponder {
             peer: context.channel.remoteAddress, request: request.head,
             trustedProxies: service.configuration.trustedProxies)
         let token = Self.bearerToken(request.headers)
-        let device = try await service.admit(route, token: token, from: client)
+        let device: StoredDevice?
+        do {
+            device = try await service.admit(route, token: token, from: client)
+        } catch let error as HubError where error.code == .unauthorized && route == .roster {
+            let read = HubRequest(
+                route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
+                parameters: [:], device: nil, body: Data())
+            guard let token, let page = try await service.rosterOfRevoked(read, token: token) else { throw error }
+            return try reply(page, to: nil)
+        }
         let share = budget.share(of: device?.household)
         defer { withExtendedLifetime(share) {} }
         let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)

@@ -129,6 +129,14 @@ extension HubService {
         return try .json(RosterPage(entries: try await store.roster(of: request.knownDevice().household, after: after)))
     }
 
+    /// A companion that was revoked may see that it was, and no more: nobody else can show it the signature.
+    /// - Returns: nil for a token that belonged to no such device.
+    func rosterOfRevoked(_ request: HubRequest, token: String) async throws -> HubReply? {
+        guard let hash = Self.hash(token: token) else { return nil }
+        let after = try request.number("after", default: 0)
+        return try await store.roster(ofRevoked: hash, after: after).map { try .json(RosterPage(entries: $0)) }
+    }
+
     func appendToRoster(_ request: HubRequest) async throws -> HubReply {
         let message = try request.message(RosterAppendRequest.self)
         try Check.number(message.number, "number")

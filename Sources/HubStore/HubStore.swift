@@ -30,6 +30,10 @@ public protocol HubStore: Sendable {
     // MARK: Roster
 
     func roster(of household: HubID, after number: UInt64) async throws -> [Data]
+    /// For a companion that was revoked: the entries up to the one that revoked it, as long as the household is there.
+    /// - Parameter tokenHash: SHA-256 of the token that it had, 32 bytes.
+    /// - Returns: nil for a token that belonged to no such device.
+    func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]?
     /// Appends the entry and does what it says, in one transaction: `admit` makes the device that joined by the
     /// invitation active, `revoke` removes a device with its token, push subscription and PIN shares.
     /// The very same entry again, under the number it has, changes nothing.

@@ -15,6 +15,18 @@ extension PostgresHubStore {
         }
     }
 
+    public func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]? {
+        try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT roster.entry FROM revoked_token LEFT JOIN roster ON roster.household = revoked_token.household
+                    AND roster.number > $2 AND roster.number <= revoked_token.number
+                WHERE revoked_token.token_hash = $1 ORDER BY roster.number
+                """, [.bytes(tokenHash), .number(number)])
+            return rows.first == nil ? nil : rows.compactMap { $0.bytes(0) }
+        }
+    }
+
     public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
         try await pool.transaction { connection in
             let number = PostgresValue.integer(try LockedHousehold(household, connection).number)
@@ -32,6 +44,12 @@ extension PostgresHubStore {
                 try Self.admit(device, role: role, by: invitation, household: number, connection)
             }
             if let device = request.change.revoked {
+                try connection.query(
+                    """
+                    INSERT INTO revoked_token SELECT token_hash, household, $1 FROM device
+                        WHERE id = $2 AND household = $3 AND role = 'companion' AND token_hash IS NOT NULL
+                        ON CONFLICT (token_hash) DO UPDATE SET number = excluded.number
+                    """, [place, .id(device), number])
                 // Its push subscription and PIN share are removed by their foreign keys.
                 let rows = try connection.query(
                     "DELETE FROM device WHERE id = $1 AND household = $2", [.id(device), number])

@@ -4,7 +4,7 @@ import WireProtocol
 /// Brings the tables up to date, one hub after the other.
 enum PostgresMigrations {
     /// Never edited once released, only added; a database's version is how many it has.
-    private static let all = [households + records + shares]
+    private static let all = [households + records + shares, revokedTokens]
     /// Of the advisory lock; means nothing else to anybody.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
 
@@ -30,6 +30,16 @@ enum PostgresMigrations {
     }
 
     // Times are seconds since 1970. What is sealed does not get smaller by compression: EXTERNAL.
+
+    /// By them a companion that was revoked is served the roster up to the entry of this number, which revokes it.
+    private static let revokedTokens = """
+        CREATE TABLE revoked_token (
+            token_hash bytea PRIMARY KEY,
+            household bigint NOT NULL REFERENCES household ON DELETE CASCADE,
+            number bigint NOT NULL
+        );
+        CREATE INDEX revoked_token_household ON revoked_token (household);
+        """
 
     private static let households = """
         CREATE TABLE household (

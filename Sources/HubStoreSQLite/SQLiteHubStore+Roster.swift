@@ -13,6 +13,20 @@ extension SQLiteHubStore {
         }
     }
 
+    public func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]? {
+        try await read { database in
+            let revoked = try Row.fetchOne(
+                database, sql: "SELECT household, number FROM revoked_token WHERE token_hash = ?",
+                arguments: [tokenHash])
+            guard let revoked else { return nil }
+            let (household, last): (Int64, Int64) = (revoked["household"], revoked["number"])
+            return try Data.fetchAll(
+                database,
+                sql: "SELECT entry FROM roster WHERE household = ? AND number > ? AND number <= ? ORDER BY number",
+                arguments: [household, Int64(clamping: number), last])
+        }
+    }
+
     public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
         try await write { database, effects in
             let number = try Self.household(household, in: database).number
@@ -31,6 +45,11 @@ extension SQLiteHubStore {
                 try Self.admit(device, role: role, by: invitation, household: number, in: database)
             }
             if let device = request.change.revoked {
+                try database.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO revoked_token SELECT token_hash, household, ? FROM device
+                            WHERE id = ? AND household = ? AND role = 'companion' AND token_hash IS NOT NULL
+                        """, arguments: [place, device, number])
                 // Its push subscription and PIN share are removed by their foreign keys.
                 try database.execute(
                     sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])

@@ -9,10 +9,21 @@ extension SQLiteHubStore {
             try database.execute(sql: records)
             try database.execute(sql: shares)
         }
+        migrator.registerMigration("2: tokens of revoked companions") { try $0.execute(sql: revokedTokens) }
         return migrator
     }
 
     // Ids and hashes are bytes, times seconds since 1970.
+
+    /// By them a companion that was revoked is served the roster up to the entry of this number, which revokes it.
+    private static let revokedTokens = """
+        CREATE TABLE revoked_token (
+            token_hash BLOB NOT NULL PRIMARY KEY,
+            household INTEGER NOT NULL REFERENCES household ON DELETE CASCADE,
+            number INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX revoked_token_household ON revoked_token (household);
+        """
 
     private static let households = """
         CREATE TABLE household (

@@ -4,14 +4,12 @@ import shutil
 
 import pytest
 
-from revoked_steps import serves_list_to_revoked
 from settings_steps import page_of
 from waiting import eventually
 
 
 def test_a_device_is_renamed_and_removed(phone, computer):
     other = phone.another(name="Tom's <b>phone</b> 🦊").pair()
-    serves_list_to_revoked(other, computer)
     page = page_of(phone, "devices", "Devices")
     page.get_by_role("button", name="Tom's <b>phone</b> 🦊").wait_for()
     phone.check()

@@ -2,7 +2,6 @@
 
 import pytest
 
-from revoked_steps import serves_list_to_revoked
 from settings_steps import page_of
 from vault_steps import NAMES, NEWEST, Beside, joins
 from waiting import eventually
@@ -31,7 +30,6 @@ OWNERS = "async () => (await (await window.v.ours()).membership.members()).map((
 def tom(phone, computer):
     """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.beside` are their tabs without screens."""
     tom = phone.another(name="Tom's phone").pair()
-    serves_list_to_revoked(tom, computer)
     tom.anna, tom.beside = Beside(phone), Beside(tom)
     tom.anna.do("async () => { await window.v.companion.vaults.create('Ours'); }")
     assert "id" in joins(tom.anna, tom.beside)[1]

@@ -165,6 +165,14 @@ struct HouseholdTests {
             try await hub.append(.revoke(device: phone.id), by: computer)
             #expect(try await hub.ask(.ownDevice, token: phone.token).status == 401)
             try await stream.waitForEnd()
+            // It may see that it was revoked, and nothing that came after it.
+            _ = try await hub.pair(with: computer)
+            let page: RosterPage = try await hub.ask(.roster, query: "?after=2", token: phone.token).decoded()
+            #expect(page.entries == [Data("entry 3".utf8)])
+            #expect(try await hub.ask(.roster, query: "?after=x", token: phone.token).status == 400)
+            for route: HubRoute in [.records, .devices, .household] {
+                #expect(try await hub.ask(route, token: phone.token).status == 401)
+            }
             try await hub.put(computer.record(), by: computer)
             #expect(!stream.text.contains("event: record"))
         }

@@ -272,5 +272,34 @@ extension Conformance {
             #expect(try await store.device(tokenHash: token) != nil)
             #expect(try await store.devices(of: household.id).count == 3)
         }
+
+        @Test(arguments: StoreKind.allCases)
+        func aRevokedCompanionIsServedTheRosterUpToTheEntryThatRevokedItAndNobodyElseIs(_ kind: StoreKind) async throws
+        {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let (device, token) = try await household.admitted(to: store)
+            #expect(try await store.roster(ofRevoked: token, after: 0) == nil, "it belongs to the household")
+            let before = try await store.roster(of: household.id, after: 0)
+            let entry = Data.random(300)
+            try await store.appendToRoster(
+                RosterAppendRequest(number: 3, entry: entry, change: .revoke(device: device)), of: household.id)
+            _ = try await household.admitted(to: store)
+            #expect(try await store.roster(ofRevoked: token, after: 0) == before + [entry])
+            #expect(try await store.roster(ofRevoked: token, after: 2) == [entry])
+            #expect(try await store.roster(ofRevoked: token, after: 3) == [])
+            #expect(try await store.roster(ofRevoked: .random(32), after: 0) == nil)
+            #expect(try await store.roster(ofRevoked: household.token, after: 0) == nil)
+            #expect(try await store.device(tokenHash: token) == nil)
+
+            // Lost by the hub and told again, as after a restored backup; then the household itself goes.
+            let (lost, lostToken) = try await household.admitted(to: store)
+            try await store.appendToRoster(
+                RosterAppendRequest(number: 6, entry: entry, change: .restore(revoked: lost)), of: household.id)
+            #expect(try await store.roster(ofRevoked: lostToken, after: 5) == [entry])
+            try await store.removeHousehold(household.id)
+            #expect(try await store.roster(ofRevoked: token, after: 0) == nil)
+        }
     }
 }

@@ -263,7 +263,7 @@ export const tests = {
     async isRevoked() {
         await computer("revoke", "Anna's tablet");
         companion.wake();
-        await eventually(() => companion.following.connection === "removed", "removed");
+        await eventually(() => companion.state === "revoked", "revoked");
         await companion.remove();
         equal(companion.state, "new", "state");
         equal([await companion.device.store.fact("gate", null), await companion.device.store.statusKeys()], [null, []], "nothing stays");
