@@ -224,6 +224,7 @@ public struct Daemon: Sendable {
                 group.addTask { await sync.run() }
                 group.addTask { await statusPublisher.run() }
                 group.addTask { await remote.followCommands() }
+                group.addTask { await sealed.files.followAbandoned() }
                 try await group.next()
                 group.cancelAll()
             }

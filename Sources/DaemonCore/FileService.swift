@@ -136,6 +136,14 @@ public actor FileService {
         try await blobs.sweep(keeping: records.blobsOfRecords())
     }
 
+    /// Removes what a client began to send or fetch and left, an hour afterwards; until the task is cancelled.
+    func followAbandoned() async {
+        while (try? await time.sleep(for: .seconds(600))) != nil {
+            // What can't be removed now is tried again.
+            try? await blobs.sweepPassing(idleFor: .seconds(3_600))
+        }
+    }
+
     // MARK: Pieces
 
     private static func id(_ text: String) throws -> ItemID {

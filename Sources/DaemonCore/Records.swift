@@ -118,6 +118,8 @@ public protocol BlobStore: Sendable {
     func kept() async throws -> [ItemID]
     /// Removes the kept ones but these, and every passing one.
     func sweep(keeping: Set<ItemID>) async throws
+    /// Removes the passing ones that nobody has written or read for so long.
+    func sweepPassing(idleFor time: Duration) async throws
 }
 
 /// What a blob store refuses or can't do.

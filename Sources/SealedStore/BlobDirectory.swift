@@ -59,9 +59,12 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
     public func read(_ id: ItemID, offset: UInt64, length: Int) async throws -> [UInt8] {
         try await perform { [self] in
             var file = open(path(kept: id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-            if file < 0 { file = open(path(passing: id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+            let isPassing = file < 0
+            if isPassing { file = open(path(passing: id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
             guard file >= 0 else { throw Self.noSuchBlob }
             defer { close(file) }
+            // For `sweepPassing`.
+            if isPassing { futimens(file, nil) }
             var count = 0
             var bytes = [UInt8](repeating: 0, count: length)
             while count < length {
@@ -109,6 +112,18 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
                 unlink(keptPath + "/" + name)
             }
             try synchronise(keptPath)
+        }
+    }
+
+    public func sweepPassing(idleFor time: Duration) async throws {
+        try await perform { [self] in
+            let limit = Date().timeIntervalSince1970 - Double(time.components.seconds)
+            for name in try names(in: passingPath) {
+                var status = stat()
+                let path = passingPath + "/" + name
+                guard lstat(path, &status) == 0, Double(status.st_mtim.tv_sec) < limit else { continue }
+                unlink(path)
+            }
         }
     }
 

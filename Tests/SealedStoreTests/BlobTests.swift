@@ -71,6 +71,23 @@ import Testing
         #expect(try await restarted.read(needed, offset: 8_999, length: 10) == [5])
     }
 
+    /// A client that was killed: what it began to send, or was about to fetch.
+    @Test func whatNobodyWroteOrReadForAnHourIsRemovedUnlessItIsKept() async throws {
+        let (left, fetched, kept) = (ItemID.random(), ItemID.random(), ItemID.random())
+        for id in [left, fetched, kept] { try await blobs.put(id, offset: 0, bytes: [1]) }
+        try await blobs.keep(kept)
+        for place in ["passing/\(left)", "passing/\(fetched)", "kept/\(kept)"] {
+            let earlier = Date(timeIntervalSinceNow: -3_700)
+            try FileManager.default.setAttributes([.modificationDate: earlier], ofItemAtPath: path + "/" + place)
+        }
+        let sent = ItemID.random()
+        try await blobs.put(sent, offset: 0, bytes: [1])
+        _ = try await blobs.read(fetched, offset: 0, length: 1)
+        try await blobs.sweepPassing(idleFor: .seconds(3_600))
+        #expect(try Set(names("passing")) == ["\(fetched)", "\(sent)"])
+        #expect(try names("kept") == ["\(kept)"])
+    }
+
     @Test func aKeptBlobIsNoLongerAppendedTo() async throws {
         let id = ItemID.random()
         try await blobs.put(id, offset: 0, bytes: [1, 2])
