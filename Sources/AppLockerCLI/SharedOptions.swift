@@ -16,6 +16,8 @@ struct ConnectionOptions: ParsableArguments {
 
     var socketPath: String { ControlSocketPath.find(option: socket, environment: ProcessInfo.processInfo.environment) }
     var client: ControlClient { ControlClient(socketPath: socketPath) }
+    /// For what takes as long as there is much of it, as a backup.
+    var patientClient: ControlClient { ControlClient(socketPath: socketPath, answerTimeout: .seconds(86_400)) }
 }
 
 /// What every command that prints takes.

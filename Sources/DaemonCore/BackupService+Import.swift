@@ -5,9 +5,6 @@ public import WireProtocol
 
 // Reading a backup: all of it is read and authenticated before anything is changed, and it is changed in one write.
 extension BackupService {
-    /// The longest backup of the earlier system that is read, in bytes.
-    private static let maximumEarlierSize: UInt64 = 64 << 20
-
     /// What a backup holds.
     struct Contents {
         var report: ImportReport
@@ -117,7 +114,7 @@ extension BackupService {
     }
 
     private func readEarlier(_ blob: ItemID, size: UInt64, passphrase: SecretBytes) async throws -> Contents {
-        guard size <= Self.maximumEarlierSize else {
+        guard size <= EarlierContainer.maximumBackupLength else {
             throw ControlError(.notReadable, "This is no backup of AppLocker: it begins differently and is too large.")
         }
         let bytes = try await blobs.read(blob, offset: 0, length: Int(size))

@@ -16,7 +16,12 @@ public struct BackupHeader: Sendable {
 
     public static var streamName: ContentStream.Name { ContentStream.Name(purpose: "backup") }
 
-    public var bytes: [UInt8] { Container.start(version: 2, purpose: .backup) + slots.bytes }
+    public var bytes: [UInt8] { Self.start + slots.bytes }
+
+    private static var start: [UInt8] { Container.start(version: 2, purpose: .backup) }
+
+    /// Whether a file begins as a backup of this version does.
+    public static func isBeginning(_ bytes: [UInt8]) -> Bool { bytes.starts(with: start) }
 
     /// - Throws: `SealedFormatsError` with code `malformed`, `unknownVersion`, `unknownAlgorithm` or
     ///   `parametersOutOfRange`.
@@ -84,6 +89,8 @@ public enum EarlierContainer {
     }
 
     private static let headerLength = 4 + 1 + 32
+    /// The longest backup of the earlier AppLocker that is read, in bytes.
+    public static let maximumBackupLength: UInt64 = 64 << 20
 
     /// Whether these are the first bytes of a container of version 1.
     public static func isOne(_ bytes: [UInt8]) -> Bool { bytes.starts(with: Array("APLK".utf8) + [1]) }

@@ -155,6 +155,32 @@ struct BackupCommandTests {
         try await applocker.end()
     }
 
+    @Test("What is large and no backup is refused before it is read; an interrupted import leaves nothing behind")
+    func large() async throws {
+        let applocker = try await filled()
+        let right = CommandLineFixture.passcode
+        let passing = applocker.directory.path("state/blobs/passing")
+        let large = applocker.directory.path("large")
+        try Data("APLK\u{1}".utf8).write(to: URL(fileURLWithPath: large))
+        truncate(large, 20 << 30)
+        let refused = try await applocker.run("backup", "import", large, "--yes", "--json", passcodes: [right])
+        #expect(refused.status == 1 && refused.isOneSentence, "\(refused.errors)")
+
+        // Begins as a backup does, and goes on for longer than anybody waits.
+        let (path, _) = try await export(applocker, [], passcodes: [right])
+        try Data(contentsOf: URL(fileURLWithPath: path)).write(to: URL(fileURLWithPath: large))
+        truncate(large, 20 << 30)
+        let child = try applocker.start(["backup", "import", large, "--yes"], passcodes: [right])
+        await eventually("it is being read") {
+            try FileManager.default.contentsOfDirectory(atPath: passing).count == 1 || !child.isRunning
+        }
+        child.kill(SIGINT)
+        #expect(try await child.wait() == .code(1))
+        #expect(child.errorOutput.contains("Interrupted; nothing was imported."), "\(child.errorOutput)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: passing).isEmpty)
+        try await applocker.end()
+    }
+
     // MARK: The earlier system
 
     private struct Earlier: Decodable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LocalControl
+import SealedFormats
 import WireProtocol
 
 struct BackupCommand: AsyncParsableCommand {
@@ -28,7 +29,7 @@ struct BackupCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let client = connection.client
+            let client = connection.patientClient
             let target = try NewFile(file)
             do {
                 let own = try await passcode.source.existing()
@@ -87,13 +88,17 @@ struct BackupCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let client = connection.client
+            let client = connection.patientClient
             let source = try ReadableFile(file)
+            try await OwnThread.run { try Self.check(source) }
             let own = try await passcode.source.existing()
             let passphrase = passphrase ? try await passcode.source.existing("Passphrase of the backup") : nil
             let _: VaultStatus = try await client.call(.openVault, body: PasscodeRequest(passcode: own.text))
-            let blob = try await upload(source, client)
+            let blob = Self.freshName()
             do {
+                try await Interruption.cancels(saying: "Interrupted; nothing was imported.") {
+                    try await upload(source, as: blob, client)
+                }
                 func request(isTrial: Bool) throws -> ImportRequest {
                     ImportRequest(
                         passcode: try own.text, passphrase: try passphrase?.text, blob: blob,
@@ -117,10 +122,23 @@ struct BackupCommand: AsyncParsableCommand {
             }
         }
 
-        private func upload(_ source: ReadableFile, _ client: ControlClient) async throws -> String {
-            let blob = (0..<4).map { _ in
-                String(UInt32.random(in: .min ... .max), radix: 16).leftPadded(to: 8)
-            }.joined()
+        /// What can't be a backup is not handed over: it may be large, and everything is read before it is refused.
+        /// - Throws: `CommandLineError`.
+        private static func check(_ source: ReadableFile) throws {
+            guard source.size > EarlierContainer.maximumBackupLength,
+                !BackupHeader.isBeginning(try source.read(at: 0, count: BackupHeader.length))
+            else { return }
+            throw CommandLineError(
+                .refused, code: "not_readable",
+                "This is no backup of AppLocker: it begins differently. Choose the file that `applocker backup export` wrote."
+            )
+        }
+
+        private static func freshName() -> String {
+            (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16).leftPadded(to: 8) }.joined()
+        }
+
+        private func upload(_ source: ReadableFile, as blob: String, _ client: ControlClient) async throws {
             var progress = ProgressBar("Reading", total: source.size, isShown: !output.json)
             var offset: UInt64 = 0
             repeat {
@@ -133,7 +151,6 @@ struct BackupCommand: AsyncParsableCommand {
                 if piece.isEmpty { break }
             } while offset < source.size
             progress.end()
-            return blob
         }
     }
 }
