@@ -11,7 +11,8 @@ struct FloodTests {
     /// How soon another user is asked, whatever this one does, on a computer that has nothing else to do.
     static let longestWait = Duration.milliseconds(500)
 
-    /// 3,000 processes at once, again and again for five minutes with `APPLOCKER_LONG=1`, otherwise twice.
+    /// 3,000 processes at once, twice; with `APPLOCKER_LONG=1` again and again for five minutes, beside all else that the
+    /// same user can do.
     @Test(.timeLimit(.minutes(10)))
     func aBurstByOneUserDelaysNobodyElsesPrompt() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
@@ -30,6 +31,9 @@ struct FloodTests {
         defer { prompter.cancel() }
         await eventually("the prompter is known") { try await applocker.status().prompterConnected }
 
+        let others = isLong ? try Self.mischief(applocker, program) : []
+        defer { for other in others { other.kill() } }
+        let before = try await Self.use(applocker)
         var waits: [Duration] = []
         var shortestBurst = Duration.seconds(600)
         let end = ContinuousClock.now + .seconds(isLong ? 300 : 0)
@@ -57,10 +61,41 @@ struct FloodTests {
         print(
             "\(bursts) bursts of 3,000 launches by another user: asked \(waits.count) times, median "
                 + "\(waits[waits.count / 2]), longest \(waits[waits.count - 1])")
+        let after = try await Self.use(applocker)
+        print(
+            "Disk \(before.disk) → \(after.disk) bytes, memory of the daemon \(before.memory) → \(after.memory) bytes")
+        #expect(after.disk < before.disk + 128 << 20 && after.memory < before.memory + 128 << 20)
+        for other in others { #expect(other.isRunning, "it went on to the end") }
         // Who has to wait for the others' turns waits for most of a burst, however slow the computer is.
         #expect(waits[waits.count - 1] < max(Self.longestWait, shortestBurst / 3))
         try await applocker.unlock(try #require(await applocker.apps().first))
         #expect(try await ChildProcess.run(program.path, ["seven"]).exit == .code(7))
         try await applocker.stop()
+    }
+
+    /// Reads the locked program, asks for the log and for its proof, guesses, and locks everything, each without an end.
+    private static func mischief(_ applocker: RunningAppLocker, _ program: TestProgram) throws -> [ChildProcess] {
+        let ask = "while :; do curl -s --unix-socket '\(applocker.socketPath)' -o /dev/null http://applocker"
+        let guess = #" -d '{"apps":["Diary"],"passcode":"wrong","grant":{"scope":"untilLocked"}}'"#
+        let loops =
+            ["while :; do cat '\(program.path)' > /dev/null; done", "\(ask)/v1/log?limit=1000; done"]
+            + ["\(ask)/v1/unlock -H 'Content-Type: application/json'\(guess); done"]
+            + ["\(ask)/v1/lock -H 'Content-Type: application/json' -d '{\"apps\":[],\"all\":true}'; done"]
+            + Array(repeating: "\(ask)/v1/log/verify; done", count: 12)
+        return try loops.map {
+            try ChildProcess("nice", ["-n", "15", "sh", "-c", $0 + " 2> /dev/null"], user: 65534)
+        }
+    }
+
+    /// Bytes of the state on disk, and of memory that the daemon has.
+    private static func use(_ applocker: RunningAppLocker) async throws -> (disk: Int, memory: Int) {
+        let state = applocker.directory.path("state")
+        let names = try #require(FileManager.default.enumerator(atPath: state))
+        let disk = names.compactMap { name in
+            try? FileManager.default.attributesOfItem(atPath: "\(state)/\(name)")[.size] as? Int
+        }
+        let daemon = try #require(try await applocker.status().processes.first { $0.name == "applockerd" })
+        let pages = try String(contentsOfFile: "/proc/\(daemon.pid)/statm", encoding: .utf8).split(separator: " ")[1]
+        return (disk.reduce(0, +), try #require(Int(pages)) * Int(getpagesize()))
     }
 }
