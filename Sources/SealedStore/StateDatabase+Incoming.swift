@@ -110,8 +110,10 @@ extension StateDatabase {
             if let line = local.line { try unqueue(line, in: database) }
             return
         }
+        // Ancestors are signed by nobody: what goes on from what is here has a higher revision, whatever they say.
+        let isLater = record.name.revision > local.known.revision
         let goesOn = local.versions.last.map { RecordVersion.versions(in: incoming.ancestors).contains($0) } ?? true
-        if goesOn || local.line != nil { return try follow(incoming, local, device: device, in: database) }
+        if isLater, goesOn || local.line != nil { return try follow(incoming, local, device: device, in: database) }
         // Two versions that don't know of each other.
         let isNewerHere = local.record.name.revision > record.name.revision
         let keepsBoth = keepsBoth(record)
@@ -124,10 +126,8 @@ extension StateDatabase {
                 return try removeAgain(incoming, by: device, in: database)
             }
         case (_?, nil):
-            if keepsBoth {
-                if isNewerHere { return try sendAgain(incoming, local, in: database) }
-                try setAside(local.record, in: database)
-            }
+            if isNewerHere { return try sendAgain(incoming, local, in: database) }
+            if keepsBoth { try setAside(local.record, in: database) }
         case (_?, _?):
             if isNewerHere {
                 if keepsBoth { try setAside(record, in: database) }

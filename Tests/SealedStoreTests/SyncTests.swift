@@ -29,9 +29,9 @@ import WireProtocol
             author: author ?? own, sealed: sealed)
     }
 
-    private func take(_ record: StoredRecord, _ sequence: UInt64) async throws {
+    private func take(_ record: StoredRecord, _ sequence: UInt64, ancestors: [UInt8] = []) async throws {
         var incoming = IncomingChange()
-        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence)]
+        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence, ancestors: ancestors)]
         try await database.take(incoming)
     }
 
@@ -128,6 +128,24 @@ import WireProtocol
         #expect(removed.sealed == nil && removed.name.revision == 3)
         let waiting = try #require(try await line())
         #expect(waiting.replaces == 2 && waiting.record.name.revision == 3)
+    }
+
+    /// A hub says that it is another store, and names ancestors of its own choice: nobody signs them.
+    @Test(arguments: [RecordCollection.notes, .files], [[99], nil])
+    func aHubThatClaimsAnotherStorePutsNothingOlderOverWhatIsHere(
+        _ collection: RecordCollection, _ sealed: [UInt8]?
+    ) async throws {
+        let phone = ItemID.random()
+        for revision in UInt64(1)...3 { try await take(record(revision, collection, by: phone), revision) }
+        try await database.beginComparing(of: own, documents: [:])
+        let newest = RecordVersion.digest(revision: 3, sealed: [1])
+        try await take(record(2, collection, by: phone, sealed: sealed), 7, ancestors: newest)
+        let stored = try #require(try await database.record(collection, sample.id))
+        #expect(stored.name.revision == 3 && stored.sealed == [1])
+        #expect(try await line()?.record.sealed == [1], "the hub is sent the newer one again")
+        // Nothing that a person wrote is lost either.
+        let both = collection == .notes && sealed != nil
+        #expect(try await database.conflicts().map(\.sealed) == (both ? [[99]] : []))
     }
 
     @Test func recordsOfTheHouseholdWaitInTheirOrderWithTheDocumentsOfTheSameChange() async throws {
