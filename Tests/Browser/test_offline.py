@@ -174,3 +174,21 @@ def test_what_the_browser_threw_away_is_fetched_again(installed):
     device.site.start()
     device.page.reload()
     equal(device.page.inner_text("h1"), "one")
+
+
+def test_a_repair_that_fails_leaves_what_was_not_thrown_away(installed):
+    device = installed
+    device.ready()
+    name = "applocker/" + device.version
+    count = "async (name) => (await (await caches.open(name)).keys()).length"
+    before = device.page.evaluate(count, name)
+    device.page.evaluate("async (name) => (await caches.open(name)).delete('/probe.js')", name)
+    # The hub has another version by now.
+    device.site.changed["index.html"] = page_of("two")
+    equal(device.page.evaluate("async () => (await fetch('/probe.js')).status"), 200)
+    device.site.stop()
+    equal(device.page.evaluate("async () => (await fetch('/probe.js')).status"), 503)
+    device.page.goto(device.site.address)
+    equal(device.page.inner_text("h1"), "one")
+    equal(device.page.evaluate(count, name), before - 1)
+    device.site.start()

@@ -16,8 +16,9 @@ const keptHeaders = [
     "Cross-Origin-Resource-Policy", "Permissions-Policy",
 ];
 
-/** Fetches every file and checks it. Throws where one is missing or another than the list says; nothing is kept then. */
+/** Fetches every file and checks it. Throws where one is missing or another than the list says: nothing is kept then, or what was there before. */
 export async function install() {
+    const isRepair = (await caches.match(`/${listName}`, { cacheName })) !== undefined;
     try {
         const answer = await fetched(`${listName}?latest`, "no-store");
         const list = await readList(await answer.clone().json());
@@ -29,7 +30,8 @@ export async function install() {
         // The list comes last: with it, all is there.
         await cache.put(`/${listName}`, await plain(answer));
     } catch (error) {
-        await caches.delete(cacheName);
+        // What a repair could not complete goes on to serve: each file was checked when it came.
+        if (!isRepair) await caches.delete(cacheName);
         throw error;
     }
 }
