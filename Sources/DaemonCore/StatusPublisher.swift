@@ -108,7 +108,8 @@ actor StatusPublisher {
         let look = await currentLook()
         var status = ComputerStatus(
             name: deviceName, clock: 0, status: await sources.status(), auditHead: nil, lastEvent: await events.head,
-            rosterNumber: session.roster.head.number, hubProblems: hubProblems,
+            rosterNumber: session.roster.head.number,
+            rosterHead: Data(session.roster.head.hash), hubProblems: hubProblems,
             vault: (try? await household.passcodes.vaultDocument()).flatMap { $0 }.map { HubID($0.vault) },
             integrity: look.integrity)
         let encoder = JSONEncoder()

@@ -273,6 +273,10 @@ public actor Companion {
             if let newest = status.lastEvent { state.chains[id, default: EventChain()].note(newest) }
             if status.rosterNumber > roster.head.number {
                 misbehaved("an older list of devices than the computer knows")
+            } else if let hash = status.rosterHead,
+                !roster.contains(.init(number: status.rosterNumber, hash: [UInt8](hash)))
+            {
+                misbehaved("another list of devices than to the computer")
             }
             return .status(id, status)
         case .apps: return .apps(id, try secrets.open(record, as: ComputerApps.self))

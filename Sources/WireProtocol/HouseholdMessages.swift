@@ -1,3 +1,5 @@
+public import Foundation
+
 // The bodies of a household's records, sealed under its status key (docs/formats.md). Times are milliseconds since 1970 by
 // the clock of the computer that wrote the record.
 
@@ -19,6 +21,8 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     public var lastEvent: HubID?
     /// The newest number of the roster that it knows.
     public var rosterNumber: UInt64
+    /// The hash of that entry, 32 bytes: two lists can be as long as each other.
+    public var rosterHead: Data?
     /// What the hub did that a hub must not do, newest last.
     public var hubProblems: [String]
     /// New notes go into this vault; nil before there is one.
@@ -28,7 +32,7 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
 
     public init(
         name: String, clock: UInt64, status: StatusReport, auditHead: String?, lastEvent: HubID?, rosterNumber: UInt64,
-        hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil
+        rosterHead: Data?, hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil
     ) {
         self.integrity = integrity
         self.vault = vault
@@ -38,6 +42,7 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
         self.auditHead = auditHead
         self.lastEvent = lastEvent
         self.rosterNumber = rosterNumber
+        self.rosterHead = rosterHead
         self.hubProblems = hubProblems
     }
 }

@@ -24,10 +24,13 @@ import WireProtocol
             try await companion.sync()
             return await companion.apps().values.first?.map(\.id).sorted() == ["calculator", "firefox"]
         }
+        let head = try #require(await connected.household.session?.roster.head)
         await eventually("status and names arrive") {
+            // Statuses that follow one another are told some seconds apart.
+            connected.world.time.advance(by: .seconds(5))
             try await companion.sync()
             let report = await companion.report()
-            return !report.computers.isEmpty && report.devices.count == 2
+            return report.computers.first?.status.rosterHead == Data(head.hash) && report.devices.count == 2
         }
         let report = await companion.report()
         #expect(report.computers.first?.status.status.version == "test")

@@ -109,6 +109,32 @@ import WireProtocol
         }
     }
 
+    /// Each of two devices is served a list of its own, as long as the other's: the computer's status tells.
+    @Test func anotherListOfDevicesThanToTheComputerIsFoundOutByAPhone() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        await eventually("the status arrives") {
+            try await companion.sync()
+            return await !companion.report().computers.isEmpty
+        }
+        #expect(await companion.report().misbehaviour.isEmpty)
+        let session = try #require(await connected.household.session)
+        var status = try #require(await companion.report().computers.first?.status)
+        status.rosterHead = Data(count: 32)
+        let name = HubID(connected.world.key.publicKey.id).item
+        let revision = try #require(connected.hub.records(in: "status").last).revision
+        let other = try session.secrets.seal(status, .status, name, revision: revision + 1)
+        connected.hub.state.withLock { state in
+            state.sequence += 1
+            state.records.append(other)
+            state.records[state.records.count - 1].sequence = state.sequence
+        }
+        await eventually("it is found out") {
+            try await companion.sync()
+            return await companion.report().misbehaviour.contains { $0.contains("another list of devices") }
+        }
+    }
+
     @Test func recordsOfAnotherHouseholdOrWriterAreRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()

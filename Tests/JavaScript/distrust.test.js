@@ -216,6 +216,26 @@ export const tests = {
         companion.close();
     },
 
+    /** Each of two devices is served a list of its own, as long as the other's. */
+    async anotherListOfDevicesThanToTheComputerIsFoundOut() {
+        const { household, companion } = await paired();
+        const { number, head } = companion.device.roster;
+        const status = (/** @type {string} */ rosterHead) => ({
+            name: "den", clock: Date.now(), rosterNumber: number, rosterHead, hubProblems: [],
+            status: {
+                version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
+                unlockedApps: 0, waitingLaunches: 0, prompterConnected: false, lockout: { failures: 0, remainingSeconds: 0 },
+            },
+        });
+        household.store(await household.sealed("status", household.computer.id, status(base64(head))));
+        await eventually(async () => (await companion.household.computers())[0]?.name === "den", "the same one");
+        equal((await companion.report()).misbehaviour, [], "nothing is wrong");
+        household.store(await household.sealed("status", household.computer.id, status(base64(new Uint8Array(32))), { revision: 2 }));
+        await eventually(async () => (await companion.report()).misbehaviour.length === 1, "found out");
+        equal((await companion.report()).misbehaviour[0].includes("another list of devices than to the computer"), true, "and said");
+        companion.close();
+    },
+
     async aRosterThatDoesNotContinueIsNotFollowed() {
         const { household, companion } = await paired();
         const honest = household.entries;

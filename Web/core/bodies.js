@@ -9,7 +9,7 @@ import { isID } from "../crypto/bytes.js";
  *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number, waitingLaunches: number,
  *   prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }} StatusReport
  * @typedef {{ name: string, clock: number, status: StatusReport, auditHead?: string, lastEvent?: string,
- *   rosterNumber: number, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[] }} ComputerStatus
+ *   rosterNumber: number, rosterHead?: string, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[] }} ComputerStatus
  * @typedef {{ id: string, title: string, state: "ok" | "warning" | "problem", sentence: string }} IntegrityFinding
  * @typedef {{ id: string, name: string, state: "locked" | "unlocked" | "outside_schedule" | "monitoring_off",
  *   opensUntil?: number, schedule?: string, categories: string[] }} RemoteApp
@@ -58,7 +58,7 @@ const status = object({
 const checks = {
     devices: object({ name: text, owner: maybe(isID) }),
     status: object({
-        name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
+        name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number, rosterHead: maybe(text),
         hubProblems: list(text), vault: maybe(isID),
         integrity: maybe(list(object({
             id: text, title: text, state: oneOf("ok", "warning", "problem"), sentence: text,

@@ -203,6 +203,10 @@ async function look(device, record, batch) {
             heard(batch.clocks, id, status.clock, device.time.now());
             if (status.lastEvent) nameEvent(chain(id), status.lastEvent, await isHere(status.lastEvent));
             if (status.rosterNumber > device.roster.number) await catchUp(device, status.rosterNumber);
+            if (status.rosterHead && status.rosterNumber <= device.roster.number
+                && !(await device.roster.has(status.rosterNumber, status.rosterHead))) {
+                await device.misbehaved("another list of devices than to the computer");
+            }
             return true;
         }
         case "apps":

@@ -1,5 +1,5 @@
 // Who belongs to a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md, "Roster".
-import { ByteReader, equalInConstantTime, fields, hex } from "./bytes.js";
+import { ByteReader, base64, equalInConstantTime, fields, hex } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { importPublic } from "./p256.js";
 import { sha256 } from "./primitives.js";
@@ -94,6 +94,16 @@ export class Roster {
         return read.map(({ number, time, author, admit, revoke }) => ({
             number: Number(number), time, author, admitted: admit?.id ?? null, revoked: revoke,
         }));
+    }
+
+    /**
+     * Whether the chain has an entry of this number with this hash.
+     * @param {number} number
+     * @param {string} hash in base64
+     */
+    async has(number, hash) {
+        const entry = this.entries[number - 1];
+        return entry !== undefined && base64((await readEntry(entry)).hash) === hash;
     }
 
     copy() {
