@@ -29,7 +29,7 @@ extension BackupService {
                 &contents, request, ring: ring, rootKey: rootKey, peer: peer, since: ticket)
             return report
         } catch {
-            for content in contents.blobs { try? await discard(content) }
+            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
             throw error
         }
     }
@@ -61,7 +61,7 @@ extension BackupService {
         do {
             try await readEntries(&reader, into: &contents)
         } catch {
-            for content in contents.blobs { try? await discard(content) }
+            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
             throw error
         }
         guard contents.records.count == manifest.records else { throw BackupReader.tooShort }
@@ -170,7 +170,7 @@ extension BackupService {
         }
         if request.isTrial {
             try await apps.importSettings(contents.settings, request.mode, user: peer.user, with: nil, report: &report)
-            for content in contents.blobs { try? await discard(content) }
+            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
             return report
         }
         // What nothing refers to is swept at the next start; what is referred to has to be there before.
@@ -182,17 +182,12 @@ extension BackupService {
         // What was locked meanwhile stays locked; the import itself is done.
         try? await vault.use(merged, user: peer.user, since: ticket)
         for removed in change.records where removed.sealed == nil {
-            for content in removed.blobs { try? await blobs.remove(content) }
+            for content in removed.blobs { try? await records.removeUnnamed(content, from: blobs) }
         }
         await log.record(
             .backupImported, user: peer.user,
             "A backup of \(report.created) was imported (\(request.mode.rawValue)): \(report.recordsAdded) records, "
                 + "\(report.appsAdded.count) apps.")
         return report
-    }
-
-    /// Only what no record needs.
-    private func discard(_ content: ItemID) async throws {
-        if !(try await records.isOfRecord(blob: content)) { try await blobs.remove(content) }
     }
 }

@@ -95,7 +95,7 @@ public actor FileService {
         record.sealed = nil
         record.author = keys.device
         try await records.write(StateChange(records: [record]))
-        try await blobs.remove(record.name.id)
+        try await records.removeUnnamed(record.name.id, from: blobs)
     }
 
     // MARK: Blobs
@@ -131,16 +131,19 @@ public actor FileService {
         try await blobs.remove(id)
     }
 
-    /// Removes what an interrupted addition or removal left behind.
+    /// Removes what an interrupted addition or removal left behind, and what is no longer kept for bringing it back.
     func sweep() async throws {
+        try await records.pruneEarlierVersions(at: time.wallClock())
         try await blobs.sweep(keeping: records.blobsOfRecords())
     }
 
-    /// Removes what a client began to send or fetch and left, an hour afterwards; until the task is cancelled.
+    /// Removes what a client began to send or fetch and left, an hour afterwards, and earlier versions that are too old; until the
+    /// task is cancelled.
     func followAbandoned() async {
         while (try? await time.sleep(for: .seconds(600))) != nil {
             // What can't be removed now is tried again.
             try? await blobs.sweepPassing(idleFor: .seconds(3_600))
+            try? await records.pruneEarlierVersions(at: time.wallClock())
         }
     }
 

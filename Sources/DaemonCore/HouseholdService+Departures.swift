@@ -56,8 +56,9 @@ extension HouseholdService {
         if !gone.isEmpty, let vault = try await passcodes.vaultDocument()?.vault {
             if let ring = vaultRing {
                 try await untilNobodyInterferes {
-                    try await store.write(
-                        StateChange(records: try await resealed(under: ring, vault: vault, without: gone)))
+                    var change = StateChange()
+                    change.resealed = try await resealed(under: ring, vault: vault, without: gone)
+                    try await store.write(change)
                 }
             } else if try await store.countRecords(by: gone) > 0 {
                 try await store.save([1], as: HouseholdDocuments.sealAnew)
@@ -75,7 +76,7 @@ extension HouseholdService {
             try await untilNobodyInterferes {
                 let document = try await requireVaultDocument()
                 var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
-                change.records = try await resealed(
+                change.resealed = try await resealed(
                     under: ring, vault: document.vault, without: session.roster.revoked)
                 try await store.write(change)
             }

@@ -148,7 +148,7 @@ extension HouseholdService {
             VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
             HouseholdDocuments.sealAnew: nil,
         ])
-        change.records = try await resealed(under: newRing, vault: document.vault, without: [member.id])
+        change.resealed = try await resealed(under: newRing, vault: document.vault, without: [member.id])
         try await passcodes.whileRingIsStill { [change, newRing] in
             try await self.write(change, .decidedHere(member.id, name: name), vaultRing: newRing)
         }
@@ -177,7 +177,7 @@ extension HouseholdService {
             if open == nil {
                 change.documents[HouseholdDocuments.sealAnew] = [1]
             } else {
-                change.records = try await self.resealed(
+                change.resealed = try await self.resealed(
                     under: newRing, vault: document.vault, without: departure.devices)
             }
             try await self.write(change, departure, vaultRing: newRing)

@@ -172,22 +172,24 @@ public actor IntruderService {
         try await remove(record)
     }
 
-    /// Of the owner who asks for it from elsewhere; it needs no key.
+    /// On the word of another device; it needs no key.
     /// - Throws: `ControlError` with `noSuchItem`.
-    func remove(_ id: ItemID) async throws {
+    func remove(_ id: ItemID, onWordOf requester: ItemID) async throws {
         guard var record = try await records.record(.intruders, id), record.sealed != nil else {
             throw ControlError(.noSuchItem, "There is no such photo.")
         }
         record.author = device
-        try await remove(record)
+        try await remove(record, Requester(device: requester, time: time.wallClock()))
     }
 
-    private func remove(_ removed: StoredRecord) async throws {
+    private func remove(_ removed: StoredRecord, _ requester: Requester? = nil) async throws {
         var record = removed
         record.name.revision += 1
         record.sealed = nil
-        try await records.write(StateChange(records: [record]))
-        try await blobs.remove(record.name.id)
+        var change = StateChange(records: [record])
+        change.requester = requester
+        try await records.write(change)
+        try await records.removeUnnamed(record.name.id, from: blobs)
     }
 
     private func find(_ reference: String) async throws -> StoredRecord {

@@ -171,7 +171,7 @@ public actor MomentService {
             content += photo.blobs
         }
         try await write(change)
-        for id in content { try? await blobs.remove(id) }
+        for id in content { try? await records.removeUnnamed(id, from: blobs) }
     }
 
     // MARK: Pieces

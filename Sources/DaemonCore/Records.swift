@@ -29,13 +29,29 @@ public struct StoredRecord: Hashable, Sendable {
     }
 }
 
+/// A device on whose word this computer changes records.
+public struct Requester: Hashable, Sendable {
+    public var device: ItemID
+    /// When, in seconds since 1970 by this computer's clock.
+    public var time: Double
+
+    public init(device: ItemID, time: Double) {
+        self.device = device
+        self.time = time
+    }
+}
+
 /// Several changes that are made together.
 public struct StateChange: Sendable {
     /// Nil removes a document.
     public var documents: [String: [UInt8]?]
     public var records: [StoredRecord]
+    /// The same content as before, by this computer under other keys; each the revision after what is stored.
+    public var resealed: [StoredRecord] = []
     /// Records of the household, sealed and signed, for the hub; in their order.
     public var household: [HubRecord] = []
+    /// Nil: the change is this computer's own. What another device has it replace is kept as an `EarlierVersion`.
+    public var requester: Requester?
     /// Revisions are taken as they come, as from a backup; otherwise each has to be the one after what is stored.
     public var acceptsAnyRevision = false
 
@@ -85,17 +101,26 @@ public protocol RecordStore: DocumentStore {
     func records(in collection: RecordCollection, ids: [ItemID]) async throws -> [StoredRecord]
     /// Of the newest by id, tombstones left out.
     func stamps(in collection: RecordCollection) async throws -> [ItemID: RecordStamp]
-    /// The content that records name.
+    /// The content that records name, and the earlier versions that are kept.
     func blobsOfRecords() async throws -> Set<ItemID>
-    /// Whether a record names this content.
+    /// Whether a record names this content, or an earlier version that is kept.
     func isOfRecord(blob: ItemID) async throws -> Bool
     /// A tombstone too.
     func record(_ collection: RecordCollection, _ id: ItemID) async throws -> StoredRecord?
     /// All of it or nothing; durable when it returns.
     /// - Throws: `RevisionConflict`, or what the disk says.
     func write(_ change: StateChange) async throws
+    /// Removes the earlier versions that are too old at this time, in seconds since 1970.
+    func pruneEarlierVersions(at time: Double) async throws
     /// Forgets every record, document and event, and gives their pages back overwritten.
     func eraseAll() async throws
+}
+
+extension RecordStore {
+    /// Removes content that no record names any more, and no earlier version that is kept.
+    func removeUnnamed(_ content: ItemID, from blobs: any BlobStore) async throws {
+        if !(try await isOfRecord(blob: content)) { try await blobs.remove(content) }
+    }
 }
 
 /// Sealed content beside the records: kept with a record, or passing through (an upload that is not finished, a backup

@@ -60,7 +60,7 @@ actor RemoteService {
         )
         var answer: CommandReply
         do {
-            let outcome = try await actions.perform(command.action, by: name)
+            let outcome = try await actions.perform(command.action, by: name, record.author.id)
             answer = CommandReply(
                 computer: session.device, clock: clock, state: .done, sentence: outcome.sentence,
                 record: outcome.record.map { HubID($0) })
@@ -130,9 +130,11 @@ struct RemoteActions: Sendable {
     static let user: UInt32 = 0
     private static let peer = ControlPeer(user: user, process: 0)
 
-    /// - Parameter name: of the companion that asks.
+    /// - Parameters:
+    ///   - name: of the companion that asks.
+    ///   - device: its id.
     /// - Throws: `ControlError`.
-    func perform(_ action: RemoteAction, by name: String) async throws -> Outcome {
+    func perform(_ action: RemoteAction, by name: String, _ device: ItemID) async throws -> Outcome {
         switch action {
         case .lockAll:
             await vault.lock(user: nil, "a phone locked everything")
@@ -160,7 +162,7 @@ struct RemoteActions: Sendable {
         case .takePhoto:
             return Outcome(sentence: "A photo was taken.", record: try await intruders.takePhoto())
         case .removePhoto(let photo):
-            try await intruders.remove(photo.item)
+            try await intruders.remove(photo.item, onWordOf: device)
             return Outcome(sentence: "The photo is removed.")
         case .report:
             await refreshStatus()

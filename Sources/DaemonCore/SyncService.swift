@@ -268,7 +268,7 @@ actor SyncService {
                         record: StoredRecord(
                             name: checked.name, epoch: checked.epoch, author: checked.author.id, sealed: checked.sealed,
                             blobs: checked.blobs),
-                        sequence: checked.sequence, ancestors: checked.ancestors))
+                        sequence: checked.sequence, ancestors: checked.ancestors, received: time.wallClock()))
             }
         }
         if !incoming.vaultRecords.isEmpty || !incoming.householdRecords.isEmpty {

@@ -55,8 +55,11 @@ public struct IncomingRecord: Sendable {
     public var sequence: UInt64
     /// `RecordVersion` of the revisions that it replaced, one after the other.
     public var ancestors: [UInt8]
+    /// When it arrived, in seconds since 1970 by this computer's clock.
+    public var received: Double
 
-    public init(record: StoredRecord, sequence: UInt64, ancestors: [UInt8] = []) {
+    public init(record: StoredRecord, sequence: UInt64, ancestors: [UInt8] = [], received: Double) {
+        self.received = received
         self.record = record
         self.sequence = sequence
         self.ancestors = ancestors
@@ -113,6 +116,7 @@ public protocol SyncStore: RecordStore {
 
     /// Nil: nothing is known from the hub.
     func known(_ collection: RecordCollection, _ id: ItemID) async throws -> KnownRevision?
+    /// What a record of a vault replaces is kept as an `EarlierVersion`, in the same transaction.
     func take(_ incoming: IncomingChange) async throws
     /// The newest record of the household that is known under this name, own ones too.
     func householdRecord(_ collection: RecordCollection, _ id: ItemID) async throws -> HubRecord?
@@ -129,6 +133,15 @@ public protocol SyncStore: RecordStore {
     func conflicts() async throws -> [StoredRecord]
     /// Writes a change and forgets these versions with it.
     func write(_ change: StateChange, resolving conflicts: [StoredRecord]) async throws
+
+    // MARK: What other devices replaced
+
+    /// Those replaced at this time or later, in seconds since 1970, the oldest first.
+    func earlierVersions(since time: Double) async throws -> [EarlierVersion]
+    /// Nil where it is not kept any more.
+    func record(of version: EarlierVersion) async throws -> StoredRecord?
+    /// The device whose change a record is, also where this computer sealed it anew since; nil where there is no such record.
+    func writer(of collection: RecordCollection, _ id: ItemID) async throws -> ItemID?
 
     // MARK: Commands and households
 

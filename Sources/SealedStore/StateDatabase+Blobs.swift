@@ -30,7 +30,11 @@ extension StateDatabase {
     public func blobsOfRecords() async throws -> Set<ItemID> {
         try await pool.read { database in
             let lists = try Data.fetchAll(
-                database, sql: "SELECT blobs FROM record INDEXED BY record_blobs WHERE length(blobs) > 0")
+                database,
+                sql: """
+                    SELECT blobs FROM record INDEXED BY record_blobs WHERE length(blobs) > 0
+                    UNION ALL SELECT blobs FROM earlier INDEXED BY earlier_blobs WHERE length(blobs) > 0
+                    """)
             return Set(lists.flatMap { Self.ids($0) })
         }
     }
@@ -40,7 +44,9 @@ extension StateDatabase {
             let lists = try Data.fetchAll(
                 database,
                 sql: """
-                    SELECT blobs FROM record INDEXED BY record_blobs WHERE length(blobs) > 0 AND instr(blobs, ?) > 0
+                    SELECT blobs FROM record INDEXED BY record_blobs WHERE length(blobs) > 0 AND instr(blobs, ?1) > 0
+                    UNION ALL
+                    SELECT blobs FROM earlier INDEXED BY earlier_blobs WHERE length(blobs) > 0 AND instr(blobs, ?1) > 0
                     """, arguments: [Data(blob.bytes)])
             return lists.contains { Self.ids($0).contains(blob) }
         }

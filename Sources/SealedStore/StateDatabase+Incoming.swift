@@ -35,8 +35,11 @@ extension StateDatabase {
     }
 
     public func take(_ incoming: IncomingChange) async throws {
-        try await pool.write { database in
+        try await pool.write { [maximumEarlierBytes] database in
             for record in incoming.vaultRecords { try Self.take(record, device: self.device.id, in: database) }
+            if let time = incoming.vaultRecords.map(\.received).max() {
+                try Self.pruneEarlier(at: time, maximumBytes: maximumEarlierBytes, in: database)
+            }
             for record in incoming.householdRecords { try Self.keep(record, in: database) }
             try Self.write(incoming.documents, to: database)
         }
@@ -195,9 +198,10 @@ extension StateDatabase {
         Data(versions.suffix(4 * RecordVersion.maximumCount).flatMap { $0 })
     }
 
-    /// What the hub has, whatever was here.
+    /// What the hub has, whatever was here, of which the version before is kept.
     private static func put(_ incoming: IncomingRecord, in database: Database) throws {
         let record = incoming.record
+        try keepEarlier(record, Requester(device: record.author, time: incoming.received), in: database)
         let fresh =
             RecordVersion.versions(in: incoming.ancestors) + [
                 RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
@@ -206,11 +210,11 @@ extension StateDatabase {
         try database.execute(
             sql: """
                 INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs, synced, sequence, seen,
-                    versions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    versions, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
                     epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs,
                     synced = excluded.synced, sequence = excluded.sequence, seen = excluded.seen,
-                    versions = excluded.versions
+                    versions = excluded.versions, writer = NULL, received = excluded.received
                 """,
             arguments: [
                 record.name.collection.rawValue, Data(record.name.id.bytes), Data(record.name.vault.bytes),
@@ -218,6 +222,7 @@ extension StateDatabase {
                 record.sealed.map { Data($0) },
                 blobs(record), Int64(clamping: record.name.revision), Int64(clamping: incoming.sequence),
                 Int64(clamping: record.name.revision), kept(known.filter { !fresh.contains($0) } + fresh),
+                incoming.received,
             ])
     }
 

@@ -3,7 +3,8 @@ import Foundation
 import GRDB
 public import SealedFormats
 
-// Sealed records. In clear are collection, id, vault, revision, epoch, author, and the padded size.
+// Sealed records. In clear are collection, id, vault, revision, epoch, the devices that wrote and replaced it, when another
+// device's change arrived, and the padded size.
 extension StateDatabase: RecordStore {
     static func createRecords(_ database: Database) throws {
         try database.create(table: "record") { table in
@@ -85,12 +86,18 @@ extension StateDatabase: RecordStore {
     }
 
     public func write(_ change: StateChange) async throws {
-        try await pool.write { try Self.write(change, to: $0) }
-        if !change.records.isEmpty { outboxSignal.yield() }
+        try await pool.write { [device] in try Self.write(change, by: device.id, to: $0) }
+        if !change.records.isEmpty || !change.resealed.isEmpty { outboxSignal.yield() }
     }
 
-    static func write(_ change: StateChange, to database: Database) throws {
-        for record in change.records { try write(record, anyRevision: change.acceptsAnyRevision, to: database) }
+    static func write(_ change: StateChange, by device: ItemID, to database: Database) throws {
+        for record in change.records {
+            if let requester = change.requester { try keepEarlier(record, requester, in: database) }
+            // Whoever wrote the records of a backup, to bring them back is this computer's change.
+            let writer = change.requester ?? Requester(device: device, time: 0)
+            try write(record, for: writer, anyRevision: change.acceptsAnyRevision, to: database)
+        }
+        for record in change.resealed { try write(record, isResealed: true, to: database) }
         try queue(change.household, in: database)
         try write(change.documents, to: database)
     }
@@ -115,7 +122,7 @@ extension StateDatabase: RecordStore {
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")
             try database.inTransaction {
-                for table in ["document", "record", "outbox", "activity"] + Self.syncTables {
+                for table in ["document", "record", "earlier", "outbox", "activity"] + Self.syncTables {
                     try database.execute(sql: "DELETE FROM \(table)")
                 }
                 try database.execute(sql: "DELETE FROM sqlite_sequence")
@@ -128,7 +135,10 @@ extension StateDatabase: RecordStore {
         }
     }
 
-    private static func write(_ record: StoredRecord, anyRevision: Bool, to database: Database) throws {
+    private static func write(
+        _ record: StoredRecord, for writer: Requester? = nil, anyRevision: Bool = false, isResealed: Bool = false,
+        to database: Database
+    ) throws {
         let (collection, id) = (record.name.collection.rawValue, Data(record.name.id.bytes))
         let current = try Int64.fetchOne(
             database, sql: "SELECT revision FROM record WHERE collection = ? AND id = ?", arguments: [collection, id])
@@ -140,11 +150,14 @@ extension StateDatabase: RecordStore {
                 INSERT INTO record (collection, id, vault, revision, epoch, author, sealed, blobs)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (collection, id) DO UPDATE SET vault = excluded.vault, revision = excluded.revision,
-                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs
+                    epoch = excluded.epoch, author = excluded.author, sealed = excluded.sealed, blobs = excluded.blobs,
+                    writer = CASE WHEN ? THEN COALESCE(writer, author) ELSE ? END,
+                    received = CASE WHEN ? THEN received ELSE ? END
                 """,
             arguments: [
                 collection, id, Data(record.name.vault.bytes), Int64(clamping: record.name.revision), record.epoch,
-                Data(record.author.bytes), record.sealed.map { Data($0) }, blobs(record),
+                Data(record.author.bytes), record.sealed.map { Data($0) }, blobs(record), isResealed,
+                writer.map { Data($0.device.bytes) }, isResealed, writer?.time,
             ])
         try database.execute(sql: "INSERT INTO outbox (collection, id) VALUES (?, ?)", arguments: [collection, id])
     }

@@ -237,8 +237,8 @@ extension StateDatabase: SyncStore {
     }
 
     public func write(_ change: StateChange, resolving conflicts: [StoredRecord]) async throws {
-        try await pool.write { database in
-            try Self.write(change, to: database)
+        try await pool.write { [device] database in
+            try Self.write(change, by: device.id, to: database)
             for conflict in conflicts {
                 try database.execute(
                     sql: "DELETE FROM conflict WHERE collection = ? AND id = ? AND revision = ?",

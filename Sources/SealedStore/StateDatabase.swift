@@ -43,6 +43,8 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     /// How many events the activity log keeps: about 40 MB.
     public static let maximumEvents = 100_000
     private let maximumEvents: Int
+    /// Of what other devices replaced.
+    let maximumEarlierBytes: Int
     /// Signs the activity log.
     let signingKey: DeviceSigningKey
     public let outboxChanges: AsyncStream<Void>
@@ -54,9 +56,14 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     /// - Parameters:
     ///   - signingKey: this device's; the activity log is signed with it from the first event on.
     ///   - maximumEvents: how many events are kept.
+    ///   - maximumEarlierBytes: how much is kept of what other devices replaced.
     /// - Throws: `StateDatabaseError`.
-    public init(path: String, signingKey: DeviceSigningKey, maximumEvents: Int = StateDatabase.maximumEvents) throws {
+    public init(
+        path: String, signingKey: DeviceSigningKey, maximumEvents: Int = StateDatabase.maximumEvents,
+        maximumEarlierBytes: Int = EarlierVersion.maximumBytes
+    ) throws {
         self.path = path
+        self.maximumEarlierBytes = maximumEarlierBytes
         self.maximumEvents = maximumEvents
         self.signingKey = signingKey
         (outboxChanges, outboxSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -114,6 +121,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         migrator.registerMigration("3: what the hub has, and commands") { try createSync($0) }
         migrator.registerMigration("4: the content of records") { try createBlobs($0) }
         migrator.registerMigration("5: what the hub ever had") { try createVersions($0) }
+        migrator.registerMigration("6: what other devices replaced") { try createEarlier($0) }
         return migrator
     }
 

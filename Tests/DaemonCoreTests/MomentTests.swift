@@ -245,7 +245,7 @@ private let right = SecretBytes(utf8: "right")
             var theirs = try keys.seal(body.bytes(), .moments, id, revision: revision)
             theirs.author = .random()
             var incoming = IncomingChange()
-            incoming.vaultRecords = [IncomingRecord(record: theirs, sequence: revision + 10)]
+            incoming.vaultRecords = [IncomingRecord(record: theirs, sequence: revision + 10, received: 0)]
             try await state.take(incoming)
         }
         _ = try await moments.change("Lake", ChangeMomentRequest(favourite: true), peer: alice)

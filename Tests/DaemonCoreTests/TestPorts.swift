@@ -77,6 +77,8 @@ actor BreakableStore: RecordStore {
         return try await store.records(in: collection, ids: ids)
     }
 
+    func pruneEarlierVersions(at time: Double) async throws { try await store.pruneEarlierVersions(at: time) }
+
     func stamps(in collection: RecordCollection) async throws -> [ItemID: RecordStamp] {
         try await store.stamps(in: collection)
     }

@@ -26,7 +26,7 @@ import WireProtocol
 
     private func take(_ record: StoredRecord, _ sequence: UInt64, _ database: StateDatabase) async throws {
         var incoming = IncomingChange()
-        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence)]
+        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence, received: 0)]
         try await database.take(incoming)
     }
 

@@ -159,15 +159,20 @@ import WireProtocol
             _ = try $0.checkpoint(.truncate)
         }
         try search()
-        let columns = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
-            try $0.columns(in: "record").map(\.name)
+        let (columns, earlier) = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
+            (try $0.columns(in: "record").map(\.name), try $0.columns(in: "earlier").map(\.name))
         }
-        // The last five: which revision the hub has, its number there, the ids of sealed content, the highest revision that the hub
-        // ever had, and hashes of its versions.
+        // The last seven: which revision the hub has, its number there, the ids of sealed content, the highest revision that the hub
+        // ever had, hashes of its versions, whose change it is, and when that arrived.
         #expect(
             columns == [
                 "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence", "blobs",
-                "seen", "versions",
+                "seen", "versions", "writer", "received",
+            ])
+        #expect(
+            earlier == [
+                "number", "collection", "id", "vault", "revision", "epoch", "author", "sealed", "blobs", "writer",
+                "replacer", "replaced", "stood", "size",
             ])
     }
 

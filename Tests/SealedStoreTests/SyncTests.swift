@@ -31,7 +31,9 @@ import WireProtocol
 
     private func take(_ record: StoredRecord, _ sequence: UInt64, ancestors: [UInt8] = []) async throws {
         var incoming = IncomingChange()
-        incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence, ancestors: ancestors)]
+        incoming.vaultRecords = [
+            IncomingRecord(record: record, sequence: sequence, ancestors: ancestors, received: 0)
+        ]
         try await database.take(incoming)
     }
 
