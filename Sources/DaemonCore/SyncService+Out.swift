@@ -232,8 +232,9 @@ extension SyncService {
         }
         guard !batch.isEmpty else { return true }
         let before = comparisons
-        let outcomes = try await session.hub.write(batch.map(\.record))
+        var outcomes = try await session.hub.write(batch.map(\.record))
         lastSynced()
+        try await resendWithContent(batch, to: session.hub, &outcomes)
         // Another store answers meanwhile: what the one before had counts no more.
         guard before == comparisons else { return true }
         for (entry, outcome) in zip(batch, outcomes) {
@@ -257,7 +258,7 @@ extension SyncService {
 
     /// One line that can't be sent waits beside the others, which go on: until the next connection, or for a while.
     /// - Throws: the error, where it is of the connection or of this computer as a whole.
-    private func park(_ line: OutboxLine, _ error: any Error) throws {
+    func park(_ line: OutboxLine, _ error: any Error) throws {
         switch error {
         case is CancellationError: throw error
         case let error as HubUnreachable where error.code != .notUnderstood: throw error
@@ -325,77 +326,5 @@ extension SyncService {
         }
         try await store.overwrite(
             line, as: record, known: KnownRevision(revision: conflict.revision, sequence: conflict.sequence ?? 0))
-    }
-
-    // MARK: Content
-
-    /// Brings the record's content to the hub, from where an earlier attempt ended.
-    /// - Returns: how many bytes it is; nil where neither this computer nor the hub has it.
-    private func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> UInt64? {
-        guard record.sealed != nil, !record.blobs.isEmpty else { return 0 }
-        var bytes: UInt64 = 0
-        for id in record.blobs {
-            if let size = try await blobs.size(id), size > 0 {
-                try await upload(id, size: size, to: hub)
-                bytes += size
-            } else if !(try await isComplete(id, at: hub)) {
-                return nil
-            }
-        }
-        return bytes
-    }
-
-    private func isComplete(_ id: ItemID, at hub: any HubConnection) async throws -> Bool {
-        do {
-            return try await hub.blobState(HubID(id)).isComplete
-        } catch let error as HubError where error.code == .notFound {
-            return false
-        }
-    }
-
-    private func upload(_ id: ItemID, size: UInt64, to hub: any HubConnection) async throws {
-        let piece = 1 << 20
-        var hash = ContentHash()
-        for offset in stride(from: UInt64(0), to: size, by: piece) {
-            hash.update(try await blobs.read(id, offset: offset, length: piece))
-        }
-        var state = try await hub.beginBlob(NewBlobRequest(id: HubID(id), size: size, hash: hash.finished))
-        while !state.isComplete {
-            guard state.received < size else {
-                throw HubUnreachable(.notUnderstood, "The hub lost a part of what it was sent.")
-            }
-            let bytes = try await blobs.read(id, offset: state.received, length: piece)
-            state = try await hub.writeBlob(HubID(id), offset: state.received, bytes: bytes)
-        }
-    }
-
-    /// Fetches content that was added on another device, piece by piece; what opens it notices every change.
-    func fetch(_ id: ItemID) async throws {
-        do {
-            try await fetchAll(of: id)
-        } catch {
-            // Half of it would pass for all of it.
-            try? await blobs.remove(id)
-            throw error
-        }
-    }
-
-    private func fetchAll(of id: ItemID) async throws {
-        let hub = try await household.requireSession().hub
-        let state = try await hub.blobState(HubID(id))
-        guard state.isComplete else {
-            throw ControlError(.noSuchItem, "The content is not all at the hub yet. Try again later.")
-        }
-        var offset: UInt64 = 0
-        while offset < state.size {
-            let length = Int(min(1 << 20, state.size - offset))
-            let bytes = try await hub.readBlob(HubID(id), offset: offset, length: length)
-            guard bytes.count == length else {
-                throw HubUnreachable(.notUnderstood, "The hub served less than it promised.")
-            }
-            try await blobs.put(id, offset: offset, bytes: bytes)
-            offset += UInt64(length)
-        }
-        try await blobs.keep(id)
     }
 }

@@ -304,6 +304,10 @@ final class MemoryHub: Sendable {
                     return stored.map { HubWriteOutcome(conflict: $0) }
                         ?? HubWriteOutcome(error: HubError(.conflict, "nothing is stored"))
                 }
+                let isComplete = record.blobs.allSatisfy { id in
+                    state.blobs[id].map { UInt64($0.bytes.count) == $0.size } ?? false
+                }
+                guard isComplete else { return HubWriteOutcome(error: HubError(.badRequest, "incomplete blob")) }
                 state.sequence += 1
                 same.sequence = state.sequence
                 let known = RecordVersion.versions(in: [UInt8](record.ancestors ?? Data()))
