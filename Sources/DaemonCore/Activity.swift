@@ -43,6 +43,7 @@ public struct ActivityEvent: Sendable {
         case devicePaired = "device_paired"
         case deviceRevoked = "device_revoked"
         case deviceRenamed = "device_renamed"
+        case changesRestored = "changes_restored"
         case remoteCommand = "remote_command"
     }
 

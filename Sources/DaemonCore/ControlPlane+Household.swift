@@ -50,6 +50,7 @@ extension ControlPlane {
         case .renameDevice:
             let body: RenameDeviceRequest = try decode(request)
             return try await devices.household.rename(name, to: body.name, user: user)
+        case .restoreChanges: return try await devices.household.restore(try decode(request), user: user)
         default:
             let body: PasscodeRequest = try decode(request)
             return DoneReport(

@@ -85,7 +85,7 @@ public struct ControlPlane: ControlService {
             return try await managed(request)
         case .hubStatus, .connectHub, .disconnectHub, .joinHub, .joining, .endJoining, .giveVaultKeys, .makePairing,
             .pairing, .confirmPairing, .endPairing,
-            .listDevices, .renameDevice, .revokeDevice:
+            .listDevices, .renameDevice, .revokeDevice, .restoreChanges:
             return try await householdReply(to: request)
         case .reset: return try await reset(request)
         case .stop: return try await stop(request)

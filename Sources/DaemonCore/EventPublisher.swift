@@ -99,7 +99,7 @@ actor EventPublisher {
         case .stopped: .stopped
         case .hubMisbehaved: .hubMisbehaved
         case .devicePaired, .deviceRevoked, .passcodeChanged, .recoveryUsed, .appAdded, .appRemoved, .monitoringOn,
-            .settingsChanged, .backupExported:
+            .settingsChanged, .backupExported, .changesRestored:
             .changed
         default: nil
         }

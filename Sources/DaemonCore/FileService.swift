@@ -160,6 +160,9 @@ public actor FileService {
         ) { all in all.filter { (try? Self.content(of: $0, keys))?.name == reference } }
     }
 
+    /// Nil where it is no file's body.
+    static func name(in body: Data) -> String? { (try? JSONDecoder().decode(Content.self, from: body))?.name }
+
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
         try JSONDecoder().decode(Content.self, from: keys.open(record))
     }

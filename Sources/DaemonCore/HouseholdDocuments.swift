@@ -33,6 +33,8 @@ enum HouseholdDocuments {
     static let left = "households-left"
     /// The number of the newest roster entry that this computer has answered with its own keys, in decimal.
     static let answered = "roster-answered"
+    /// What devices that this computer revoked were called, by id, as JSON. It stays when the household is left.
+    static let formerNames = "former-names"
     /// There while a companion may lack keys of the vault, because it was locked when they were given.
     static let keysOwed = "keys-owed"
 

@@ -224,6 +224,7 @@ extension HouseholdService {
         case .decidedHere(let device, let name):
             let decided = StoredRevocation(device: device, name: name)
             change.documents[HouseholdDocuments.revocation] = try [UInt8](JSONEncoder().encode(decided))
+            change.documents[HouseholdDocuments.formerNames] = try await storedFormerNames(adding: device, name)
             revocation = decided
             going = [device]
             change.household += try await names(but: device, session.roster, secrets)

@@ -197,6 +197,9 @@ public actor IntruderService {
             in: records, .intruders)
     }
 
+    /// When it was taken, in seconds since 1970; nil where it is no body of a photo.
+    static func time(in body: Data) -> Double? { (try? JSONDecoder().decode(Content.self, from: body))?.time }
+
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
         try JSONDecoder().decode(Content.self, from: keys.open(record))
     }

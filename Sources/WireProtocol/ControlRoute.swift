@@ -81,6 +81,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case listDevices = "GET /v1/devices"
     case renameDevice = "PATCH /v1/devices/{device}"
     case revokeDevice = "POST /v1/devices/{device}/revoke"
+    case restoreChanges = "POST /v1/household/restore"
     case reset = "POST /v1/reset"
     case stop = "POST /v1/stop"
 

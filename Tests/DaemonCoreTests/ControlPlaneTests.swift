@@ -56,7 +56,7 @@ extension World {
     /// Of hub and devices; they need the same.
     static let ofDevices: [ControlRoute] = [
         .connectHub, .disconnectHub, .joinHub, .endJoining, .giveVaultKeys, .makePairing, .pairing, .confirmPairing,
-        .endPairing, .renameDevice, .revokeDevice,
+        .endPairing, .renameDevice, .revokeDevice, .restoreChanges,
     ]
 
     /// Answered without a session: they only show, make more locked, or carry a passcode themselves.
