@@ -44,8 +44,8 @@ public struct AppLockerCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Other devices:",
                 subcommands: [
-                    HubCommand.self, PairCommand.self, PanelCommand.self, DevicesCommand.self, SyncCommand.self,
-                    CompanionCommand.self,
+                    HubCommand.self, PairCommand.self, PanelCommand.self, DevicesCommand.self, HouseholdCommand.self,
+                    SyncCommand.self, CompanionCommand.self,
                 ]),
             CommandGroup(
                 name: "The owner:",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Policy
+import WireProtocol
 
 /// Lengths and points of time as people read and write them.
 enum TimeText {
@@ -23,6 +24,48 @@ enum TimeText {
         var text = [CChar](repeating: 0, count: 32)
         let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
         return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// A point of time in the past on the command line: "2026-11-20", "2026-11-20 14:30", both by the local clock, or how long
+/// ago it was: "3h", "90m", "2d".
+struct PastTimeArgument: ExpressibleByArgument, Equatable {
+    /// Seconds since 1970.
+    let time: Double
+
+    init?(argument: String) { self.init(argument, now: Date().timeIntervalSince1970) }
+
+    init?(_ text: String, now: Double) {
+        guard let time = Self.ago(text, now: now) ?? Self.local(text), time <= now else { return nil }
+        self.time = time
+    }
+
+    private static func ago(_ text: String, now: Double) -> Double? {
+        var text = text.lowercased()
+        if text.hasSuffix(" ago") { text.removeLast(4) }
+        if text.hasSuffix("d"), let days = UInt16(text.dropLast()) { return now - Double(days) * 86_400 }
+        return DurationArgument(argument: text).map { now - Double($0.seconds) }
+    }
+
+    private static func local(_ text: String) -> Double? {
+        let parts = text.split(whereSeparator: { $0 == " " || $0 == "T" })
+        guard 1...2 ~= parts.count, let day = LocalDay(parts[0]) else { return nil }
+        var clock: [Int32] = []
+        if parts.count == 2 {
+            let numbers = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+            clock = numbers.compactMap { $0.utf8.count == 2 ? UInt8($0).map(Int32.init) : nil }
+            guard clock.count == numbers.count, 2...3 ~= clock.count, clock[0] < 24, clock[1...].allSatisfy({ $0 < 60 })
+            else { return nil }
+        }
+        clock += [0, 0, 0]
+        var fields = tm()
+        (fields.tm_year, fields.tm_mon, fields.tm_mday) = (
+            Int32(day.year - 1_900), Int32(day.month - 1), Int32(day.day)
+        )
+        (fields.tm_hour, fields.tm_min, fields.tm_sec) = (clock[0], clock[1], clock[2])
+        // Whether summer time applies is looked up.
+        fields.tm_isdst = -1
+        return Double(mktime(&fields))
     }
 }
 

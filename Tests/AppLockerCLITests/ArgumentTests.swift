@@ -21,6 +21,27 @@ struct ArgumentTests {
         #expect(DurationArgument(argument: text) == nil)
     }
 
+    @Test(
+        "A time in the past is a length of time, a day, or a day and a time",
+        arguments: [
+            ("3h", 1_700_000_000 - 10_800), ("90m ago", 1_700_000_000 - 5_400), ("2d", 1_700_000_000 - 172_800),
+            ("2 d", nil), ("0s", nil), ("2023-11-31", nil), ("2023-11-14 24:00", nil), ("2023-11-14 1:00", nil),
+            ("2023-11-14 01:00:00:00", nil), ("2023-11-16", nil), ("yesterday", nil), ("", nil), ("70000d", nil),
+        ] as [(String, Double?)])
+    func pastTimes(text: String, time: Double?) {
+        #expect(PastTimeArgument(text, now: 1_700_000_000)?.time == time)
+    }
+
+    @Test("A day and a time are by the local clock")
+    func localTimes() throws {
+        let day = try #require(PastTimeArgument("2023-11-14", now: 1_700_000_000)).time
+        #expect(TimeText.local(day) == "2023-11-14 00:00:00")
+        for text in ["2023-11-14 14:30", "2023-11-14T14:30", "2023-11-14 14:30:00"] {
+            let time = try #require(PastTimeArgument(text, now: day + 86_400)).time
+            #expect(TimeText.local(time) == "2023-11-14 14:30:00")
+        }
+    }
+
     @Test("A grant is a time within its limits, one launch, or until locked")
     func grants() {
         #expect(GrantArgument(argument: "5m")?.request == GrantRequest(.duration, seconds: 300))
