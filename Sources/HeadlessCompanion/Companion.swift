@@ -54,11 +54,13 @@ public actor Companion {
 
     /// Joins by a link, waits until the owner has agreed, and takes the household's keys.
     ///
-    /// - Parameter patience: how long to wait for the owner.
+    /// - Parameters:
+    ///   - patience: how long to wait for the owner.
+    ///   - pause: between two questions to the hub.
     /// - Throws: `CompanionError`, `HubError`, `HubUnreachable`, `SealedFormatsError`.
     public static func join(
         _ link: String, name: String, directory: String, certificates: String? = nil, proxy: String? = nil,
-        isInsecure: Bool = false, patience: Duration = .seconds(600),
+        isInsecure: Bool = false, patience: Duration = .seconds(600), pause: Duration = .milliseconds(300),
         clock: @escaping @Sendable () -> UInt64 = systemClock, connect: Connect
     ) async throws -> Companion {
         let (invitation, url) = try Invitation.reading(link: link)
@@ -82,7 +84,7 @@ public actor Companion {
                     invitation.seal(
                         try .init(
                             signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey, name: name)))))
-        try await waitUntilAdmitted(hub, patience)
+        try await waitUntilAdmitted(hub, patience, pause)
         let roster = try await checkedRoster(hub, invitation, secrets)
         try files.save(secrets, deviceSecret: .random(count: 32))
         try files.save(
@@ -91,11 +93,13 @@ public actor Companion {
                 household: invitation.household, computer: invitation.computer,
                 roster: roster.entries.map { Data($0) }))
         let companion = try Companion(directory: directory, clock: clock, connect: connect)
-        try await companion.waitForKeys(patience)
+        try await companion.waitForKeys(patience, pause)
         return companion
     }
 
-    private static func waitUntilAdmitted(_ hub: any HubConnection, _ patience: Duration) async throws {
+    private static func waitUntilAdmitted(
+        _ hub: any HubConnection, _ patience: Duration, _ pause: Duration
+    ) async throws {
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
             do {
@@ -103,7 +107,7 @@ public actor Companion {
             } catch let error as HubError where error.code == .unauthorized {
                 throw CompanionError("The owner did not agree; pair again.")
             }
-            try await Task.sleep(for: .milliseconds(300))
+            try await Task.sleep(for: pause)
         }
         throw CompanionError("The owner did not agree in time; pair again.")
     }
@@ -127,12 +131,12 @@ public actor Companion {
         return roster
     }
 
-    private func waitForKeys(_ patience: Duration) async throws {
+    private func waitForKeys(_ patience: Duration, _ pause: Duration) async throws {
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
             try await sync()
             if secrets.epoch > 0 { return }
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: pause)
         }
         throw CompanionError("The computer did not send the household's keys; is it connected?")
     }

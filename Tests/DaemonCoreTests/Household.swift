@@ -45,7 +45,9 @@ struct ConnectedWorld {
         let pairing = try await household.makePairing(address: nil)
         let link = try #require(pairing.link)
         let (hub, directory) = (hub, world.directory.path("companion-\(UUID().uuidString)"))
-        async let companion = Companion.join(link, name: name, directory: directory, clock: clock) {
+        async let companion = Companion.join(
+            link, name: name, directory: directory, pause: .milliseconds(5), clock: clock
+        ) {
             MeddledHub(hub: hub.connection($1), meddler: meddler)
         }
         let joined = await eventually { try await household.pairing(pairing.id, waitingUpTo: 0).name == name }
