@@ -156,15 +156,8 @@ import WireProtocol
         model.check(notes.first ?? [], "seed \(seed)")
     }
 
-    /// Those that found something once, and as many as are asked for (`RESTORE_SEEDS=20`) by chance; or those that are named
-    /// (`RESTORE_SEEDS=12,345`) alone. None by chance is part of every run: docs/limitations.md says why.
-    private static let seeds: [UInt64] = {
-        let asked = ProcessInfo.processInfo.environment["RESTORE_SEEDS"] ?? "0"
-        if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
-        let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<1_000_000) }
-        if !random.isEmpty { print("RestoredHubTests: seeds \(random)") }
-        return [1, 2, 136_539, 551_044, 564_452] + random
-    }()
+    /// Those that found something once. None by chance is part of every run: docs/limitations.md says why.
+    private static let seeds = TestSupport.seeds([1, 2, 136_539, 551_044, 564_452], orAskedBy: "RESTORE_SEEDS")
 
     @Test func aPhoneThatWasRevokedIsOutAgainAfterARestore() async throws {
         let connected = try await ConnectedWorld()

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The same numbers for the same seed, so that a failure can be seen again: SplitMix64.
 public struct RepeatableRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -11,4 +13,14 @@ public struct RepeatableRandom: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+}
+
+/// Seeds of a randomised test: those that are part of every run, and as many as an environment variable asks for (`NAME=20`), which are
+/// printed; or those that it names (`NAME=12,345`, `NAME=12,`) alone.
+public func seeds(_ always: [UInt64], orAskedBy variable: String) -> [UInt64] {
+    let asked = ProcessInfo.processInfo.environment[variable] ?? "0"
+    if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
+    let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<1_000_000) }
+    if !random.isEmpty { print("\(variable): seeds \(random)") }
+    return always + random
 }
