@@ -130,6 +130,12 @@ final class World: Sendable {
     /// The daemon does nothing any more, as if it had been killed.
     func end() { running.cancel() }
 
+    /// The same, once what was under way has ended.
+    func ended() async {
+        running.cancel()
+        _ = await running.result
+    }
+
     /// A vault behind "right", made once: its key derivation is the real one.
     static let vault = newVault()
 

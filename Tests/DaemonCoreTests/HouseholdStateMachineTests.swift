@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+/// Random households, networks, kills, removals and lies of the hub, checked against a simple model after each step: nothing that was
+/// acknowledged is lost, nobody reads what is written after their removal, and nothing goes back to what it was before.
+@Suite struct HouseholdStateMachineTests {
+    private static let seeds = TestSupport.seeds(Array(1...20), orAskedBy: "HOUSEHOLD_SEEDS")
+
+    @Test(arguments: seeds) func theHouseholdKeepsItsPromises(_ seed: UInt64) async throws {
+        var random = RepeatableRandom(seed: seed)
+        let household = try await HouseholdUnderTest(computers: Int.random(in: 1...2, using: &random))
+        for _ in 0..<Int.random(in: 1...2, using: &random) { try await household.pair(at: 0) }
+        var taken: [HouseholdStep] = []
+        for step in HouseholdStep.run(of: 200, &random) {
+            taken.append(step)
+            do {
+                try await household.take(step)
+                try await household.check()
+            } catch {
+                let steps = taken.enumerated().map { "\($0.offset + 1): \($0.element)" }.joined(separator: "\n")
+                Issue.record("seed \(seed), step \(taken.count): \(error)\n\(steps)")
+                return
+            }
+        }
+    }
+}

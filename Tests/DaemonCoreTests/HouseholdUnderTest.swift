@@ -1,0 +1,214 @@
+import Foundation
+import HeadlessCompanion
+import Household
+import SealedFormats
+import SealedStore
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import DaemonCore
+
+/// Computers with real services and databases, phones, and a hub that may lie, beside the model of what they wrote.
+actor HouseholdUnderTest {
+    struct Computer {
+        var world: World
+        var process: LyingHub.Process
+        var screen = NoteScreen()
+        var isAway = false
+        var id: HubID { HubID(world.key.publicKey.id) }
+        var household: HouseholdService { world.household }
+        var sync: SyncService { world.sync }
+    }
+
+    struct Phone {
+        let companion: Companion
+        let id: HubID
+        let name: String
+        var screen = NoteScreen()
+        var isAway = false
+        /// A computer has decided that it goes; the hub may not know it yet.
+        var isRevoked = false
+        /// The hub refuses it.
+        var isOut = false
+    }
+
+    enum Device {
+        case computer(Int)
+        case phone(Int)
+    }
+
+    /// What must not happen did.
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let lying = LyingHub()
+    var hub: MemoryHub { lying.hub }
+    var computers: [Computer] = []
+    var phones: [Phone] = []
+    var model = HouseholdModel()
+    /// The longest list of devices that each device has shown.
+    var rosters: [HubID: Roster] = [:]
+    /// How many of the written records were tried with the keys of removed phones.
+    var tried = 0
+    private var pairings = 0
+
+    private static let keys = (DeviceSigningKey(), DeviceSigningKey())
+    private static let vaults = (World.newVault(), World.newVault())
+    /// As the computers' clocks.
+    private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
+    static let passcode = "right"
+
+    /// - Parameter count: of computers, 1 or 2. Each has a vault of its own.
+    init(computers count: Int) async throws {
+        let (lying, first) = (lying, LyingHub.Process())
+        let den = try await World(
+            listed: [], hasVault: true, vault: Self.vaults.0, hub: { lying.connection($0, of: first) }, key: Self.keys.0,
+            name: "den")
+        try await den.household.connect(HubSettings(url: "https://hub.test"), registrationToken: nil, user: alice.user)
+        computers = [Computer(world: den, process: first)]
+        try await connect(0)
+        if count > 1 { try await join() }
+        for index in computers.indices { try await openVault(index) }
+    }
+
+    private func join() async throws {
+        let (lying, process) = (lying, LyingHub.Process())
+        let attic = try await World(
+            listed: [], hasVault: true, vault: Self.vaults.1, hub: { lying.connection($0, of: process) },
+            key: Self.keys.1, name: "attic")
+        let den = computers[0]
+        let pairing = try await den.household.makePairing(address: nil, role: .computer)
+        _ = try await attic.household.join(try #require(pairing.link), HubSettings(url: ""))
+        try await until("the attic asks") {
+            try await den.household.pairing(pairing.id, waitingUpTo: 0).name == "attic"
+        }
+        _ = try await den.household.confirmPairing(
+            pairing.id, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
+        computers.append(Computer(world: attic, process: process))
+        try await connect(1)
+        try await attic.household.giveVaultKeys(SecretBytes(utf8: Self.passcode), user: alice.user)
+    }
+
+    // MARK: Waiting
+
+    /// - Throws: `Violation` where it does not come to be.
+    func until(_ what: String, _ condition: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        var problem = ""
+        while true {
+            let isLast = ContinuousClock.now >= end
+            do {
+                if try await condition() { return }
+            } catch {
+                problem = " (\(error))"
+            }
+            if isLast { throw Violation(description: "It never came to be that \(what)\(problem).") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    func connect(_ index: Int) async throws {
+        let computer = computers[index]
+        try await until("\(computer.world.name) is connected") {
+            if await computer.sync.isConnected { return true }
+            computer.world.time.wakeNext(within: .seconds(120))
+            return false
+        }
+    }
+
+    // MARK: Computers
+
+    /// It has told the hub everything, and answered every removal.
+    func isSettled(_ computer: Computer) async throws -> Bool {
+        let status = try await computer.sync.status()
+        let answered = await computer.household.answered
+        return status.connected && status.waiting == 0 && status.conflicts == 0 && status.revoking == nil
+            && answered == UInt64(hub.state.withLock { $0.roster.count })
+    }
+
+    func openVault(_ index: Int) async throws {
+        let world = computers[index].world
+        if (try? await world.sealed.vault.keys(for: alice)) == nil { try await world.openVault() }
+    }
+
+    func notes(_ index: Int) async throws -> [NoteReport] {
+        try await computers[index].world.sealed.notes.list(search: nil, peer: alice).notes.sorted { $0.title < $1.title }
+    }
+
+    /// The program ends between two instructions, and begins again with what is on disk.
+    func kill(_ index: Int) async throws {
+        let (lying, process, killed) = (lying, LyingHub.Process(), computers[index])
+        killed.process.kill()
+        await killed.world.ended()
+        computers[index].world = try await World(
+            hasVault: true, hub: { lying.connection($0, of: process) }, after: killed.world)
+        computers[index].process = process
+    }
+
+    func setAway(_ device: Device, _ isAway: Bool) {
+        switch device {
+        case .computer(let index):
+            computers[index].isAway = isAway
+            hub.setAway(computers[index].id, isAway)
+        case .phone(let index):
+            phones[index].isAway = isAway
+            hub.setAway(phones[index].id, isAway)
+        }
+    }
+
+    // MARK: Phones
+
+    func pair(at index: Int) async throws {
+        let computer = computers[index]
+        guard await computer.sync.isConnected, !computer.isAway else { return }
+        pairings += 1
+        let (name, lying, process) = ("phone \(pairings)", lying, LyingHub.Process())
+        let pairing = try await computer.household.makePairing(address: nil)
+        let (link, directory) = (try #require(pairing.link), computer.world.directory.path("phone-\(pairings)"))
+        async let joining = Companion.join(
+            link, name: name, directory: directory, patience: .seconds(30), pause: .milliseconds(2), clock: Self.clock
+        ) { lying.connection($1, of: process) }
+        try await until("\(name) asks") {
+            try await computer.household.pairing(pairing.id, waitingUpTo: 0).name == name
+        }
+        _ = try await computer.household.confirmPairing(
+            pairing.id, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
+        let companion = try await joining
+        phones.append(Phone(companion: companion, id: await companion.device, name: name))
+    }
+
+    /// What a phone asks of the hub.
+    /// - Returns: whether it was done. It may have been done all the same where the answer was lost.
+    func ask(_ index: Int, _ work: (Companion) async throws -> Void) async throws -> Bool {
+        do {
+            try await work(phones[index].companion)
+            return true
+        } catch let error as HubError where error.code == .unauthorized && phones[index].isRevoked {
+            phones[index].isOut = true
+        } catch let error as HubError where error.code == .unauthorized {
+            throw Violation(description: "The hub refuses \(phones[index].name), which nobody revoked.")
+        } catch is CompanionError {
+            // Changed elsewhere meanwhile, or a list of devices that is not believed.
+        } catch is HubUnreachable {
+        } catch is HubError {}
+        return false
+    }
+
+    func read(_ index: Int) async throws {
+        guard try await ask(index, { try await $0.sync() }) else { return }
+        // Every computer has told the hub all, so this phone has read the new keys and of every removal.
+        for computer in computers where try await !isSettled(computer) { return }
+        model.learn(phones[index].id, that: Set(phones.filter(\.isRevoked).map(\.id)))
+    }
+
+    /// Those that can do something: computers, and phones that the hub does not refuse.
+    var devices: [Device] {
+        computers.indices.map { .computer($0) } + phones.indices.filter { !phones[$0].isOut }.map { .phone($0) }
+    }
+
+    /// Those that belong.
+    var members: [Int] { phones.indices.filter { !phones[$0].isRevoked } }
+}
