@@ -175,8 +175,12 @@ actor SyncService {
         for try await item in try await hub.stream(after: cursor) {
             try Task.checkCancellation()
             // The stream ends with the store that it is of. What was read before it may have been of an earlier one.
-            if case .open = item, try await hub.household().generations != report.generations {
-                throw HubUnreachable(.offline, "The hub was started anew meanwhile.")
+            if case .open = item {
+                guard try await hub.household().generations == report.generations else {
+                    throw HubUnreachable(.offline, "The hub was started anew meanwhile.")
+                }
+                // An entry that was added before the stream was open is not announced on it.
+                if try await household.followRoster().head.number > number { try await rosterChanged(hub) }
             }
             try await received(item, hub)
         }
@@ -210,18 +214,21 @@ actor SyncService {
         case .large(let sequence):
             if let record = try await hub.record(at: sequence) { try await receive([record]) }
             cursor = max(cursor, sequence)
-        case .roster:
-            let number = try await household.followRoster().head.number
-            // First: from the answer on, records of devices that the roster revokes are refused.
-            try await readPages(hub)
-            try await household.answerOthers(upTo: number)
-            // What was refused by an older list of devices may be taken now.
-            unpark()
+        case .roster: try await rosterChanged(hub)
         case .join: await household.deviceJoined()
         case .live(let sequence):
             cursor = max(cursor, sequence)
             await wentLive()
         }
+    }
+
+    private func rosterChanged(_ hub: any HubConnection) async throws {
+        let number = try await household.followRoster().head.number
+        // First: from the answer on, records of devices that the roster revokes are refused.
+        try await readPages(hub)
+        try await household.answerOthers(upTo: number)
+        // What was refused by an older list of devices may be taken now.
+        unpark()
     }
 
     private func wentLive() async {

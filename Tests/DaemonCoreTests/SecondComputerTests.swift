@@ -276,4 +276,30 @@ import WireProtocol
         }
         #expect(await connected.household.session != nil)
     }
+
+    /// The entry is added after the list was read, and before the stream on which it would be announced is open.
+    @Test func aRemovalWhileAComputerConnectsIsAnswered() async throws {
+        let computers = try await TwoComputers.joined()
+        let phone = try await computers.first.pair(clock: Self.clock)
+        try await computers.settled()
+        let (hub, key, time) = (computers.hub, computers.first.world.key, computers.second.time)
+        let (device, attic) = (await phone.device, HubID(computers.second.key.publicKey.id))
+        hub.setAway(attic, true)
+        let entries = hub.state.withLock { $0.roster }
+        let revoked = try Roster(entries: entries.map { [UInt8]($0) }).revoking(device.item, by: key, at: 0)
+        computers.meddler.meddle { request, answer in
+            guard request.route == .household else { return answer }
+            hub.state.withLock { state in
+                guard state.roster.count == entries.count else { return }
+                state.roster.append(Data(revoked))
+                state.devices[device] = nil
+            }
+            return answer
+        }
+        hub.setAway(attic, false)
+        await eventually("the second computer has replaced its keys") {
+            time.wakeNext(within: .seconds(60))
+            return await computers.second.household.answered == UInt64(entries.count + 1)
+        }
+    }
 }
