@@ -128,8 +128,7 @@ extension SyncService {
             if let conflict = outcome.conflict {
                 // The hub has another state than this computer thought, as after a restored backup: the next one goes on
                 // from there.
-                settled.append(true)
-                try await adopt(conflict, insteadOf: record, session)
+                settled.append(try await adopt(conflict, insteadOf: record, session))
             } else if let error = outcome.error {
                 settled.append(await isFinal(error, of: record.collection))
             } else {
@@ -158,16 +157,25 @@ extension SyncService {
             && stored.author == session.device
     }
 
+    /// - Returns: false where the record is to be sent again, because the conflict is none.
     private func adopt(
         _ conflict: HubRecord, insteadOf record: HubRecord, _ session: HouseholdService.Session
-    ) async throws {
-        guard let checked = try? RecordCheck(session.roster).check(conflict, known: 0),
-            checked.name.collection.rawValue == record.collection, checked.name.id == record.id.item
-        else { return await misbehaved("a conflict with a record that nobody wrote") }
-        guard conflict.revision >= record.revision else { return }
+    ) async throws -> Bool {
+        guard conflict.collection == record.collection, conflict.id == record.id else {
+            await misbehaved("a conflict with another record")
+            return false
+        }
+        do throws(RecordRefusal) {
+            _ = try RecordCheck(session.roster).check(conflict, known: 0)
+        } catch {
+            await misbehaved("a conflict with a record that nobody wrote")
+            return error != .wrongSignature
+        }
+        guard conflict.revision >= record.revision else { return !isOlder(conflict, than: record, session) }
         var incoming = IncomingChange()
         incoming.householdRecords = [conflict]
         try await store.take(incoming)
+        return true
     }
 
     private func isFinal(_ error: HubError, of collection: String) async -> Bool {

@@ -184,4 +184,32 @@ import WireProtocol
         try await connected.settled()
         #expect(connected.hub.records(in: "notes").first?.sealed == nil)
     }
+
+    /// Else one such answer would keep the household's keys from a phone for good.
+    @Test(arguments: [true, false]) func aConflictThatIsNoneIsNoReasonToForgetARecord(
+        _ isOfAnother: Bool
+    ) async throws {
+        let connected = try await ConnectedWorld()
+        try await connected.settled()
+        let stored = try #require(connected.hub.records(in: "devices").first)
+        let sent = Mutex(0)
+        connected.meddler.meddle { request, answer in
+            guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
+            let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
+            guard let index = records.firstIndex(where: { $0.collection == "keys" }) else { return answer }
+            guard sent.withLock({ count in (count, count += 1).0 }) == 0 else { return answer }
+            var conflict = isOfAnother ? stored : records[index]
+            if !isOfAnother { conflict.signature[3] ^= 1 }
+            var outcomes = try JSONDecoder().decode(HubWriteAnswer.self, from: answer)
+            outcomes.outcomes[index] = HubWriteOutcome(conflict: conflict)
+            return try JSONEncoder().encode(outcomes)
+        }
+        _ = try await connected.pair("Phone")
+        await eventually("the keys are sent again") {
+            connected.world.time.wakeNext(within: .seconds(60))
+            return sent.withLock { $0 } > 1
+        }
+        try await connected.settled()
+        #expect(try await connected.sync.status().misbehaviour.contains { $0.contains("a conflict with") })
+    }
 }
