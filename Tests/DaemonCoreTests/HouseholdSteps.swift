@@ -50,7 +50,7 @@ enum HouseholdStep: Sendable {
 enum HubLie: CaseIterable, Sendable {
     // What it serves.
     case olderRecord, changedRecord, strangersRecord, revokedRecord, repeatedNumbers, reversedOrder, withheldRecords
-    case shorterRoster
+    case shorterRoster, anotherRoster
     // What it answers to a write.
-    case olderConflict, otherConflict, lostAnswer, refusal
+    case olderConflict, anotherConflict, lostAnswer, refusal
 }

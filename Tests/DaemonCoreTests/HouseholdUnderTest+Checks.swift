@@ -10,7 +10,6 @@ import WireProtocol
 extension HouseholdUnderTest {
     func check() async throws {
         for index in computers.indices { try await observeComputer(index) }
-        for index in phones.indices where !phones[index].isOut { try await observe(index, isComplete: false) }
         try await checkReading()
     }
 
@@ -19,16 +18,25 @@ extension HouseholdUnderTest {
     private func observeComputer(_ index: Int) async throws {
         let world = computers[index].world
         if let roster = await world.household.session?.roster { try follow(roster, of: computers[index].id) }
-        guard await world.sealed.vault.openKeys() != nil, let notes = try? await notes(index) else { return }
-        let shown = Dictionary(uniqueKeysWithValues: notes.map { ($0.id, $0.title) })
-        try require(computers[index].screen.show(shown, isComplete: true), of: world.name)
-        try requireNoForgery(notes.map(\.title), on: world.name)
+        guard await world.sealed.vault.openKeys() != nil,
+            let list = try? await world.sealed.notes.list(search: nil, peer: alice)
+        else { return }
+        let shown = Dictionary(uniqueKeysWithValues: list.notes.map { ($0.id, $0.title) })
+        // While keys are replaced, some don't open for a moment.
+        try require(computers[index].screen.show(shown, isComplete: list.unreadable == 0), of: world.name)
+        try requireNoForgery(list.notes.map(\.title), on: world.name)
     }
 
-    func observe(_ index: Int, isComplete: Bool) async throws {
+    /// What a phone shows after it did something.
+    func observe(_ index: Int) async throws {
         let companion = phones[index].companion
         try follow(await companion.roster, of: phones[index].id)
-        let notes = try await companion.notes()
+        phones[index].notes = try await companion.notes()
+        try showNotes(index, isComplete: false)
+    }
+
+    func showNotes(_ index: Int, isComplete: Bool) throws {
+        let notes = phones[index].notes
         let shown = Dictionary(uniqueKeysWithValues: notes.map { ($0.id.description, $0.title) })
         try require(phones[index].screen.show(shown, isComplete: isComplete), of: phones[index].name)
         try requireNoForgery(notes.map(\.title), on: phones[index].name)
@@ -87,24 +95,25 @@ extension HouseholdUnderTest {
 
     /// Once all have learned of the removals, no key that is in force is one that a removed phone can have.
     func checkKeys() async throws {
-        var current: [(name: String, key: SecretBytes)] = []
+        var current: [(of: String, key: SecretBytes)] = []
         for computer in computers {
             let secrets = await computer.household.session?.secrets
             let ring = await computer.world.sealed.vault.openKeys()?.ring
             guard let secrets, let ring, let status = secrets.ring.current(.status, vault: secrets.household) else {
                 throw Violation(description: "\(computer.world.name) has no keys.")
             }
-            current.append(("status", status.key))
+            current.append(("\(computer.world.name)'s status", status.key))
             for vault in Set(ring.entries.map(\.vault)) {
                 for kind in [KeyRing.Kind.vault, .inbox] {
-                    if let entry = ring.current(kind, vault: vault) { current.append(("\(kind)", entry.key)) }
+                    guard let entry = ring.current(kind, vault: vault) else { continue }
+                    current.append(("\(computer.world.name)'s \(kind)", entry.key))
                 }
             }
         }
         for phone in phones where phone.isRevoked {
             let known = await keys(of: phone).entries.map(\.key)
-            for (name, key) in current where known.contains(key) {
-                throw Violation(description: "\(phone.name) is removed and has the \(name) key that is in force.")
+            for (owner, key) in current where known.contains(key) {
+                throw Violation(description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(await state())")
             }
         }
     }

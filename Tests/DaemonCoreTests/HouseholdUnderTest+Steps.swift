@@ -72,7 +72,7 @@ extension HouseholdUnderTest {
                 // A phone removed it meanwhile.
             }
         case .phone(let index):
-            guard let note = counted(number, try await phones[index].companion.notes()) else { return }
+            guard let note = counted(number, phones[index].notes) else { return }
             let text = model.write(by: phones[index].id, after: note.title)
             let isDone = try await ask(index) { _ = try await $0.write(title: text, body: text, to: note.id) }
             if isDone { model.acknowledge(text) }
@@ -90,7 +90,7 @@ extension HouseholdUnderTest {
             } catch let error as ControlError where error.code == .noSuchItem {
             } catch is RevisionConflict {}
         case .phone(let index):
-            guard let note = counted(number, try await phones[index].companion.notes()) else { return }
+            guard let note = counted(number, phones[index].notes) else { return }
             model.remove(note.title)
             _ = try await ask(index) { try await $0.removeNote(note.id) }
         }
@@ -132,20 +132,18 @@ extension HouseholdUnderTest {
         for device in devices { setAway(device, false) }
         for computer in computers { lying.forgetLies(for: computer.id) }
         for phone in phones { lying.forgetLies(for: phone.id) }
-        for index in computers.indices {
-            let world = computers[index].world
-            try await until("\(world.name) has sent everything") {
-                try await openVault(index)
-                if try await isSettled(computers[index]) { return true }
-                world.time.wakeNext(within: .seconds(400))
-                return false
-            }
-        }
         try await until("all devices show the same") {
+            for index in computers.indices {
+                try await openVault(index)
+                guard try await isSettled(computers[index]) else {
+                    computers[index].world.time.wakeNext(within: .seconds(400))
+                    return false
+                }
+            }
             let titles = try await allNotes()
             for index in members {
                 try await read(index)
-                guard try await phones[index].companion.notes().map(\.title).sorted() == titles else { return false }
+                guard phones[index].notes.map(\.title).sorted() == titles else { return false }
             }
             return try await allNotes() == titles
         }
@@ -161,7 +159,7 @@ extension HouseholdUnderTest {
         let lost = model.lost(in: try await allNotes())
         guard lost.isEmpty else { throw Violation(description: "Lost: \(lost).") }
         try await checkKeys()
-        for index in members { try await observe(index, isComplete: true) }
+        for index in members { try showNotes(index, isComplete: true) }
     }
 
     private func allNotes() async throws -> [String] {

@@ -26,6 +26,8 @@ actor HouseholdUnderTest {
         let companion: Companion
         let id: HubID
         let name: String
+        /// What it shows.
+        var notes: [Companion.Note] = []
         var screen = NoteScreen()
         var isAway = false
         /// A computer has decided that it goes; the hub may not know it yet.
@@ -105,9 +107,30 @@ actor HouseholdUnderTest {
             } catch {
                 problem = " (\(error))"
             }
-            if isLast { throw Violation(description: "It never came to be that \(what)\(problem).") }
+            if isLast { throw Violation(description: "It never came to be that \(what)\(problem).\n\(await state())") }
             try await Task.sleep(for: .milliseconds(1))
         }
+    }
+
+    /// Of all devices, for who reads of a failure.
+    func state() async -> String {
+        var lines = ["The hub's list has \(hub.backup().roster.count) entries."]
+        for computer in computers {
+            let (household, status) = (computer.household, try? await computer.sync.status())
+            let session = await household.session
+            lines.append(
+                """
+                \(computer.world.name): answered \(await household.answered) of \(session?.roster.head.number ?? 0) entries, \
+                status key \(session?.secrets.epoch ?? 0), \(status.map { "\($0)" } ?? "no status"), \
+                shows \((try? await computer.world.notes()) ?? [])
+                """)
+        }
+        for phone in phones {
+            let keys = await phone.companion.secrets.ring.entries.map { "\($0.kind) \($0.epoch)" }
+            let standing = phone.isOut ? "out" : phone.isRevoked ? "revoked" : "a member"
+            lines.append("\(phone.name): \(standing), keys \(keys), shows \(phone.notes.map(\.title))")
+        }
+        return lines.joined(separator: "\n")
     }
 
     func connect(_ index: Int) async throws {
@@ -183,6 +206,12 @@ actor HouseholdUnderTest {
     /// What a phone asks of the hub.
     /// - Returns: whether it was done. It may have been done all the same where the answer was lost.
     func ask(_ index: Int, _ work: (Companion) async throws -> Void) async throws -> Bool {
+        let isDone = try await isDone(index, work)
+        try await observe(index)
+        return isDone
+    }
+
+    private func isDone(_ index: Int, _ work: (Companion) async throws -> Void) async throws -> Bool {
         do {
             try await work(phones[index].companion)
             return true
