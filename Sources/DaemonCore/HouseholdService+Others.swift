@@ -57,8 +57,7 @@ extension HouseholdService {
         guard let session, !devices.isEmpty else { return }
         let ring = await vault.openKeys()?.ring
         var change = StateChange()
-        for device in devices {
-            guard let member = session.roster.member(device) else { continue }
+        for member in keyHolders where devices.contains(member.id) {
             change.household.append(
                 try await keysRecord(for: member, of: session.secrets, vaultRing: ring ?? KeyRing([])))
             if ring == nil, member.role == .companion { change.documents[HouseholdDocuments.keysOwed] = [1] }

@@ -198,11 +198,17 @@ extension HouseholdService {
         try await (store.known(collection, id)?.revision ?? 0) + 1
     }
 
+    /// Those who get this computer's keys: a device that goes belongs to the roster until the hub can be told of it.
+    var keyHolders: [RosterMember] {
+        guard let session else { return [] }
+        return session.roster.members.filter { $0.id != session.secrets.device && $0.id != revocation?.device }
+    }
+
     /// Boxes the keys of the vaults to every companion once more.
     func giveKeysToAll(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
         var change = StateChange(documents: [HouseholdDocuments.keysOwed: nil])
-        for member in session.roster.members where member.role == .companion {
+        for member in keyHolders where member.role == .companion {
             change.household.append(try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing))
         }
         try await store.write(change)
@@ -215,7 +221,7 @@ extension HouseholdService {
         guard let session else { return }
         let (own, roster) = (session.secrets.device, session.roster)
         if try await store.document(HouseholdDocuments.keysOwed) != nil { try await giveKeysToAll(vaultRing) }
-        for member in roster.members where member.id != own {
+        for member in keyHolders {
             guard try await store.known(.keys, roster.keysRecord(from: own, to: member.id)) == nil else { continue }
             if roster.admitter(of: member.id) == own {
                 try await giveKeys(to: member, named: "New device", vaultRing: vaultRing)

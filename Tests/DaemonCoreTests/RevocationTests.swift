@@ -94,6 +94,29 @@ import WireProtocol
         #expect(try await restarted.world.control.sealed.notes.list(search: nil, peer: alice).notes.count == 1)
     }
 
+    /// The roster still has it, and this computer owes keys because another one let a phone in while it was locked.
+    @Test func aPhoneGetsNoKeysWhileTheHubWasNotToldOfItsRevocation() async throws {
+        let connected = try await ConnectedWorld()
+        let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
+        try await addNote(connected, "before")
+        connected.hub.setDown(true)
+        _ = try await revoke(connected, "Lost")
+        try await connected.world.database.save([1], as: HouseholdDocuments.keysOwed)
+        await connected.world.sealed.vault.lock(user: nil, "a test")
+        try await connected.world.openVault()
+        #expect(try await connected.world.database.document(HouseholdDocuments.keysOwed) == nil)
+        connected.hub.setDown(false)
+        await eventually("the hub is told") {
+            connected.world.time.wakeNext(within: .seconds(120))
+            return try await connected.sync.status().revoking == nil
+        }
+        try await connected.settled()
+        let (lostSecrets, keptSecrets) = (await lost.secrets, await kept.secrets)
+        let keys = connected.hub.records(in: "keys")
+        #expect(keys.contains { opens($0, keptSecrets) })
+        #expect(!keys.contains { opens($0, lostSecrets) })
+    }
+
     @Test func aWrongPasscodeRevokesNobody() async throws {
         let connected = try await ConnectedWorld()
         _ = try await connected.pair("Lost")
