@@ -79,7 +79,9 @@ extension HouseholdUnderTest {
             let keys = await keys(of: phone).entries.filter { $0.kind == .vault }
             for record in notes {
                 guard let title = Self.title(of: record, keys), model.isForbidden(title, to: phone.id) else { continue }
-                throw Violation(description: "\(phone.name) reads \"\(title)\", written after it was removed.")
+                throw Violation(
+                    description: "\(phone.name) reads \"\(title)\", written after it was removed, by \(record.author) "
+                        + "under the key of epoch \(record.epoch).\n\(await state())")
             }
         }
     }

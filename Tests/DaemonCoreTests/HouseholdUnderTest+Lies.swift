@@ -60,10 +60,13 @@ extension HouseholdUnderTest {
 
     // MARK: Lies
 
+    /// No device comes so far while it is told the lie: what is not newer would be left out without a word.
+    private static let ahead: UInt64 = 100
+
     /// A version of a note that nobody signed.
     private func changedRecord() throws -> HubRecord? {
         guard var record = hub.records(in: "notes").last(where: { $0.sealed != nil }) else { return nil }
-        record.revision += 1
+        record.revision += Self.ahead
         record.sealed?[200] ^= 1
         return record
     }
@@ -76,7 +79,7 @@ extension HouseholdUnderTest {
             RecordName(vault: entry.vault, collection: .notes, id: .random(), revision: 1),
             RecordName(
                 vault: entry.vault, collection: .notes, id: known?.id.item ?? .random(),
-                revision: (known?.revision ?? 0) + 1),
+                revision: (known?.revision ?? 0) + Self.ahead),
         ]
         return try names.map { name in
             let body = SealedNote(title: model.forge(), body: "", created: 0, modified: 0)

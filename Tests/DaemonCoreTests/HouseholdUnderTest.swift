@@ -128,7 +128,13 @@ actor HouseholdUnderTest {
         for phone in phones {
             let keys = await phone.companion.secrets.ring.entries.map { "\($0.kind) \($0.epoch)" }
             let standing = phone.isOut ? "out" : phone.isRevoked ? "revoked" : "a member"
-            lines.append("\(phone.name): \(standing), keys \(keys), shows \(phone.notes.map(\.title))")
+            lines.append(
+                "\(phone.name), \(phone.id): \(standing), keys \(keys), "
+                    + "shows \(phone.notes.map { "\($0.title): \($0.id) \($0.revision)" })")
+        }
+        lines += hub.records(in: "notes").map { record in
+            "at the hub: note \(record.id), revision \(record.revision), epoch \(record.epoch), by \(record.author), number "
+                + "\(record.sequence ?? 0)\(record.sealed == nil ? ", removed" : "")"
         }
         return lines.joined(separator: "\n")
     }
@@ -227,10 +233,16 @@ actor HouseholdUnderTest {
     }
 
     func read(_ index: Int) async throws {
-        guard try await ask(index, { try await $0.sync() }) else { return }
-        // Every computer has told the hub all, so this phone has read the new keys and of every removal.
-        for computer in computers where try await !isSettled(computer) { return }
+        // Where every computer has told the hub all, and the hub serves it, the phone reads the new keys and of every removal.
+        let isLiedTo = lying.isPrepared(for: phones[index].id)
+        let areTold = try await areSettled()
+        guard try await ask(index, { try await $0.sync() }), areTold, !isLiedTo else { return }
         model.learn(phones[index].id, that: Set(phones.filter(\.isRevoked).map(\.id)))
+    }
+
+    func areSettled() async throws -> Bool {
+        for computer in computers where try await !isSettled(computer) { return false }
+        return true
     }
 
     /// Those that can do something: computers, and phones that the hub does not refuse.
