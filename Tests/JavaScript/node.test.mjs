@@ -8,7 +8,7 @@ register("./modules.mjs", import.meta.url);
 // The harness asks for vectors as a page does.
 globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..${address}`, import.meta.url)));
 
-for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors", "versions"]) {
+for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors", "versions", "answers"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }

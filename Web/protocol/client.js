@@ -1,7 +1,7 @@
 // A device's way to its hub, over fetch. What the hub answers is believed by nobody: the devices check signatures and seals.
 import { base64, base64url, isID, unbase64, utf8 } from "../crypto/bytes.js";
 import { HubError, HubUnreachable } from "./errors.js";
-import { EventParser, isRecord } from "./events.js";
+import { EventParser, isCount, isRecord } from "./events.js";
 import { systemTime } from "./time.js";
 import { watchdog } from "./watchdog.js";
 
@@ -25,6 +25,11 @@ const silence = 45_000;
 
 const notUnderstood = () =>
     new HubUnreachable("notUnderstood", "The hub's answer was not understood; bring hub and devices to one version.");
+
+/** @param {any} outcome @returns {outcome is WriteOutcome} */
+const isOutcome = (outcome) => outcome !== null && typeof outcome === "object" && (outcome.sequence == null || isCount(outcome.sequence))
+    && (outcome.conflict == null || isRecord(outcome.conflict))
+    && (outcome.error == null || (typeof outcome.error.code === "string" && typeof outcome.error.message === "string"));
 
 export class HubClient {
     /** @type {string} */
@@ -174,7 +179,6 @@ export class HubClient {
      */
     async household() {
         const { sequence, generations } = await this.#call("GET", "/v1/household");
-        const isCount = (/** @type {unknown} */ count) => Number.isSafeInteger(count) && Number(count) >= 0;
         const isRight = isCount(sequence) && Array.isArray(generations)
             && generations.every((generation) => isID(generation?.id) && isCount(generation.after));
         if (!isRight) throw notUnderstood();
@@ -241,14 +245,15 @@ export class HubClient {
     }
 
     /**
-     * One outcome for each record, in the same order.
+     * One outcome for each record, in the same order. Throws HubUnreachable `notUnderstood` where one has not its shape: it would be stored.
      * @param {HubRecord[]} records
      * @returns {Promise<WriteOutcome[]>}
      */
     async write(records) {
         const { outcomes } = await this.#call("POST", "/v1/records", { body: { records } });
-        if (!Array.isArray(outcomes) || outcomes.length !== records.length) throw notUnderstood();
-        return outcomes;
+        if (!Array.isArray(outcomes) || outcomes.length !== records.length || !outcomes.every(isOutcome)) throw notUnderstood();
+        return outcomes.map(({ sequence, conflict, error }) => (
+            { sequence: sequence ?? undefined, conflict: conflict ?? undefined, error: error ?? undefined }));
     }
 
     /**

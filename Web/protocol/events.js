@@ -23,13 +23,15 @@ function number(text) {
 /** Versions of 8 bytes, at most 16 of them, as base64. */
 const isAncestors = (/** @type {unknown} */ value) => typeof value === "string" && /^[A-Za-z0-9+/]{0,171}={0,2}$/.test(value) && value.length % 4 === 0;
 
+/** @param {unknown} count */
+export const isCount = (count) => Number.isSafeInteger(count) && Number(count) >= 0;
+
 /**
  * Whether a value has the shape of a record; nothing is believed yet.
  * @param {any} value
  * @returns {value is HubRecord}
  */
 export function isRecord(value) {
-    const isCount = (/** @type {unknown} */ count) => Number.isSafeInteger(count) && /** @type {number} */ (count) >= 0;
     return value !== null && typeof value === "object" && typeof value.collection === "string"
         && /^[a-z-]{1,32}$/.test(value.collection) && isID(value.id) && isID(value.vault) && isID(value.author)
         && isCount(value.revision) && isCount(value.epoch) && value.epoch < 2 ** 32
