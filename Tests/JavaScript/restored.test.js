@@ -176,6 +176,34 @@ export const tests = {
         second.close();
     },
 
+    async aConflictOfAFarRevisionIsNotSignedOver() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const note = await phone.notes.save(null, { title: "mine", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const { record } = await phone.device.store.record(`notes/${note.id}`);
+        const far = { ...record, revision: Number.MAX_SAFE_INTEGER - 1, signature: base64(new Uint8Array(64)) };
+        const sent = [];
+        hub.instead["POST /v1/records"] = (_, body) => {
+            const { records } = JSON.parse(body);
+            sent.push(...records.map(({ revision }) => revision));
+            return { outcomes: records.map(() => ({ conflict: far })) };
+        };
+        const isReported = async () => (await phone.report()).misbehaviour.some((line) => line.includes("too high"));
+        // The note is sent again, and then a change of it.
+        hub.restore({ records: [], sequence: 0, generations: [] });
+        await eventually(async () => (await isReported()) && (await isSettled(phone)), "the owner is told");
+        const before = (await phone.report()).refused;
+        await phone.notes.save(await phone.notes.read(note.id), { title: "changed", body: "" });
+        await eventually(async () => (await phone.report()).refused > before, "of the change too");
+        equal(Math.max(...sent), 2, "revisions that were signed");
+        delete hub.instead["POST /v1/records"];
+        hub.cutAll();
+        await eventually(() => isSettled(phone), "an honest hub takes it");
+        equal(hub.notes().map(({ revision }) => revision), [2], "at the hub");
+        phone.close();
+    },
+
     async aChangeWhoseAnswerWasLostMakesNoCopy() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);

@@ -5,7 +5,7 @@ import { momentBody, readMoment } from "./moment-format.js";
 import { checkRecord } from "./record-check.js";
 import { storeFacts } from "./restored.js";
 import { take } from "./taking.js";
-import { ancestorsIn, copyID, follows, keepsBoth, version, versionsOf } from "./versions.js";
+import { ancestorsIn, copyID, farConflict, follows, isNear, keepsBoth, version, versionsOf } from "./versions.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { keyOf } from "../store/store.js";
 
@@ -31,10 +31,7 @@ export const isOpen = ({ unlocked }, vault) => unlocked !== null && knowsVault(u
 export async function resolveConflict(device, line, conflict) {
     const { record } = line;
     const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
-    if (isOther || conflict.revision === record.replaces) {
-        await device.misbehaved("a conflict with another record", true);
-        return "The hub refuses a change without a reason that holds.";
-    }
+    if (isOther || conflict.revision === record.replaces) return refuseConflict(device, "a conflict with another record");
     await take(device, [conflict]);
     const row = await device.store.record(line.key);
     const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
@@ -42,6 +39,12 @@ export async function resolveConflict(device, line, conflict) {
     if (!isTaken || (row && (await isOlder(record, row, conflict)))) return overwrite(device, line, conflict.revision);
     if (row && conflict.revision < row.record.revision && row.atHub === undefined) return "The hub has an older state than before.";
     return settleApart(device, line, row?.record ?? conflict);
+}
+
+/** @param {Device} device @param {string} what @returns {Promise<string>} why the change waits */
+async function refuseConflict(device, what) {
+    await device.misbehaved(what, true);
+    return "The hub refuses a change without a reason that holds.";
 }
 
 /**
@@ -95,6 +98,7 @@ export async function settleApart(device, line, other) {
  * @returns {Promise<string | void>}
  */
 async function overwrite(device, { key, record }, replaces) {
+    if (!isNear(replaces, record.revision)) return refuseConflict(device, farConflict);
     /** @param {Partial<Waiting>} change */
     const become = (change) => device.store.write({ lines: [{ key, signature: record.signature, change }] });
     if (record.revision > replaces) return become({ record: { ...record, replaces } });

@@ -5,7 +5,7 @@ import { storeFacts, storeSeen } from "./restored.js";
 import { fitting } from "./sending.js";
 import { isLate, take } from "./taking.js";
 import { indexFact } from "./moment-index.js";
-import { ancestorsAgain, version } from "./versions.js";
+import { ancestorsAgain, farConflict, isNear, version } from "./versions.js";
 import { HubUnreachable } from "../protocol/errors.js";
 import { sealedBytes, signRecord } from "../crypto/signature.js";
 import { keyOf } from "../store/store.js";
@@ -124,8 +124,13 @@ async function settle(device, { row, record }, outcome, seen) {
     }
     if (conflict) {
         await take(device, [conflict]);
+        if (!isNear(conflict.revision, row.record.revision)) {
+            device.notOffered.add(key);
+            await device.misbehaved(farConflict, true);
+            return true;
+        }
         // Nobody takes it: what is here replaces it.
-        await change(device, row, seen, () => ({ ...row, atHub: Number(conflict.revision) }));
+        await change(device, row, seen, () => ({ ...row, atHub: conflict.revision }));
         return false;
     }
     const { code, message } = outcome.error ?? { code: "failed", message: "" };

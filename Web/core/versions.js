@@ -17,6 +17,20 @@ export const comparedCollections = Object.freeze(["about", "notes", "moments", "
 /** Whether two versions that don't know of each other are both kept. */
 export const keepsBoth = (/** @type {string} */ collection) => collection === "notes" || collection === "moments";
 
+/**
+ * As far as the hub lets a record go in one step. One that claims to have a higher revision would have this device sign so high a number
+ * that nobody could change the record any more.
+ */
+const largestStep = 2 ** 20;
+export const farConflict = "a conflict with a revision that is too high";
+
+/**
+ * Whether a record may be signed in the place of a revision that the hub claims to have.
+ * @param {number} atHub
+ * @param {number} own the revision that is here
+ */
+export const isNear = (atHub, own) => atHub >= 1 && atHub - own <= largestStep;
+
 /** @param {{ revision: number | bigint, sealed: Uint8Array | null }} record */
 export const versionOf = async ({ revision, sealed }) =>
     hex((await sha256(fields("applocker/1/version", u64(revision), sealed ?? new Uint8Array()))).slice(0, versionLength));
