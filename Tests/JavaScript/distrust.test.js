@@ -178,6 +178,26 @@ export const tests = {
         companion.close();
     },
 
+    async aChangeThatTheHubRefusesKeepsNothingFromBeingRead() {
+        /** Waits that the test ends; null: they are short. */
+        let waits = null;
+        const sleep = (milliseconds, signal) => (waits ? new Promise((resolve) => waits.push(resolve)) : quick.sleep(milliseconds, signal));
+        const household = await MadeHousehold.make();
+        const { companion } = await pairedCompanion(household, { time: { ...quick, sleep } });
+        household.instead["POST /v1/records"] = (_, body) => (
+            { outcomes: JSON.parse(body).records.map(() => ({ error: { code: "quota_exceeded", message: "It is full." } })) });
+        waits = [];
+        await companion.notes.save(null, { title: "refused", body: "" });
+        await eventually(() => waits.length === 1, "it is sent later");
+        household.cut();
+        await eventually(() => waits.length === 2, "the next connection waits");
+        waits[1]();
+        await eventually(() => household.streams.length === 1 && companion.following.connection === "live", "live");
+        household.store(await household.sealed("events", randomID(), household.event("later")));
+        await eventually(async () => (await companion.household.alerts()).length === 1, "it reads on");
+        companion.close();
+    },
+
     async whatNobodyWroteIsOverwritten() {
         const { household, companion } = await paired();
         const note = await companion.notes.save(null, { title: "mine", body: "" });

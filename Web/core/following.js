@@ -103,7 +103,7 @@ export class Following {
         await device.followRoster();
         device.notOffered.clear();
         await this.sync();
-        await this.send();
+        await this.#sendOrWait();
         const cursor = await device.store.fact("cursor", 0);
         for await (const item of device.hub.stream(cursor, signal)) {
             // The stream ends with the store that it is of.
@@ -116,7 +116,7 @@ export class Following {
             if (item.kind === "roster") {
                 await device.followRoster();
                 // Who belongs has changed: so may the keys have to.
-                if (device.member) await this.send();
+                if (device.member) await this.#sendOrWait();
             }
             if (item.kind === "live") {
                 await take(device, [], { cursor: item.sequence });
@@ -129,7 +129,7 @@ export class Following {
     /** @param {import("../crypto/signature.js").HubRecord[]} records of the stream @param {number} cursor */
     async #take(records, cursor) {
         await take(this.device, records, { cursor });
-        for (const record of records) if (await isOwing(this.device, record)) return this.send();
+        for (const record of records) if (await isOwing(this.device, record)) return this.#sendOrWait();
     }
 
     /** Reads everything that the hub has since the last time. */
@@ -171,6 +171,13 @@ export class Following {
             this.#sending = false;
             this.uploading.start();
         }
+    }
+
+    /** What can't be sent just now, as over a quota, keeps nothing from being read: `send` tries again by itself. */
+    async #sendOrWait() {
+        await this.send().catch((error) => {
+            if (!(error instanceof HubUnreachable)) throw error;
+        });
     }
 
     /** The stream may be alive while a request failed: what waits is tried again by itself. */
