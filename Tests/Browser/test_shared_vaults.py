@@ -403,21 +403,33 @@ def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub)
         one.quiet()
 
 
-def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, cleo, hub):
-    share(anna, ben, cleo)
-    wake = "async () => { (await window.v.ours()).companion.wake(); }"
-    live = "async () => (await window.v.ours()).companion.following.connection === 'live'"
+WAKE = "async () => { (await window.v.ours()).companion.wake(); }"
+LIVE = "async () => (await window.v.ours()).companion.following.connection === 'live'"
+
+
+def backed_up(hub, *members):
+    """Stops the hub for a backup, and gives back what puts that one back; the members are connected after each."""
     directory, backup = hub.folder / "hub", hub.folder / "backup"
 
-    def restarted(change):
+    def restarted(change, members):
         hub.stop_hub()
         change()
         hub.start_hub()
-        for one in (anna, ben):
-            one.do(wake)
-            one.until(live, "connected")
+        for one in members:
+            one.do(WAKE)
+            one.until(LIVE, "connected")
 
-    restarted(lambda: shutil.copytree(directory, backup))
+    def replace():
+        shutil.rmtree(directory)
+        shutil.copytree(backup, directory)
+
+    restarted(lambda: shutil.copytree(directory, backup), members)
+    return lambda *members: restarted(replace, members)
+
+
+def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, cleo, hub):
+    share(anna, ben, cleo)
+    restore = backed_up(hub, anna, ben)
     token = cleo.do("async () => Array.from((await window.v.ours()).companion.device.facts.token)")
     member = cleo.do("async () => (await window.v.ours()).companion.device.facts.device")
     anna.do("async (member) => { await (await window.v.ours()).membership.remove(member); }", member)
@@ -427,11 +439,7 @@ def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, 
         one.sent()
         one.sees(titles)
 
-    def restore():
-        shutil.rmtree(directory)
-        shutil.copytree(backup, directory)
-
-    restarted(restore)
+    restore(anna, ben)
     refused = anna.do("""async (token) => {
         const { HubClient } = await import("/protocol/client.js");
         return new HubClient(location.origin, Uint8Array.from(token)).records(0).then(() => "served", ({ code }) => code);
@@ -446,3 +454,27 @@ def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, 
     cleo.do("async () => { const [vault] = await window.v.companion.vaults.list(); await window.v.companion.vaults.forget(vault.id); }")
     assert "id" in joins(anna, cleo)[1]
     cleo.sees(titles)
+
+
+def test_members_share_on_at_a_hub_restored_to_before_somebody_came(anna, ben, cleo, hub):
+    share(anna, ben)
+    restore = backed_up(hub, anna, ben)
+    titles = ["MARKER-by-anna", "MARKER-by-ben"]
+    assert "id" in joins(anna, cleo)[1]
+    for one in (anna, ben, cleo):
+        one.sees(titles)
+        one.sent()
+    # Anna made the keys, and sends them again.
+    restore(anna, ben)
+    for one in (anna, ben):
+        one.sent()
+    # Ben finds older keys than his, which are Anna's, and gives Cleo those that she needs.
+    anna.context.set_offline(True)
+    restore(ben)
+    cleo.do("async () => { const [vault] = await window.v.companion.vaults.list(); await window.v.companion.vaults.forget(vault.id); }")
+    assert "id" in joins(ben, cleo)[1]
+    cleo.sees(titles)
+    anna.context.set_offline(False)
+    anna.do(WAKE)
+    anna.until(LIVE, "connected")
+    anna.sent()

@@ -5,7 +5,7 @@ import { momentBody, readMoment } from "./moment-format.js";
 import { checkRecord } from "./record-check.js";
 import { storeFacts } from "./restored.js";
 import { take } from "./taking.js";
-import { ancestorsIn, copyID, farConflict, follows, isNear, keepsBoth, version, versionsOf } from "./versions.js";
+import { ancestorsIn, comparedCollections, copyID, farConflict, follows, isNear, keepsBoth, version, versionsOf } from "./versions.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { keyOf } from "../store/store.js";
 
@@ -55,6 +55,8 @@ async function refuseConflict(device, what) {
  */
 async function isOlder(change, row, conflict) {
     if (!(await follows(change, row)) && (await version(change)) !== (await version(row.record))) return false;
+    // Of keys and names of a shared vault no versions are kept, and nobody else changes them.
+    if (!comparedCollections.includes(row.collection)) return conflict.revision < row.record.revision;
     return row.atHub === conflict.revision || (await versionsOf(row)).includes(await version(conflict));
 }
 

@@ -10,6 +10,7 @@ import { keyOf } from "../store/store.js";
 import { CompanionError } from "./errors.js";
 import { RecordRefusal } from "./record-check.js";
 import { adopt, resealWaiting } from "./vault-adopting.js";
+import { farConflict, isNear } from "./versions.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./keys.js").UnlockedKeys} UnlockedKeys */
@@ -115,10 +116,10 @@ export async function takeVaultKeys(keys, record) {
 /**
  * The record of an epoch's keys, for all who belong.
  * @param {{ household: string, roster: import("../crypto/roster.js").Roster, keys: UnlockedKeys, ring: KeyRing, epoch: number,
- *   revision: number }} given
+ *   revision: number, replaces?: number }} given
  * @returns {Promise<HubRecord>}
  */
-export async function keysRecord({ household, roster, keys, ring, epoch, revision }) {
+export async function keysRecord({ household, roster, keys, ring, epoch, revision, replaces = revision - 1 }) {
     const id = await keysID(household, epoch);
     const name = { vault: household, collection: "keys", id, revision };
     const body = new KeyRing(ring.entries.filter(({ kind }) => kind !== ringKind.device)).plaintext;
@@ -128,7 +129,7 @@ export async function keysRecord({ household, roster, keys, ring, epoch, revisio
     }));
     wipe(body);
     const sealed = concat(utf8(magic), [1], u16(boxes.length), ...boxes);
-    return signRecord(keys.signingKey, name, { epoch, author: keys.device, sealed, replaces: revision - 1 });
+    return signRecord(keys.signingKey, name, { epoch, author: keys.device, sealed, replaces });
 }
 
 /**
@@ -142,8 +143,10 @@ export async function settleKeys(device, take) {
     const { household } = device.paired;
     const vault = await sharedVaultID(household);
     await device.followRoster();
-    // Of a record in the way that nobody takes, as one that a member made ahead for after its own removal: it is replaced.
-    let refused = 0;
+    // Where the hub has another revision than is here, that one is replaced: an older one at a restored hub, or one that nobody takes,
+    // as a member made it ahead for after its own removal.
+    /** @type {number | undefined} */
+    let atHub;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
         const { roster } = device;
         if (!roster.member(keys.device)) return;
@@ -162,17 +165,23 @@ export async function settleKeys(device, take) {
         // Only who has the keys can give them; before that somebody else does.
         if (row && !hasKeys) throw new CompanionError("noKey", "This device waits for the vault's newest keys from another member.");
         const ring = withEpoch(keys.ring, household, vault, epoch);
-        const record = await keysRecord({ household, roster, keys, ring, epoch, revision: Math.max(row?.record.revision ?? 0, refused) + 1 });
+        const known = row?.record.revision ?? 0;
+        const record = await keysRecord(
+            { household, roster, keys, ring, epoch, revision: Math.max(known, atHub ?? 0) + 1, replaces: atHub ?? known });
         device.still(keys);
         const [outcome] = await device.hub.write([record]);
         const { replaces: _, ...written } = record;
         if (outcome.sequence !== undefined) await take({ ...written, sequence: outcome.sequence });
         else if (outcome.conflict) {
-            const { revision } = outcome.conflict;
             await take({ ...outcome.conflict, blobs: outcome.conflict.blobs ?? [] });
-            const taken = await device.store.record(keyOf("keys", record.id));
-            if (Number.isSafeInteger(revision) && (taken?.record.revision ?? 0) < revision) refused = revision;
-        } else throw new HubUnreachable("notUnderstood", "The hub did not take the vault's keys; it is tried again.");
+            const taken = (await device.store.record(keyOf("keys", record.id)))?.record.revision ?? 0;
+            if (!isNear(outcome.conflict.revision, taken)) {
+                await device.misbehaved(farConflict, true);
+                break;
+            }
+            atHub = outcome.conflict.revision;
+        } else if (outcome.error?.code === "conflict") atHub = 0;
+        else throw new HubUnreachable("notUnderstood", "The hub did not take the vault's keys; it is tried again.");
         await device.followRoster();
     }
     throw new HubUnreachable("notUnderstood", "The vault's keys could not be settled with the hub; it is tried again.");
