@@ -3,6 +3,7 @@ import { base64, unhex } from "/crypto/bytes.js";
 import { Companion } from "/core/companion.js";
 import { systemTime } from "/protocol/time.js";
 import { CompanionStore, revokedFact } from "/store/store.js";
+import { Tabs } from "/store/tabs.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { MadeHousehold, madeDevice, pairedCompanion, refusing } from "./made-household.js";
 
@@ -143,6 +144,54 @@ export const tests = {
         equal(companion.device.roster.number, 4, "the list was followed");
     },
 
+    async aPhoneThatWasRefusedGoesOnAskingForTheProof() {
+        const { household, companion, name } = await paired();
+        refuseToken(household);
+        household.instead["GET /v1/roster"] = () => Promise.reject(new TypeError("no network"));
+        await eventually(() => companion.following.connection === "waiting", "no network");
+        delete household.instead["GET /v1/roster"];
+        await eventually(() => companion.following.connection === "removed", "refused");
+        await household.append(household.computer, unhex(household.phone.id), revoke);
+        await isErased(companion, name);
+        companion.close();
+    },
+
+    async aPhoneThatWasRefusedOnceIsLiveAgain() {
+        const { household, companion } = await paired();
+        refuseToken(household);
+        await eventually(() => companion.following.connection === "removed", "refused");
+        household.instead = {};
+        await eventually(() => companion.following.connection === "live", "live");
+        equal((await companion.notes.list()).notes.length, 2, "notes");
+        companion.close();
+    },
+
+    async aFullStoreErasesItself() {
+        const { household, companion, name } = await paired();
+        const { store } = companion.device;
+        const { write } = Object.getPrototypeOf(store);
+        store.write = (change) => (change.facts?.roster ? Promise.reject(new DOMException("full", "QuotaExceededError")) : write.call(store, change));
+        await household.append(household.computer, unhex(household.phone.id), revoke);
+        refuseToken(household);
+        await isErased(companion, name);
+        companion.close();
+    },
+
+    /** The other one followed the list, and ended before it erased anything. */
+    async aTabErasesWhatAnotherOneFollowed() {
+        const { household, companion, name } = await paired();
+        household.instead["GET /v1/roster"] = () => new Promise(() => {});
+        await household.append(household.computer, unhex(household.phone.id), revoke);
+        const store = await CompanionStore.open(() => {}, name);
+        await store.write({ facts: { roster: household.entries } });
+        store.close();
+        const other = new Tabs(name);
+        other.tell({ kind: "state" });
+        await isErased(companion, name);
+        other.close();
+        companion.close();
+    },
+
     /** A tab or a worker that was at work, and has not been told yet. */
     async nothingIsKeptByWhatWasAtWorkMeanwhile() {
         const { household, companion, name } = await paired();
@@ -188,6 +237,42 @@ export const tests = {
         await eventually(() => companion.following.connection === "live", "live");
         expect(companion.device.paired.device !== former, "another device");
         equal((await companion.notes.list()).notes.map(({ title }) => title), ["at the hub"], "what the hub has");
+        companion.close();
+    },
+
+    async aPhoneThatOneTabPairedAgainIsErasedByNoOther() {
+        const { household, companion, name } = await paired();
+        const other = await Companion.open({ name, time: quick });
+        await household.append(household.computer, unhex(household.phone.id), revoke);
+        refuseToken(household);
+        await isErased(companion, name);
+        await eventually(() => other.state === "revoked", "the other tab shows it");
+        await refusal(() => other.pair("https://hub.made/#pair=x", "phone"));
+        equal(await other.device.store.fact(revokedFact, false), true, "another link changes nothing");
+        household.instead = {};
+        await companion.pair(household.link(), "phone again");
+        await companion.setPIN("735102");
+        await eventually(() => other.state === "locked", "the other tab knows of it");
+        equal(other.following.connection, "other", "and follows where this one ends");
+        equal(await refusal(() => other.pair(household.link(), "phone")), "alreadyPaired", "a link in the other tab");
+        expect((await counts(name)).facts > 1, "everything is there");
+        for (const one of [other, companion]) one.close();
+    },
+
+    async aRevokedPhoneIsPairedToAnotherHousehold() {
+        const { household, companion, name } = await paired();
+        await household.append(household.computer, unhex(household.phone.id), revoke);
+        refuseToken(household);
+        await isErased(companion, name);
+        equal([companion.device.roster.number, companion.device.statusKeys.size], [0, 0], "what is in memory");
+        equal(await refusal(() => companion.device.hub.household()), "notPaired", "no token");
+        // Its list of devices is shorter.
+        const next = await MadeHousehold.make();
+        next.serve();
+        await companion.pair(next.link(), "phone");
+        await companion.setPIN("735102");
+        await eventually(() => companion.following.connection === "live", "live");
+        equal(companion.device.roster.household, next.id, "its household");
         companion.close();
     },
 };

@@ -89,10 +89,9 @@ export class Companion extends EventTarget {
     }
 
     async #begin() {
-        const { facts, roster, store } = this.device;
+        const { facts, isOut, store } = this.device;
         // Also where an earlier visit knew it and was cut off.
-        const isRevoked = facts ? roster.revoked.has(facts.device) : await store.fact(revokedFact, false);
-        if (isRevoked) return this.#erase(true);
+        if (isOut || (!facts && (await store.fact(revokedFact, false)))) return this.#erase(true);
         if (facts) return this.following.start();
         this.#isLost = localStorage.getItem(markOf(this.name)) !== null;
         await forgetUnfinished(this.device);
@@ -158,23 +157,31 @@ export class Companion extends EventTarget {
                 this.following.stop();
                 return this.#becomeErased(message.isRevoked);
             case "state":
-                return void this.device.load().then(() => {
-                    if (this.device.unlocked && !this.device.member) this.vaults.open();
-                    this.device.tell("state");
-                }).catch(() => {});
+                return void this.#loadAgain().catch(() => {});
         }
+    }
+
+    /** Another tab has changed what is kept. */
+    async #loadAgain() {
+        const wasPaired = this.device.facts !== null;
+        await this.device.load();
+        if (!wasPaired && this.device.facts && !this.device.isOut) {
+            // It paired this device.
+            this.#isLost = this.#isRevoked = false;
+            this.following.start();
+        }
+        if (this.device.unlocked && !this.device.member) this.vaults.open();
+        this.device.tell("state");
     }
 
     // Coming in
 
     /**
      * As `pair` in pairing.js; then the state is "gate", and nothing is kept before `setPIN`.
-     * @param {string} link
-     * @param {string} name
+     * @param {string} link @param {string} name
      * @param {{ waiting?: () => void, signal?: AbortSignal }} [options]
      */
     async pair(link, name, options) {
-        if (this.#isRevoked) await this.device.store.erase();
         try {
             this.#admitted = await pair(this.device, link, name, options);
         } catch (error) {
@@ -196,8 +203,7 @@ export class Companion extends EventTarget {
         // The browser may refuse: `report()` says so.
         await navigator.storage?.persist?.().catch(() => false);
         this.#admitted = null;
-        this.#isLost = false;
-        this.#isRevoked = false;
+        this.#isLost = this.#isRevoked = false;
         this.device.unlocked = keys;
         await this.device.load();
         this.vaults.open();
@@ -224,9 +230,7 @@ export class Companion extends EventTarget {
         await this.#unlocking(() => gate.unlockWithPasskey(this.device, output));
     }
 
-    /**
-     * @param {() => Promise<void>} open
-     */
+    /** @param {() => Promise<void>} open */
     async #unlocking(open) {
         const locks = this.#locks;
         await open();
@@ -361,6 +365,7 @@ export class Companion extends EventTarget {
         this.following.stop();
         this.lock();
         this.#erasing = this.#erasing.catch(() => {}).then(async () => {
+            if (isRevoked && this.#isRevoked) return;
             await eraseEverything(this, isRevoked);
             this.device.tabs.tell({ kind: "erased", isRevoked });
             this.#becomeErased(isRevoked);
@@ -370,7 +375,7 @@ export class Companion extends EventTarget {
 
     /** @param {boolean} isRevoked */
     #becomeErased(isRevoked) {
-        this.device.facts = null;
+        this.device.forget();
         this.#isLost = false;
         this.#isRevoked = isRevoked;
         this.device.tell("state");

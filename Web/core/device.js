@@ -75,6 +75,21 @@ export class Device {
         this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token, this.time);
         if (this.facts && this.unlocked) this.unlocked.ring = (await openDrawer(this.store, this.unlocked.rootKey)).content.ring;
         if (this.member && this.unlocked) await this.openStatusKeys(this.unlocked);
+        if (this.isOut) this.tell("revoked");
+    }
+
+    /** Nothing of its household stays in memory: it may be paired to another one. */
+    forget() {
+        this.facts = null;
+        this.#hub = null;
+        this.roster = new Roster();
+        this.statusKeys.clear();
+        this.notOffered.clear();
+    }
+
+    /** Whether a computer's signature proves that this device was revoked. A member of a shared vault erases nothing by itself. */
+    get isOut() {
+        return !this.member && this.facts !== null && this.roster.revoked.has(this.facts.device);
     }
 
     /**
@@ -146,12 +161,14 @@ export class Device {
             await this.misbehaved(error.message);
             throw new CompanionError("untrusted", `The hub can't be trusted: it served ${error.message}. Nothing of it was taken.`);
         }
-        if (longer.number === this.roster.number) return;
+        const isLonger = longer.number > this.roster.number;
         this.roster = longer;
+        // Nothing is written first: the store may be full.
+        if (this.isOut) return this.tell("revoked");
+        if (!isLonger) return;
         await this.store.write({ facts: { roster: longer.entries } });
         this.tabs.tell({ kind: "state" });
         this.tell("roster");
-        if (!this.member && longer.revoked.has(this.paired.device)) this.tell("revoked");
     }
 
     /** Sends the entries that a restored hub lost; devices that they revoke lose their access again. Throws RosterMisbehaviour. */

@@ -78,19 +78,20 @@ export class Following {
     async #follow(signal) {
         while (!signal.aborted) {
             try {
-                this.#become("connecting");
+                // Who was refused sees that until there is a connection.
+                if (this.connection !== "removed") this.#become("connecting");
                 await this.#once(signal);
                 if (signal.aborted) return;
                 this.#become("waiting", "The hub ended the connection.");
             } catch (error) {
                 if (signal.aborted) return;
                 if (error instanceof HubError && error.code === "unauthorized") {
-                    // A refusal alone proves nothing. The list of devices does, which the hub serves to a revoked device too.
+                    // A refusal alone proves nothing. The list of devices does, which the hub serves to a revoked device too: where it
+                    // can't be read now, the next connection begins with it.
                     await this.device.followRoster().catch(() => {});
                     if (signal.aborted) return;
-                    return this.#become("removed", "The hub refuses this device: it was removed from the household, or the hub lost it.");
-                }
-                this.#become("waiting", /** @type {Error} */ (error).message);
+                    this.#become("removed", "The hub refuses this device: it was removed from the household, or the hub lost it.");
+                } else this.#become("waiting", /** @type {Error} */ (error).message);
             }
             // Stopping hurries too.
             await this.device.time.sleep(this.backoff.next(), this.#hurry.signal);

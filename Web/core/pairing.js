@@ -8,6 +8,7 @@ import { Roster } from "../crypto/roster.js";
 import { deviceID } from "../crypto/signature.js";
 import { HubClient } from "../protocol/client.js";
 import { HubError } from "../protocol/errors.js";
+import { revokedFact } from "../store/store.js";
 import { CompanionError } from "./errors.js";
 import { UnlockedKeys } from "./keys.js";
 import { checkRecord } from "./record-check.js";
@@ -38,6 +39,8 @@ export async function pair(device, link, name, { waiting, signal } = {}) {
     if (await device.store.fact("device", null)) {
         throw new CompanionError("alreadyPaired", "This device is paired already; remove it here before it is paired again.");
     }
+    // It was revoked: from now on it keeps something again.
+    if (await device.store.fact(revokedFact, false)) await device.store.erase();
     const [signing, box] = [await freshPair(), await freshPair()];
     const token = randomBytes(32);
     const facts = {

@@ -126,9 +126,10 @@ export class Vaults extends EventTarget {
         const vault = { id: entry.household, name: (await membership.name()) ?? entry.name, companion, membership, isOut: false };
         open.set(vault.id, vault);
         companion.addEventListener("connection", () => {
-            if (companion.following.connection === "live") this.#removeRevoked(vault);
-            if (companion.following.connection !== "removed" || vault.isOut) return;
-            vault.isOut = true;
+            const { connection } = companion.following;
+            if (connection === "live") this.#removeRevoked(vault);
+            if (vault.isOut ? connection !== "live" : connection !== "removed") return;
+            vault.isOut = !vault.isOut;
             this.#changed();
         });
         companion.addEventListener("changed", (event) => {
