@@ -2,6 +2,7 @@
 // nothing of it is lost or comes back.
 import { base64, unhex } from "/crypto/bytes.js";
 import { Companion } from "/core/companion.js";
+import { copyApart } from "/core/conflicts.js";
 import { version } from "/core/versions.js";
 import { equal, eventually } from "./harness.js";
 import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
@@ -174,6 +175,35 @@ export const tests = {
         equal((await second.notes.read(note.id)).title, "two", "under its name");
         equal(hub.records.find(({ id }) => id === note.id).revision, newest.revision, "at the hub");
         second.close();
+    },
+
+    async lockingLosesNoVersionThatBecomesACopy() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { device } = phone;
+        const { id } = await phone.notes.save(null, { title: "mine", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const { vault } = await phone.notes.read(id);
+        const name = { vault, collection: "notes", id, revision: 1 };
+        const later = await device.keys.sealContent(name, { of: "a later version" }, 0);
+        const other = await device.keys.sealContent(name, { title: "theirs", body: "", created: 1, modified: 1 }, 0);
+        // The gate is closed while the copy is made.
+        const record = device.store.record.bind(device.store);
+        device.store.record = (key) => {
+            device.store.record = record;
+            device.unlocked?.wipe();
+            device.unlocked = null;
+            return record(key);
+        };
+        await device.store.write({ facts: { apart: [later, other] } });
+        await copyApart(device);
+        equal(device.unlocked, null, "it was closed meanwhile");
+        phone.lock();
+        await phone.unlockWithPIN("735102");
+        await eventually(async () => (await titles(phone)).length === 2 && (await device.store.waiting()).length === 0, "the copy is there");
+        equal(await titles(phone), ["mine", "theirs (conflict, phone)"], "notes");
+        equal((await device.store.fact("apart", [])).map(({ signature }) => signature), [later.signature], "what can't be read yet is kept");
+        phone.close();
     },
 
     async aConflictOfAFarRevisionIsNotSignedOver() {

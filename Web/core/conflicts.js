@@ -1,6 +1,7 @@
 // What becomes of a change that the hub did not take, because it has another version than the one that was changed.
 import { readBody } from "./bodies.js";
 import { knowsVault } from "./drawer.js";
+import { editAlone } from "./editing.js";
 import { momentBody, readMoment } from "./moment-format.js";
 import { checkRecord } from "./record-check.js";
 import { storeFacts } from "./restored.js";
@@ -13,6 +14,7 @@ import { keyOf } from "../store/store.js";
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
 /** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
+/** @typedef {import("./keys.js").UnlockedKeys} UnlockedKeys */
 
 /**
  * Whether what is of this vault can be opened and sealed now.
@@ -79,17 +81,22 @@ export async function settleApart(device, line, other) {
         // Both are kept once the gate is open: the copy has to be sealed.
         return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { conflict: true } }] });
     }
-    await device.tabs.alone("edit", async () => {
+    /** @param {UnlockedKeys | null} keys */
+    const settle = async (keys) => {
         // An edit since then is what becomes a copy, and this version with it.
         if ((await device.store.waitingFor(line.key))?.record.signature !== record.signature) return;
-        const copy = isCopied ? await copyOf(device, record, other) : null;
+        const copy = keys ? await copyOf(device, keys, record, other) : null;
+        if (copy === unreadable) {
+            return device.store.write({ lines: [{ key: line.key, signature: record.signature, change: { problem: "conflict" } }] });
+        }
         const key = copy && keyOf(copy.collection, copy.id);
         await device.store.write({
             ...(copy && key ? { waiting: [{ key, record: copy }] } : {}), sent: [{ key: line.key, signature: record.signature }],
             withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
         });
         device.changed(key ? [line.key, key] : [line.key]);
-    });
+    };
+    await (isCopied ? editAlone(device, settle) : device.tabs.alone("edit", () => settle(null)));
 }
 
 /**
@@ -127,19 +134,16 @@ export async function copyApart(device) {
     /** @returns {Promise<HubRecord[]>} */
     const apart = () => store.fact(storeFacts.apart, []);
     if (!(await apart()).some(({ vault }) => isOpen(device, vault))) return 0;
-    return tabs.alone("edit", () => tabs.alone("take", async () => {
+    return editAlone(device, (keys) => tabs.alone("take", async () => {
         /** @type {HubRecord[]} */
         const kept = [];
         /** @type {Waiting[]} */
         const waiting = [];
         for (const record of await apart()) {
             const row = await store.record(keyOf(record.collection, record.id));
-            if (!isOpen(device, record.vault)) kept.push(record);
-            else {
-                // What can't be opened can't be copied either.
-                const copy = row && (await copyOf(device, record, row.record).catch(() => null));
-                if (copy) waiting.push({ key: keyOf(copy.collection, copy.id), record: copy });
-            }
+            const copy = knowsVault(keys.ring, record.vault) ? row && (await copyOf(device, keys, record, row.record)) : unreadable;
+            if (copy === unreadable) kept.push(record);
+            else if (copy) waiting.push({ key: keyOf(copy.collection, copy.id), record: copy });
         }
         await store.write({ waiting, facts: { [storeFacts.apart]: kept } });
         device.changed(waiting.map(({ key }) => key));
@@ -147,17 +151,21 @@ export async function copyApart(device) {
     }));
 }
 
+/** Of a version that does not open, or that is of a later version of AppLocker: it is kept until it can be read. */
+const unreadable = Symbol("unreadable");
+
 /**
  * A version as a record of its own; null where nothing of it would be lost.
  * @param {Device} device
+ * @param {UnlockedKeys} keys
  * @param {HubRecord} record
  * @param {HubRecord} other what stays under its name
  */
-async function copyOf(device, record, other) {
-    const { keys } = device;
+async function copyOf(device, keys, record, other) {
     const [sealed, otherSealed] = [sealedBytes(record), sealedBytes(other)];
     if (!sealed) return null;
-    const body = await keys.openContent(record, sealed);
+    const body = await keys.openContent(record, sealed).catch(() => null);
+    if (!body) return unreadable;
     const otherBody = otherSealed && (await keys.openContent(other, otherSealed).catch(() => new Uint8Array()));
     const name = { vault: record.vault, collection: record.collection, id: await copyID(record.id, sealed), revision: 1 };
     const key = keyOf(name.collection, name.id);
@@ -166,14 +174,16 @@ async function copyOf(device, record, other) {
     const title = ({ title: own }) => `${own} (conflict, ${device.paired.name})`;
     if (record.collection === "notes") {
         const note = readBody("notes", body);
+        if (!note) return unreadable;
         const theirs = otherBody && readBody("notes", otherBody);
         if (theirs && theirs.title === note.title && theirs.body === note.body) return null;
         return keys.sealContent(name, { ...note, title: title(note) }, 0);
     }
     const moment = readMoment(body);
+    if (!moment) return unreadable;
     const theirs = otherBody && readMoment(otherBody);
     // Going to the trash gives way, as a removal does; and two may have written the same.
     const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
-    if (!moment || moment.removed !== undefined || isSame) return null;
+    if (moment.removed !== undefined || isSame) return null;
     return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);
 }

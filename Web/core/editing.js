@@ -12,6 +12,21 @@ import { ancestorsAfter, ancestorsAfterChange } from "./versions.js";
  * @typedef {{ id: string, vault: string, revision: number, base: number, signature: string }} Version
  */
 
+/**
+ * One edit at a time over all tabs, with keys of its own: it ends even if the gate closes meanwhile. Throws CompanionError `locked`.
+ * @template Value
+ * @param {import("./device.js").Device} device
+ * @param {(keys: UnlockedKeys) => Promise<Value>} body
+ */
+export async function editAlone(device, body) {
+    const keys = device.keys.held();
+    try {
+        return await device.tabs.alone("edit", () => body(keys));
+    } finally {
+        keys.wipe();
+    }
+}
+
 export class Editing {
     /** @param {import("./device.js").Device} device @param {import("./household.js").Household} household @param {() => void} send */
     constructor(device, household, send) {
@@ -21,17 +36,12 @@ export class Editing {
     }
 
     /**
-     * One edit at a time over all tabs, with keys of its own: it ends even if the gate closes meanwhile.
+     * As `editAlone`.
      * @template Value
      * @param {(keys: UnlockedKeys) => Promise<Value>} body
      */
-    async alone(body) {
-        const keys = this.device.keys.held();
-        try {
-            return await this.device.tabs.alone("edit", () => body(keys));
-        } finally {
-            keys.wipe();
-        }
+    alone(body) {
+        return editAlone(this.device, body);
     }
 
     /**
