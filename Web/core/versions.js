@@ -132,7 +132,9 @@ export async function compare(row, record) {
     const [isRemovedHere, isRemovedThere] = [!row.record.sealed, !record.sealed];
     const isKnown = known.includes(theirs);
     if (record.revision < row.record.revision || (isKnown && record.revision === row.record.revision)) {
-        return { row: staying, ...(both && !isKnown && !isRemovedThere ? { copied: record } : {}) };
+        // Of what was removed, versions from before the removal may be unknown here: nobody wants them back.
+        const isCopied = both && !isKnown && !isRemovedThere && !isRemovedHere;
+        return { row: staying, ...(isCopied ? { copied: record } : {}) };
     }
     if (record.revision > row.record.revision && ancestorsOf(record).includes(own)) return {};
     // Neither knows of the other. Of a note a removal gives way, elsewhere it stays.
