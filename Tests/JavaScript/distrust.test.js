@@ -218,6 +218,21 @@ export const tests = {
         companion.close();
     },
 
+    async whoseADeviceIsItReportsItself() {
+        const { household, companion } = await paired();
+        const [laptop, owner] = [await madeDevice(), randomID()];
+        await household.append(household.computer, household.admit(laptop, 1));
+        await companion.device.followRoster();
+        for (const author of [household.computer, laptop]) {
+            const revision = author === laptop ? 2 : 1;
+            household.store(await household.sealed("devices", laptop.id, { name: "laptop", owner }, { author, revision }));
+            await eventually(async () => (await companion.device.store.record(`devices/${laptop.id}`))?.record.revision === revision, "it arrives");
+            const found = (await companion.household.devices()).find(({ id }) => id === laptop.id);
+            equal([found.name, found.owner], ["laptop", author === laptop ? owner : null], `by ${author === laptop ? "itself" : "another device"}`);
+        }
+        companion.close();
+    },
+
     async eventsThatAreKeptBackAreMissed() {
         const { household, companion } = await paired();
         const [one, kept, three] = [randomID(), randomID(), randomID()];

@@ -78,7 +78,11 @@ export class Household {
      */
     async devices() {
         const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
-            .map(({ row, body }) => [row.record.id, /** @type {import("./bodies.js").DeviceName} */ (body)]));
+            .map(({ row: { record }, body }) => {
+                const { name, owner } = /** @type {import("./bodies.js").DeviceName} */ (body);
+                // Every member of a shared vault may write it; whose a device is, it reports itself.
+                return [record.id, { name, owner: record.author === record.id ? owner : null }];
+            }));
         const atHub = await this.device.hub.devices().catch(() => []);
         return this.device.roster.members.map(({ id, role }) => ({
             id, role, name: bodies.get(id)?.name ?? id.slice(0, 8), owner: bodies.get(id)?.owner ?? null, isThis: id === this.device.paired.device,

@@ -153,7 +153,7 @@ export class Vaults extends EventTarget {
             const members = await membership.members();
             for (const device of revoked) {
                 const member = await membership.memberOf(members, device);
-                if (!member || !(await membership.remove(member.id))) continue;
+                if (!member || member.isThis || !(await membership.remove(member.id))) continue;
                 this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
             }
         } catch (error) {
