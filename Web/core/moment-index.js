@@ -175,6 +175,8 @@ export class MomentIndex {
 
     /** @param {number} upTo */
     async #keepSnapshot(upTo) {
+        // A restored hub was found meanwhile: what came since lies below the number too.
+        if ((await this.device.store.fact("cursor", 0)) < upTo) return;
         const rows = await this.device.store.count("moments", upTo);
         const snapshot = {
             version: 1, upTo, count: rows, unreadable: [...this.unreadable], moments: this.sorted,

@@ -246,12 +246,13 @@ export class Vaults extends EventTarget {
         wipe(rootKey);
         const open = this.#open;
         if (!open) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
-        const vault = await this.#take(open, entry, written);
+        let vault;
         try {
+            vault = await this.#take(open, entry, written);
             await this.#change((entries) => [...entries, entry]);
         } catch (error) {
             open.delete(household);
-            vault.companion.end();
+            vault?.companion.end();
             await CompanionStore.remove(database).catch(() => {});
             throw error;
         }
