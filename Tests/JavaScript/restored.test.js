@@ -133,6 +133,22 @@ export const tests = {
         phone.close();
     },
 
+    async theTabThatIsOpenSendsWhatAnotherOneFoundLost() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const backup = hub.backup();
+        await phone.notes.save(null, { title: "lost", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const before = hub.notes();
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        await tab.unlockWithPIN("735102");
+        phone.lockTab();
+        hub.restore(backup);
+        await eventually(() => hub.notes().length === 1, "sent again");
+        equal([phone.state, tab.following.connection, hub.notes()], ["locked", "other", before], "by the tab that does not follow");
+        for (const one of [tab, phone]) one.close();
+    },
+
     async aRestoreWhileTheHubIsReadIsNoticed() {
         for (const route of ["GET /v1/records", "GET /v1/stream"]) {
             const hub = await RestorableHousehold.make();

@@ -135,13 +135,18 @@ export const tests = {
     },
 
     async theRevocationOfAnotherDeviceErasesNothing() {
-        const { household, companion } = await paired();
+        const { household, companion, name } = await paired();
+        const tab = await Companion.open({ name, time: quick });
+        let told = 0;
+        tab.device.events.addEventListener("roster", () => (told += 1));
         const other = await madeDevice();
         await household.append(household.computer, household.admit(other, 2));
         await household.append(household.computer, unhex(other.id), revoke);
         refuseToken(household);
         await nothingIsErased(companion);
         equal(companion.device.roster.number, 4, "the list was followed");
+        await eventually(() => told === 1 && tab.device.roster.number === 4, "another tab learns of it, for its shared vaults");
+        tab.close();
     },
 
     async aPhoneThatWasRefusedGoesOnAskingForTheProof() {
@@ -202,6 +207,7 @@ export const tests = {
         refuseToken(household);
         await isErased(companion, name);
         equal(await refusal(() => late.write({ records: [row] })), "revoked", "a record");
+        equal(await refusal(() => late.beginComparing(0, [], { facts: { cursor: 7 } })), "revoked", "what a restored hub lost");
         equal(await refusal(() => late.putPieces("a".repeat(32), new Uint8Array(10))), "revoked", "a photo");
         equal(await counts(name), nothing, "what is kept");
         await eventually(() => other.state === "revoked", "the other tab shows it");

@@ -149,6 +149,7 @@ export class Companion extends EventTarget {
                 if (message.keys.some((key) => key.startsWith("photos/"))) this.following.uploading.start();
                 return this.device.tell("changed", message.keys);
             case "waiting":
+                this.device.notOffered.clear();
                 return void this.following.send().catch(() => {});
             case "lock":
                 return this.#lockHere();
@@ -249,10 +250,7 @@ export class Companion extends EventTarget {
         this.audit.unlocked().catch(() => {});
     }
 
-    /**
-     * A wrong PIN goes into the log of the vault.
-     * @param {Promise<void>} attempt
-     */
+    /** @param {Promise<void>} attempt of which a wrong PIN goes into the log of the vault */
     async #counting(attempt) {
         try {
             await attempt;

@@ -70,12 +70,14 @@ export class Device {
     async load() {
         this.facts = this.member ?? await this.store.fact("device", /** @type {DeviceFacts | null} */ (null));
         const entries = await this.store.fact("roster", /** @type {Uint8Array[]} */ ([]));
-        if (entries.length > this.roster.number) this.roster = await Roster.read(entries);
+        const isLonger = entries.length > this.roster.number;
+        if (isLonger) this.roster = await Roster.read(entries);
         for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
         this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token, this.time);
         if (this.facts && this.unlocked) this.unlocked.ring = (await openDrawer(this.store, this.unlocked.rootKey)).content.ring;
         if (this.member && this.unlocked) await this.openStatusKeys(this.unlocked);
         if (this.isOut) this.tell("revoked");
+        else if (isLonger) this.tell("roster");
     }
 
     /** Nothing of its household stays in memory: it may be paired to another one. */

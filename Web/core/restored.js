@@ -80,10 +80,12 @@ export const storeSeen = async (device) => JSON.stringify(await knownGenerations
  * @param {Device} device
  */
 export async function endComparing(device) {
-    const { store } = device;
+    const { store, tabs } = device;
     if (!(await store.fact(storeFacts.comparing, false))) return;
     await store.write({ facts: { [storeFacts.comparing]: false } });
     const count = (await store.lost()).length;
+    // The gate may be open in another tab alone.
+    tabs.tell({ kind: "waiting" });
     await device.report("The hub's store is another one than before, as after a restored backup. What this device has was compared with it"
-        + (count === 0 ? "." : `; ${count === 1 ? "1 record is" : `${count} records are`} sent again.`));
+        + (count === 0 ? "." : `; ${count === 1 ? "1 record is" : `${count} records are`} missing or older there. Each device sends again what it may write.`));
 }

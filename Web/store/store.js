@@ -215,6 +215,7 @@ export class CompanionStore {
     beginComparing(common, compared, { waiting = [], facts: changed = {} }) {
         return transact(this.#database, ["facts", "records", "outbox"], "readwrite", async (transaction) => {
             const [facts, records, outbox] = ["facts", "records", "outbox"].map((name) => transaction.objectStore(name));
+            await refuseIfRevoked(facts);
             const index = records.index("order");
             for (const collection of [...compared, "events", "requests"]) {
                 // Those without a number came by a push.
