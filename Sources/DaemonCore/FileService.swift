@@ -140,7 +140,7 @@ public actor FileService {
     /// Removes what a client began to send or fetch and left, an hour afterwards, and earlier versions that are too old; until the
     /// task is cancelled.
     func followAbandoned() async {
-        while (try? await time.sleep(for: .seconds(600))) != nil {
+        while (try? await time.sleep(for: .seconds(3_600))) != nil {
             // What can't be removed now is tried again.
             try? await blobs.sweepPassing(idleFor: .seconds(3_600))
             try? await records.pruneEarlierVersions(at: time.wallClock())

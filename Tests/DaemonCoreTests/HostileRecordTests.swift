@@ -197,7 +197,11 @@ import WireProtocol
             guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
             let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
             guard let index = records.firstIndex(where: { $0.collection == "keys" }) else { return answer }
-            guard sent.withLock({ count in (count, count += 1).0 }) == 0 else { return answer }
+            let isFirst = sent.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { return answer }
             var conflict = isOfAnother ? stored : records[index]
             if !isOfAnother { conflict.signature[3] ^= 1 }
             var outcomes = try JSONDecoder().decode(HubWriteAnswer.self, from: answer)

@@ -55,7 +55,8 @@ extension HouseholdUnderTest {
     }
 
     private func requireNoForgery(_ titles: [String], on name: String) throws {
-        guard let forged = titles.first(where: { model.forgeries.contains(HouseholdModel.text(of: $0)) }) else { return }
+        let forgeries = model.forgeries
+        guard let forged = titles.first(where: { forgeries.contains(HouseholdModel.text(of: $0)) }) else { return }
         throw Violation(description: "\(name) shows \"\(forged)\", which no member wrote.")
     }
 
@@ -115,7 +116,9 @@ extension HouseholdUnderTest {
         for phone in phones where phone.isRevoked {
             let known = await keys(of: phone).entries.map(\.key)
             for (owner, key) in current where known.contains(key) {
-                throw Violation(description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(await state())")
+                let state = await state()
+                throw Violation(
+                    description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(state)")
             }
         }
     }

@@ -67,7 +67,8 @@ actor HouseholdUnderTest {
     init(computers count: Int) async throws {
         let (lying, first) = (lying, LyingHub.Process())
         let den = try await World(
-            listed: [], hasVault: true, vault: Self.vaults.0, hub: { lying.connection($0, of: first) }, key: Self.keys.0,
+            listed: [], hasVault: true, vault: Self.vaults.0,
+            hub: { lying.connection($0, of: first) }, key: Self.keys.0,
             name: "den")
         try await den.household.connect(HubSettings(url: "https://hub.test"), registrationToken: nil, user: alice.user)
         computers = [Computer(world: den, process: first)]
@@ -164,7 +165,8 @@ actor HouseholdUnderTest {
     }
 
     func notes(_ index: Int) async throws -> [NoteReport] {
-        try await computers[index].world.sealed.notes.list(search: nil, peer: alice).notes.sorted { $0.title < $1.title }
+        try await computers[index].world.sealed.notes.list(search: nil, peer: alice).notes
+            .sorted { $0.title < $1.title }
     }
 
     /// The program ends between two instructions, and begins again with what is on disk.

@@ -92,8 +92,10 @@ import WireProtocol
             token: secrets.token, ring: KeyRing(secrets.ring.entries + own.entries))
         let note = try #require(computers.hub.records(in: "notes").first)
         #expect(!opens(note, everything))
-        let read = await phone.secrets
-        #expect(opens(note, read), "the search finds what can be opened")
+        await eventually("the search finds what can be opened") {
+            try await phone.sync()
+            return await opens(note, phone.secrets)
+        }
         let den = HubID(computers.first.world.key.publicKey.id)
         await eventually("the first one's status opens") {
             computers.first.world.time.advance(by: .seconds(5))

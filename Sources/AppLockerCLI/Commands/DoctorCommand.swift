@@ -133,8 +133,8 @@ struct DoctorFinding: Encodable, Equatable {
             ? DoctorFinding("guarded-files", .ok, "Every file of your locked apps that is there is guarded.")
             : DoctorFinding(
                 "guarded-files", .weak, "These locked apps can start without a question: \(apps).",
-                advice: "Look at memory and open files on this computer; the gate tries again twice a second. Of an app's "
-                    + "own directory it guards 4,096 directories, 32 levels deep.")
+                advice: "Look at memory and open files on this computer; the gate tries again twice a second. Of an "
+                    + "app's own directory it guards 4,096 directories, 32 levels deep.")
     }
 
     private static func monitoring(_ status: StatusReport) -> DoctorFinding {
