@@ -1,7 +1,7 @@
 import TestSupport
 
-/// One thing that happens in a household. What it happens to is a number, and is counted off among what there is then: a seed gives the same
-/// steps on every machine.
+/// One thing that happens in a household. What it happens to is a number, and is counted off among what there is then: a seed gives
+/// the same steps on every machine.
 enum HouseholdStep: Sendable {
     case addNote(device: Int)
     case changeNote(device: Int, note: Int)

@@ -55,8 +55,8 @@ extension HouseholdUnderTest {
     }
 
     private func requireNoForgery(_ titles: [String], on name: String) throws {
-        let forgeries = model.forgeries
-        guard let forged = titles.first(where: { forgeries.contains(HouseholdModel.text(of: $0)) }) else { return }
+        let forged = titles.first { model.forgeries.contains(HouseholdModel.text(of: $0)) }
+        guard let forged else { return }
         throw Violation(description: "\(name) shows \"\(forged)\", which no member wrote.")
     }
 
@@ -116,9 +116,8 @@ extension HouseholdUnderTest {
         for phone in phones where phone.isRevoked {
             let known = await keys(of: phone).entries.map(\.key)
             for (owner, key) in current where known.contains(key) {
-                let state = await state()
                 throw Violation(
-                    description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(state)")
+                    description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(await state())")
             }
         }
     }

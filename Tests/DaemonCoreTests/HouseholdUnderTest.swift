@@ -67,9 +67,8 @@ actor HouseholdUnderTest {
     init(computers count: Int) async throws {
         let (lying, first) = (lying, LyingHub.Process())
         let den = try await World(
-            listed: [], hasVault: true, vault: Self.vaults.0,
-            hub: { lying.connection($0, of: first) }, key: Self.keys.0,
-            name: "den")
+            listed: [], hasVault: true, vault: Self.vaults.0, hub: { lying.connection($0, of: first) },
+            key: Self.keys.0, name: "den")
         try await den.household.connect(HubSettings(url: "https://hub.test"), registrationToken: nil, user: alice.user)
         computers = [Computer(world: den, process: first)]
         try await connect(0)
@@ -108,7 +107,9 @@ actor HouseholdUnderTest {
             } catch {
                 problem = " (\(error))"
             }
-            if isLast { throw Violation(description: "It never came to be that \(what)\(problem).\n\(await state())") }
+            if isLast {
+                throw Violation(description: "It never came to be that \(what)\(problem).\n\(await state())")
+            }
             try await Task.sleep(for: .milliseconds(1))
         }
     }
@@ -165,8 +166,8 @@ actor HouseholdUnderTest {
     }
 
     func notes(_ index: Int) async throws -> [NoteReport] {
-        try await computers[index].world.sealed.notes.list(search: nil, peer: alice).notes
-            .sorted { $0.title < $1.title }
+        let list = try await computers[index].world.sealed.notes.list(search: nil, peer: alice)
+        return list.notes.sorted { $0.title < $1.title }
     }
 
     /// The program ends between two instructions, and begins again with what is on disk.
@@ -182,6 +183,7 @@ actor HouseholdUnderTest {
     func setAway(_ device: Device, _ isAway: Bool) {
         switch device {
         case .computer(let index):
+            guard computers[index].isAway != isAway else { return }
             computers[index].isAway = isAway
             hub.setAway(computers[index].id, isAway)
         case .phone(let index):
@@ -207,6 +209,13 @@ actor HouseholdUnderTest {
         }
         _ = try await computer.household.confirmPairing(
             pairing.id, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
+        // What cut it off a moment ago it may notice only now.
+        try await until("\(computer.world.name) has sent the keys") {
+            let status = try await computer.sync.status()
+            if status.connected, status.waiting == 0 { return true }
+            computer.world.time.wakeNext(within: .seconds(400))
+            return false
+        }
         let companion = try await joining
         phones.append(Phone(companion: companion, id: await companion.device, name: name))
     }
