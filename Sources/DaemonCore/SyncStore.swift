@@ -94,8 +94,8 @@ public protocol SyncStore: RecordStore {
     /// Records of vaults that wait, oldest first.
     /// - Parameter excluded: numbers of lines that are left out.
     func outbox(limit: Int, but excluded: Set<Int64>) async throws -> [OutboxLine]
-    /// What the hub has of a line's record is replaced, whatever it is: the line's record is this one from now on, unless it
-    /// has changed since.
+    /// What the hub has of a line's record is replaced, whatever it is: the line's record is this one from now on, unless the
+    /// line waits no more, because it was changed since or another device's record took its place.
     func overwrite(_ line: OutboxLine, as record: StoredRecord, known: KnownRevision) async throws
     /// The hub has this line's record under this sequence number; the line goes unless the record has changed since.
     func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws

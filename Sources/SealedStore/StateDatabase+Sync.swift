@@ -141,13 +141,13 @@ extension StateDatabase: SyncStore {
                 sql: """
                     UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?,
                         seen = MAX(seen, ?)
-                    WHERE collection = ? AND id = ? AND revision = ?
+                    WHERE collection = ? AND id = ? AND EXISTS (SELECT 1 FROM outbox WHERE number = ?)
                     """,
                 arguments: [
                     Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
                     record.sealed.map { Data($0) }, Int64(clamping: known.revision), Int64(clamping: known.sequence),
                     Int64(clamping: known.revision), record.name.collection.rawValue, Data(record.name.id.bytes),
-                    Int64(clamping: line.record.name.revision),
+                    line.number,
                 ])
         }
     }

@@ -54,6 +54,21 @@ import WireProtocol
         #expect(try await database.known(.notes, sample.id) == KnownRevision(revision: 3, sequence: 6))
     }
 
+    @Test func aLineWhosePlaceAnotherDeviceTookOverwritesNothing() async throws {
+        try await database.write(StateChange(records: [record(1)]))
+        try await database.acknowledge(try #require(try await line()), sequence: 5)
+        try await database.write(StateChange(records: [record(2, sealed: [2])]))
+        let stale = try #require(try await line())
+        // Of the same revision, and taken over while the hub's answer to the line was on its way.
+        let other = record(2, by: .random(), sealed: [9])
+        try await take(other, 6)
+        try await database.overwrite(
+            stale, as: record(3, sealed: [2]), known: KnownRevision(revision: 2, sequence: 6))
+        #expect(try await database.record(.notes, sample.id) == other)
+        #expect(try await database.conflicts().map(\.sealed) == [[2]])
+        #expect(try await line() == nil)
+    }
+
     @Test func whatWasSentAndWhoseAnswerWasLostIsNotSentAgain() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await take(record(1), 7)
