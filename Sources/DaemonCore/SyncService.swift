@@ -196,6 +196,11 @@ actor SyncService {
     private func readPages(_ hub: any HubConnection) async throws {
         while true {
             let page = try await hub.records(after: cursor)
+            // Whoever goes on as if this were all would give up what revoked devices wrote last.
+            guard page.next >= cursor else {
+                await misbehaved("fewer records than before")
+                throw HubUnreachable(.notUnderstood, "The hub served fewer records than before.")
+            }
             try await receive(page.records)
             // A hub that turns in a circle is not followed.
             guard page.next > cursor || !page.more else { break }
