@@ -24,17 +24,15 @@ actor ConflictService {
 
     /// What had to wait for the vault's keys.
     func vaultOpened(peer: ControlPeer) async {
-        guard let keys = try? await vault.keys(for: peer) else { return }
-        try? await household.sealAnewWhereItWaits(keys.ring)
-        try? await household.giveMissingKeys(keys.ring)
-        await settle(keys)
+        guard (try? await vault.keys(for: peer)) != nil else { return }
+        try? await household.vaultOpened()
+        await recordsTaken()
     }
 
     /// Keys were added, as by an import: companions get them too.
     func ringChanged() async {
         try? await readAgain()
-        guard let keys = await vault.openKeys() else { return }
-        try? await household.giveKeysToAll(keys.ring)
+        try? await household.giveKeysOfOpenVault()
     }
 
     /// The same, where a conflict came while the vault was open.

@@ -68,20 +68,35 @@ extension HouseholdService {
         setAnswered(number)
     }
 
-    /// The vault is open: what is still sealed under keys that a revoked device knew, or signed by it, is sealed anew, and the
-    /// companions get the whole ring.
-    func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
-        guard let session, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
+    /// Does what waited for the vault's keys. In turn with whoever replaces them: a ring from before would give companions keys
+    /// that are none of the newest, in the place of those that are.
+    func vaultOpened() async throws {
         try await memberships.perform {
-            try await untilNobodyInterferes {
-                let document = try await requireVaultDocument()
-                var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
-                change.resealed = try await resealed(
-                    under: ring, vault: document.vault, without: session.roster.revoked)
-                try await store.write(change)
-            }
-            try await giveKeysToAll(ring)
+            guard let ring = await vault.openKeys()?.ring else { return }
+            try? await sealAnewWhereItWaits(ring)
+            try await giveMissingKeys(ring)
         }
+    }
+
+    /// Keys were added to the ring of the open vault: companions get them too.
+    func giveKeysOfOpenVault() async throws {
+        try await memberships.perform {
+            if let ring = await vault.openKeys()?.ring { try await giveKeysToAll(ring) }
+        }
+    }
+
+    /// What is still sealed under keys that a revoked device knew, or signed by it, is sealed anew, and the companions get the
+    /// whole ring.
+    private func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
+        guard let session, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
+        try await untilNobodyInterferes {
+            let document = try await requireVaultDocument()
+            var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
+            change.resealed = try await resealed(
+                under: ring, vault: document.vault, without: session.roster.revoked)
+            try await store.write(change)
+        }
+        try await giveKeysToAll(ring)
     }
 
     /// Every record that is under older keys than the newest, or by a device that goes, as its next revision under the newest keys,

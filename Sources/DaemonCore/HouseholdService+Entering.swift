@@ -96,7 +96,8 @@ extension HouseholdService {
     /// - Throws: as `PasscodeService.verify`, or `ControlError` with `hub`.
     func giveVaultKeys(_ passcode: SecretBytes, user: UInt32) async throws {
         _ = try requireSession()
-        let ring = try await passcodes.openRing(passcode, user: user).ring
-        try await memberships.perform { try await giveMissingKeys(ring) }
+        try await memberships.perform {
+            try await giveMissingKeys(try await passcodes.openRing(passcode, user: user).ring)
+        }
     }
 }

@@ -14,9 +14,10 @@ extension HouseholdService {
     /// - Throws: as `PasscodeService.verify`, or `ControlError` with `badRequest`, `noSuchItem`, `ambiguousItem` or `failed`.
     func restore(_ request: RestoreRequest, user: UInt32) async throws -> RestoreReport {
         guard request.before.isFinite else { throw ControlError(.badRequest, "`before` is no time.") }
-        let ring = try await passcodes.openRing(SecretBytes(utf8: request.passcode), user: user).ring
-        let vault = try await requireVaultDocument().vault
         return try await memberships.perform {
+            // In turn with whoever replaces the keys: nothing is sealed under those that a revoked device knows.
+            let ring = try await passcodes.openRing(SecretBytes(utf8: request.passcode), user: user).ring
+            let vault = try await requireVaultDocument().vault
             // So that what a device that belongs has written is seen, as far as the hub can be asked.
             try? await readUpToDate()
             let since = max(request.before, time.wallClock() - EarlierVersion.retentionSeconds)

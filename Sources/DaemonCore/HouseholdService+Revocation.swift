@@ -159,8 +159,8 @@ extension HouseholdService {
     /// The same with what is at hand while the vault may be locked. Then nobody but the devices that stay has the new keys
     /// of the vaults, and what lies here is sealed anew as soon as the vault is open.
     func replaceKeysWithoutPasscode(_ departure: Departure) async throws {
-        let open = await vault.openKeys()?.ring
-        let newRing = try await passcodes.whileRingIsStill {
+        try await passcodes.whileRingIsStill {
+            let open = await self.vault.openKeys()?.ring
             var document = try await self.requireVaultDocument()
             let (fresh, epochs) = try await self.freshKeys(document, open)
             var pending = try await self.passcodes.pendingKeys()
@@ -181,9 +181,8 @@ extension HouseholdService {
                     under: newRing, vault: document.vault, without: departure.devices)
             }
             try await self.write(change, departure, vaultRing: newRing)
-            return newRing
+            if open != nil { await self.vault.replaceRing(newRing) }
         }
-        if open != nil { await vault.replaceRing(newRing) }
     }
 
     /// The next key of every vault, and of the own one's inbox.

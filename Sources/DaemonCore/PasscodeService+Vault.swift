@@ -15,6 +15,18 @@ extension PasscodeService {
         }
     }
 
+    /// Runs work with the ring behind the owner's passcode, while nobody else replaces it. The attempt counts like any other.
+    ///
+    /// - Throws: as `openRing`, or what the work throws.
+    func whileRingIsOpened(
+        by passcode: SecretBytes, user: UInt32, _ work: @Sendable (KeyRing) async throws -> Void
+    ) async throws {
+        try await inTurn {
+            let rootKey = try await verifiedRootKey(passcode, user: user).key
+            try await work(try await currentRing(rootKey: rootKey))
+        }
+    }
+
     /// Runs work while no passcode is being checked, so that nobody else replaces the ring or what waits to get into it.
     func whileRingIsStill<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         try await inTurn { try await work() }

@@ -61,8 +61,10 @@ public actor VaultService {
     public func open(_ passcode: SecretBytes, for peer: ControlPeer) async throws -> VaultStatus {
         let ticket = relocks.ticket(for: peer.user)
         let wasOpen = opened?.user == peer.user
-        let ring = try await passcodes.openRing(passcode, user: peer.user).ring
-        try await use(ring, user: peer.user, since: ticket)
+        // In the same turn: whoever replaces keys sees either a locked vault, whose next opening has them, or this one.
+        try await passcodes.whileRingIsOpened(by: passcode, user: peer.user) { ring in
+            try await self.use(ring, user: peer.user, since: ticket)
+        }
         if !wasOpen { await log.record(.vaultOpened, user: peer.user, "The vault was opened.") }
         return try await status()
     }
@@ -78,6 +80,8 @@ public actor VaultService {
             throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
         }
         try relocks.check(ticket)
+        // Keys may have been replaced since the ring was read.
+        let ring = try opened.map { try ring.adding($0.keys.ring.entries) } ?? ring
         opened = Opened(
             keys: VaultKeys(vault: document.vault, ring: ring, device: device), user: user, lastUsed: time.now().elapsed
         )
