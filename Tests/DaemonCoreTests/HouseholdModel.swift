@@ -45,7 +45,13 @@ struct HouseholdModel {
         texts[Self.text(of: earlier)]?.followers.removeAll { $0 == text }
     }
 
-    mutating func remove(_ title: String) { texts[Self.text(of: title)]?.isRemoved = true }
+    /// - Parameter withFollowers: a text that took its place may have been in the note by then.
+    mutating func remove(_ title: String, withFollowers: Bool = false) {
+        let text = Self.text(of: title)
+        texts[text]?.isRemoved = true
+        guard withFollowers else { return }
+        for follower in texts[text]?.followers ?? [] { remove(follower, withFollowers: true) }
+    }
 
     mutating func learn(_ device: HubID, that gone: Set<HubID>) { removals[device, default: []].formUnion(gone) }
 
@@ -91,7 +97,7 @@ struct NoteScreen {
             current[id] = nil
         }
         for (id, title) in notes {
-            if earlier[id]?.contains(title) == true { wrong.append("a note shows \"\(title)\" again") }
+            if earlier[id]?.contains(title) == true { wrong.append("note \(id) shows \"\(title)\" again") }
             current[id] = title
         }
         return wrong

@@ -23,7 +23,7 @@ extension HouseholdUnderTest {
         else { return }
         let shown = Dictionary(uniqueKeysWithValues: list.notes.map { ($0.id, $0.title) })
         // While keys are replaced, some don't open for a moment.
-        try require(computers[index].screen.show(shown, isComplete: list.unreadable == 0), of: world.name)
+        try await require(computers[index].screen.show(shown, isComplete: list.unreadable == 0), of: world.name)
         try requireNoForgery(list.notes.map(\.title), on: world.name)
     }
 
@@ -32,13 +32,13 @@ extension HouseholdUnderTest {
         let companion = phones[index].companion
         try follow(await companion.roster, of: phones[index].id)
         phones[index].notes = try await companion.notes()
-        try showNotes(index, isComplete: false)
+        try await showNotes(index, isComplete: false)
     }
 
-    func showNotes(_ index: Int, isComplete: Bool) throws {
+    func showNotes(_ index: Int, isComplete: Bool) async throws {
         let notes = phones[index].notes
         let shown = Dictionary(uniqueKeysWithValues: notes.map { ($0.id.description, $0.title) })
-        try require(phones[index].screen.show(shown, isComplete: isComplete), of: phones[index].name)
+        try await require(phones[index].screen.show(shown, isComplete: isComplete), of: phones[index].name)
         try requireNoForgery(notes.map(\.title), on: phones[index].name)
     }
 
@@ -50,8 +50,10 @@ extension HouseholdUnderTest {
         rosters[device] = roster
     }
 
-    private func require(_ wrong: [String], of name: String) throws {
-        guard wrong.isEmpty else { throw Violation(description: "On \(name), \(wrong.joined(separator: ", ")).") }
+    private func require(_ wrong: [String], of name: String) async throws {
+        guard wrong.isEmpty else {
+            throw Violation(description: "On \(name), \(wrong.joined(separator: ", ")).\n\(await state())")
+        }
     }
 
     private func requireNoForgery(_ titles: [String], on name: String) throws {
@@ -87,7 +89,7 @@ extension HouseholdUnderTest {
         }
     }
 
-    private static func title(of record: HubRecord, _ keys: [KeyRing.Entry]) -> String? {
+    static func title(of record: HubRecord, _ keys: [KeyRing.Entry]) -> String? {
         guard let envelope = try? RecordEnvelope(bytes: [UInt8](record.sealed ?? Data())) else { return nil }
         for entry in keys {
             guard let body = try? envelope.open(as: record.recordName, vaultKey: entry.key) else { continue }
@@ -109,7 +111,7 @@ extension HouseholdUnderTest {
             for vault in Set(ring.entries.map(\.vault)) {
                 for kind in [KeyRing.Kind.vault, .inbox] {
                     guard let entry = ring.current(kind, vault: vault) else { continue }
-                    current.append(("\(computer.world.name)'s \(kind)", entry.key))
+                    current.append(("\(computer.world.name)'s \(kind) \(entry.epoch) of \(vault)", entry.key))
                 }
             }
         }

@@ -65,7 +65,10 @@ extension HouseholdUnderTest {
 
     /// A version of a note that nobody signed.
     private func changedRecord() throws -> HubRecord? {
-        guard var record = hub.records(in: "notes").last(where: { $0.sealed != nil }) else { return nil }
+        // Of a device that was revoked nothing is looked at any more.
+        let revoked = Set(phones.filter(\.isRevoked).map(\.id))
+        let notes = hub.records(in: "notes").filter { $0.sealed != nil && !revoked.contains($0.author) }
+        guard var record = notes.last else { return nil }
         record.revision += Self.ahead
         record.sealed?[200] ^= 1
         return record

@@ -128,15 +128,19 @@ actor HouseholdUnderTest {
                 """)
         }
         for phone in phones {
-            let keys = await phone.companion.secrets.ring.entries.map { "\($0.kind) \($0.epoch)" }
+            let keys = await phone.companion.secrets.ring.entries.map {
+                "\($0.kind) \($0.epoch) of \($0.vault.description.prefix(4))"
+            }
             let standing = phone.isOut ? "out" : phone.isRevoked ? "revoked" : "a member"
             lines.append(
                 "\(phone.name), \(phone.id): \(standing), keys \(keys), "
                     + "shows \(phone.notes.map { "\($0.title): \($0.id) \($0.revision)" })")
         }
-        lines += hub.records(in: "notes").map { record in
-            "at the hub: note \(record.id), revision \(record.revision), epoch \(record.epoch), by \(record.author), number "
-                + "\(record.sequence ?? 0)\(record.sealed == nil ? ", removed" : "")"
+        var keys: [KeyRing.Entry] = []
+        for computer in computers { keys += await computer.world.sealed.vault.openKeys()?.ring.entries ?? [] }
+        lines += lying.written.filter { $0.collection == "notes" }.map { record in
+            "written: note \(record.id), revision \(record.revision), epoch \(record.epoch), by \(record.author), number "
+                + "\(record.sequence ?? 0): \(record.sealed == nil ? "removed" : Self.title(of: record, keys) ?? "not readable")"
         }
         return lines.joined(separator: "\n")
     }
