@@ -166,6 +166,8 @@ public actor AppService {
             change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
             try await documents.write(change)
             isWritten = true
+        } catch let error as DocumentChanged {
+            throw error
         } catch {
             isWritten = false
             throw ControlError(

@@ -161,9 +161,11 @@ extension BackupService {
         change.records = try await RecordMerge(records: records, keys: keys, mode: request.mode)
             .changes(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
         if contents.ring != nil {
-            // Keys may have been replaced while the backup was read.
-            try merged.addMissing(of: await passcodes.ring(rootKey: rootKey))
+            // Keys may have been replaced while the backup was read, and until the change is written.
+            let stored = try await passcodes.storedRing(rootKey: rootKey)
+            try merged.addMissing(of: stored.ring)
             change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey)
+            change.unchanged[VaultDocuments.ring] = stored.bytes
         }
         if request.mode == .replace, let privacy = contents.settings.privacy {
             change.documents[PrivacySettings.documentName] = try Self.json(privacy)
@@ -175,8 +177,13 @@ extension BackupService {
         }
         // What nothing refers to is swept at the next start; what is referred to has to be there before.
         for content in contents.blobs { try await blobs.keep(content) }
-        try await apps.importSettings(
-            contents.settings, request.mode, user: peer.user, with: change, report: &report)
+        do {
+            try await apps.importSettings(
+                contents.settings, request.mode, user: peer.user, with: change, report: &report)
+        } catch is DocumentChanged {
+            throw ControlError(
+                .busy, "The vault's keys were replaced while the backup was imported; nothing changed. Import it again.")
+        }
         contents.blobs = []
         try await vault.load()
         // What was locked meanwhile stays locked; the import itself is done.

@@ -167,11 +167,14 @@ extension PasscodeService {
         return slots
     }
 
-    func ring(rootKey: SecretBytes) async throws -> KeyRing {
+    func ring(rootKey: SecretBytes) async throws -> KeyRing { try await storedRing(rootKey: rootKey).ring }
+
+    /// The ring with the bytes that it is sealed in.
+    func storedRing(rootKey: SecretBytes) async throws -> (ring: KeyRing, bytes: [UInt8]) {
         guard let bytes = try await documents.document(VaultDocuments.ring) else {
             throw ControlError(.failed, "The vault's key ring is missing. Restore the state from a backup.")
         }
-        return try KeyRing(sealed: bytes, rootKey: rootKey)
+        return (try KeyRing(sealed: bytes, rootKey: rootKey), bytes)
     }
 
     private func slots() async throws -> KeySlots? {

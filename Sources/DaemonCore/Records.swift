@@ -54,11 +54,20 @@ public struct StateChange: Sendable {
     public var requester: Requester?
     /// Revisions are taken as they come, as from a backup; otherwise each has to be the one after what is stored.
     public var acceptsAnyRevision = false
+    /// Documents that have to be still what they were when the change was made.
+    public var unchanged: [String: [UInt8]] = [:]
 
     public init(documents: [String: [UInt8]?] = [:], records: [StoredRecord] = []) {
         self.documents = documents
         self.records = records
     }
+}
+
+/// A document was changed since a write that depends on it was made. Nothing was written.
+public struct DocumentChanged: Error, Equatable, Sendable {
+    public let name: String
+
+    public init(name: String) { self.name = name }
 }
 
 /// A write named a revision that is not the current one. Nothing was written.

@@ -91,6 +91,10 @@ extension StateDatabase: RecordStore {
     }
 
     static func write(_ change: StateChange, by device: ItemID, to database: Database) throws {
+        for (name, bytes) in change.unchanged {
+            let stored = try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
+            guard stored == Data(bytes) else { throw DocumentChanged(name: name) }
+        }
         for record in change.records {
             if let requester = change.requester { try keepEarlier(record, requester, in: database) }
             // Whoever wrote the records of a backup, to bring them back is this computer's change.

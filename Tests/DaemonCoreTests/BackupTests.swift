@@ -73,6 +73,20 @@ import WireProtocol
 
     // MARK: Behaviour
 
+    @Test func anImportPutsNoOlderRingOverKeysThatWereReplacedMeanwhile() async throws {
+        let backup = try await export(try await filled(), passphrase: "a passphrase")
+        let new = try await World(listed: [app("mail")], hasVault: true, cost: { .minimum })
+        await new.documents.hold(writesOf: VaultDocuments.ring)
+        async let refused = refusal { try await `import`(backup, into: new, passphrase: "a passphrase") }
+        await eventually("the import writes") { await new.documents.waitingWrites == 1 }
+        let replaced = Array("another ring, as a revocation writes it".utf8)
+        try await new.database.save(replaced, as: VaultDocuments.ring)
+        await new.documents.release()
+        #expect(await refused == .busy)
+        #expect(try await new.database.document(VaultDocuments.ring) == replaced)
+        #expect(try await records(new).isEmpty)
+    }
+
     @Test func aBackupBringsEverythingToAnotherComputer() async throws {
         let old = try await filled()
         let backup = try await export(old, passphrase: "a passphrase")

@@ -18,8 +18,9 @@ actor BreakableStore: RecordStore {
     private(set) var saved: [(name: String, bytes: [UInt8])] = []
     /// Writes that still succeed; nil means all of them.
     private var writesLeft: Int?
-    /// Writes wait here while it is closed.
+    /// Writes wait here while it is closed, for all or for those of this document.
     private var isClosed = false
+    private var heldDocument: String?
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// How many records were asked for by id, each time.
@@ -40,7 +41,7 @@ actor BreakableStore: RecordStore {
 
     func fail(after writes: Int? = 0) { writesLeft = writes }
 
-    func hold() { isClosed = true }
+    func hold(writesOf document: String? = nil) { (isClosed, heldDocument) = (true, document) }
 
     func release() {
         isClosed = false
@@ -57,7 +58,9 @@ actor BreakableStore: RecordStore {
     }
 
     func write(_ change: StateChange) async throws {
-        if isClosed { await withCheckedContinuation { waiting.append($0) } }
+        if isClosed, heldDocument.map({ change.documents[$0] != nil }) ?? true {
+            await withCheckedContinuation { waiting.append($0) }
+        }
         if let left = writesLeft {
             guard left > 0 else { throw Full() }
             writesLeft = left - 1
