@@ -27,12 +27,15 @@ extension PushSubscriptionRequest {
 /// A device with a PIN share at a store.
 struct SharedPIN {
     let open: OpenStore
+    /// A second hub over the same database, where there may be one.
+    let other: OpenStore
     let household: HubID
     let device: HubID
     let entries = PINShareRequest.sample.entries
 
     init(_ kind: StoreKind) async throws {
-        open = try await kind.open()
+        let instances = try await kind.instances(2)
+        (open, other) = (instances[0], instances[instances.count - 1])
         let sample = try await SampleHousehold.founded(in: open.store)
         household = sample.id
         device = try await sample.admitted(to: open.store).0
@@ -49,8 +52,10 @@ struct SharedPIN {
         try await open.store.pinShare(device: device, household: household)
     }
 
-    @discardableResult func attempt(_ verifier: Data, at time: Int64 = now) async throws -> PINAttempt {
-        try await open.store.attemptPIN(verifier, device: device, household: household, at: time)
+    @discardableResult func attempt(
+        _ verifier: Data, at time: Int64 = now, atOther: Bool = false
+    ) async throws -> PINAttempt {
+        try await (atOther ? other : open).store.attemptPIN(verifier, device: device, household: household, at: time)
     }
 
     /// Puts `new` in the place of `old`; the change hash stays.
@@ -191,6 +196,56 @@ extension Conformance {
             }
         }
 
+        /// Ten thousand attempts in the long run, at both hubs at once: whoever knows the decoy's PIN gets no eleventh guess.
+        @Test(arguments: StoreKind.allCases)
+        func guessesAtTwoHubsAtTheSameMomentAreAllCounted(_ kind: StoreKind) async throws {
+            let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
+            var (attempts, opened, closed) = (0, 0, 0)
+            var random = RepeatableRandom(seed: 11)
+            let pin = try await SharedPIN(kind)
+            var (real, time) = (pin.entries[3], now)
+            while attempts < (isLong ? 10_000 : 600) {
+                var new = PINShareRequest.Entry.new(UInt8(attempts % 64))
+                new.changeHash = real.changeHash
+                try await pin.replace(real, by: new)
+                real = new
+                var wrong = 0
+                for _ in 0..<Int.random(in: 1...6, using: &random) {
+                    var verifiers = Array(repeating: wrongVerifier, count: Int.random(in: 1...3, using: &random))
+                    verifiers += Array(repeating: pin.entries[1].verifier, count: 2)
+                    verifiers.shuffle(using: &random)
+                    wrong += try await withThrowingTaskGroup(of: Bool.self) { [verifiers, time] group in
+                        for (index, verifier) in verifiers.enumerated() {
+                            group.addTask {
+                                do {
+                                    let outcome = try await pin.attempt(
+                                        verifier, at: time, atOther: index.isMultiple(of: 2))
+                                    return verifier == wrongVerifier && outcome.isWrong
+                                } catch let error as HubError where error.code == .tooMany {
+                                    return false
+                                }
+                            }
+                        }
+                        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                    }
+                    attempts += verifiers.count
+                    time += 60
+                    // Ten wrong ones in a row would destroy the share.
+                    try await pin.attempt(pin.entries[1].verifier, at: time)
+                }
+                let outcome = try await pin.attempt(real.verifier, at: time, atOther: true)
+                attempts += 1
+                if wrong < 10 {
+                    #expect(outcome == .right(share: real.share), "after \(wrong) wrong ones")
+                    opened += 1
+                } else {
+                    #expect(outcome.withoutTime != .right(share: real.share), "after \(wrong) wrong ones")
+                    closed += 1
+                }
+            }
+            #expect(opened > 0 && closed > 0)
+        }
+
         @Test(arguments: StoreKind.allCases)
         func oneEntryGivesWayAndTheOthersStay(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
@@ -273,6 +328,8 @@ extension Conformance {
 }
 
 extension PINAttempt {
+    var isWrong: Bool { if case .wrong = self { true } else { false } }
+
     var withoutTime: PINAttempt {
         if case .wrong(let failures, _) = self { return .wrong(failures: failures, opensAt: 0) }
         return self

@@ -13,20 +13,31 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     /// A new database of its own, removed with the value.
-    func open() async throws -> OpenStore {
+    func open() async throws -> OpenStore { try await instances(1)[0] }
+
+    /// As many instances of the hub as there may be over one database: over SQLite there is one.
+    func instances(_ count: Int) async throws -> [OpenStore] {
         switch self {
         case .sqlite:
             let directory = try TemporaryDirectory()
             let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
-            return OpenStore(store: store, blobs: try DirectoryBlobStore(path: directory.path("hub/blobs"))) {
+            let open = OpenStore(store: store, blobs: try DirectoryBlobStore(path: directory.path("hub/blobs"))) {
                 try? FileManager.default.removeItem(at: directory.url)
             }
+            return [open]
         case .postgres:
             try Requirement.postgresql.demand()
             let server = try await PostgresServer.shared()
             let database = try await server.makeDatabase()
-            let store = try await PostgresHubStore(try PostgresConnectionSettings(database))
-            return OpenStore(store: store, blobs: PostgresBlobStore(store)) { server.discard(database) }
+            var open: [OpenStore] = []
+            for number in 0..<count {
+                let store = try await PostgresHubStore(try PostgresConnectionSettings(database))
+                open.append(
+                    OpenStore(store: store, blobs: PostgresBlobStore(store)) {
+                        if number == 0 { server.discard(database) }
+                    })
+            }
+            return open
         }
     }
 }
