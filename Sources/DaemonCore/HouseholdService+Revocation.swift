@@ -148,7 +148,9 @@ extension HouseholdService {
             VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
             HouseholdDocuments.sealAnew: nil,
         ])
-        change.resealed = try await resealed(under: newRing, vault: document.vault, without: [member.id])
+        // What devices that went before removed may still wait for this computer's signature.
+        let gone = try requireSession().roster.revoked.union([member.id])
+        change.resealed = try await resealed(under: newRing, vault: document.vault, without: gone)
         try await passcodes.whileRingIsStill { [change, newRing] in
             try await self.write(change, .decidedHere(member.id, name: name), vaultRing: newRing)
         }
