@@ -32,6 +32,46 @@ import WireProtocol
         #expect(await connected.world.state(of: firefox) == .locked)
     }
 
+    /// All that there is. A new one is added here, and to the phone's row of the threat model.
+    private static func every(of phone: HubID, _ grant: GrantRequest) -> [RemoteAction] {
+        let all: [RemoteAction] = [
+            .lockAll, .unlockAll(grant: grant), .lockApp(app: "firefox"), .unlockApp(app: "firefox", grant: grant),
+            .approve(prompt: "none", grant: grant), .deny(prompt: "none"), .lockVault, .takePhoto, .signOut,
+            .removePhoto(photo: HubID(.random())), .report, .addApp(app: "mail"), .removeApp(app: "mail"),
+            .setSchedule(app: "firefox", schedule: ""), .setCategories(app: "firefox", categories: ["work"]),
+            .renameDevice(device: phone, name: "the phone"), .revokeDevice(device: HubID(.random())),
+        ]
+        for action in all {
+            switch action {
+            case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto, .signOut,
+                .removePhoto, .report, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice:
+                continue
+            }
+        }
+        return all
+    }
+
+    @Test func everyCommandLeavesALineWithThePhonesName() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let actions = Self.every(of: await companion.device, minutes)
+        #expect(Set(actions.map { "\($0)".prefix { $0 != "(" } }).count == actions.count)
+        for action in actions {
+            let before = try await connected.world.events(.remoteCommand).count
+            let reply = try await companion.command(action, to: computer)
+            // The log follows the answer.
+            await eventually("\(action) has its line") {
+                try await connected.world.events(.remoteCommand).count > before
+            }
+            let lines = try await connected.world.events(.remoteCommand)
+            #expect(lines.count == before + 1, "\(action)")
+            let line = try #require(lines.first { $0.sentence.hasSuffix(reply.sentence) }, "\(action)")
+            let name = line.sentence.prefix { $0 != ":" }
+            #expect(["Anna's phone asked", "the phone asked"].contains(name), "\(line.sentence)")
+        }
+    }
+
     @Test func aPhoneChoosesAppsFromWhatIsInstalledAndTheirCategories() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
