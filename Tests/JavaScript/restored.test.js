@@ -170,6 +170,46 @@ export const tests = {
         }
     },
 
+    /** Another tab compares the stores while this one still has something of the store before. */
+    async whatTheStoreBeforeServedDoesNotRaiseTheCursor() {
+        for (const way of ["page", "stream"]) {
+            const hub = await RestorableHousehold.make();
+            const [phone] = await pairedPhones(hub, ["phone"]);
+            const tab = await Companion.open({ name: phone.name, time: quick });
+            const backup = hub.backup();
+            hub.store(await hub.note("read"));
+            hub.cutAll();
+            await eventually(async () => (await titles(phone)).length === 1 && hub.streams.length === 1, "it arrives");
+            for (let index = 0; index < 4; index += 1) hub.store(await hub.note("of the store before"));
+            const fresh = await Promise.all(["a", "b", "c", "d", "e", "f"].map((title) => hub.note(title)));
+            const [before, streams, ends] = [hub.backup(), hub.streams, hub.ends];
+            const restore = async () => {
+                hub.ends = [];
+                hub.restore(backup);
+                await tab.refresh();
+                hub.store(...fresh);
+            };
+            if (way === "page") {
+                hub.instead["GET /v1/records"] = async (url) => {
+                    delete hub.instead["GET /v1/records"];
+                    await restore();
+                    const after = Number(url.searchParams.get("after"));
+                    return { records: before.records.filter(({ sequence }) => sequence > after), next: before.sequence, more: false };
+                };
+                hub.cutAll();
+            } else {
+                await restore();
+                const last = before.records.at(-1);
+                streams[0](`event: record\nid: ${last.sequence}\ndata: ${JSON.stringify(last)}\n\n`);
+                ends[0]();
+            }
+            const all = ["a", "b", "c", "d", "e", "f", "read"];
+            await eventually(async () => (await titles(phone)).join() === all.join() && hub.notes().length === all.length, way)
+                .catch(async (error) => equal(await titles(phone), all, error.message));
+            for (const one of [tab, phone]) one.close();
+        }
+    },
+
     async aHubThatClaimsAnotherStoreRollsNothingBack() {
         const hub = await RestorableHousehold.make();
         const [first] = await pairedPhones(hub, ["first"]);

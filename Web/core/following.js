@@ -2,7 +2,7 @@
 import { HubError, HubUnreachable } from "../protocol/errors.js";
 import { Backoff } from "../protocol/time.js";
 import { isOwing } from "./offering.js";
-import { compareStores, endComparing, isSameStore } from "./restored.js";
+import { compareStores, endComparing, isSameStore, restarted } from "./restored.js";
 import { sendWaiting } from "./sending.js";
 import { take } from "./taking.js";
 import { Uploading } from "./uploading.js";
@@ -17,9 +17,6 @@ import { Uploading } from "./uploading.js";
 
 const eventDays = 30;
 const day = 86_400_000;
-
-/** What it serves now may be of another store than what it served before: the next connection compares them. */
-const restarted = () => new HubUnreachable("offline", "The hub was started anew meanwhile.");
 
 export class Following {
     /** @type {Connection} */
@@ -103,16 +100,16 @@ export class Following {
         const { device } = this;
         await device.followRoster();
         device.notOffered.clear();
-        await this.sync();
+        const seen = await this.sync();
         await this.#sendOrWait();
         const cursor = await device.store.fact("cursor", 0);
         for await (const item of device.hub.stream(cursor, signal)) {
             // The stream ends with the store that it is of.
-            if (item.kind === "open" && !(await isSameStore(device))) throw restarted();
-            if (item.kind === "record") await this.#take([item.record], item.record.sequence ?? 0);
+            if (item.kind === "open" && !(await isSameStore(device, seen))) throw restarted();
+            if (item.kind === "record") await this.#take([item.record], item.record.sequence ?? 0, seen);
             if (item.kind === "large") {
                 const page = await device.hub.records(item.sequence - 1, 1);
-                await this.#take(page.records, item.sequence);
+                await this.#take(page.records, item.sequence, seen);
             }
             if (item.kind === "roster") {
                 await device.followRoster();
@@ -120,36 +117,40 @@ export class Following {
                 if (device.member) await this.#sendOrWait();
             }
             if (item.kind === "live") {
-                await take(device, [], { cursor: item.sequence });
+                await take(device, [], { cursor: item.sequence, seen });
                 this.backoff.succeeded();
                 this.#become("live");
             }
         }
     }
 
-    /** @param {import("../crypto/signature.js").HubRecord[]} records of the stream @param {number} cursor */
-    async #take(records, cursor) {
-        await take(this.device, records, { cursor });
+    /** @param {import("../crypto/signature.js").HubRecord[]} records of the stream @param {number} cursor @param {string} seen */
+    async #take(records, cursor, seen) {
+        await take(this.device, records, { cursor, seen });
         for (const record of records) if (await isOwing(this.device, record)) return this.#sendOrWait();
     }
 
-    /** Reads everything that the hub has since the last time. */
+    /**
+     * Reads everything that the hub has since the last time.
+     * @returns {Promise<string>} the store that was read
+     */
     async sync() {
         const { device } = this;
-        await compareStores(device);
+        const seen = await compareStores(device);
         for (;;) {
             const cursor = await device.store.fact("cursor", 0);
             const page = await device.hub.records(cursor);
-            await take(device, page.records, { cursor: page.next });
+            await take(device, page.records, { cursor: page.next, seen });
             if (page.next < cursor) {
-                if (!(await isSameStore(device))) throw restarted();
+                if (!(await isSameStore(device, seen))) throw restarted();
                 await device.misbehaved("fewer records than before");
             }
             if (page.next <= cursor || !page.more) break;
         }
-        await endComparing(device);
+        await endComparing(device, seen);
         const now = device.time.now();
         await device.store.forget({ events: now - eventDays * day, requests: now - day, commands: now - day });
+        return seen;
     }
 
     /** Sends what waits, now or with the next connection. Many calls at once are one or two. */

@@ -1,6 +1,7 @@
 // Notices a hub whose store was restored from a backup, or replaced: what it may have lost is compared with what it has, and sent again.
 // docs/formats.md, "A restored hub".
 import { indexFact } from "./moment-index.js";
+import { HubUnreachable } from "../protocol/errors.js";
 import { lostSpan } from "../store/store.js";
 import { comparedCollections } from "./versions.js";
 
@@ -32,9 +33,13 @@ export function commonSequence(known, newest, served, sequence) {
 /** @param {Device} device */
 const knownGenerations = ({ store }) => store.fact(storeFacts.generations, /** @type {Generation[] | null} */ (null));
 
+/** What the hub serves now may be of another store than what it served before: the next connection compares them. */
+export const restarted = () => new HubUnreachable("offline", "The hub was restarted meanwhile.");
+
 /**
  * Asks the hub about its store, before anything is read. Throws HubError, HubUnreachable, StoreError.
  * @param {Device} device
+ * @returns {Promise<string>} the store that it has, as `storeSeen` returns it
  */
 export async function compareStores(device) {
     const { store, tabs } = device;
@@ -58,15 +63,17 @@ export async function compareStores(device) {
             },
         });
     });
+    return JSON.stringify(generations);
 }
 
 /**
  * Whether the hub's store is still the one that was asked about: what was read meanwhile may be of an earlier one.
  * @param {Device} device
+ * @param {string} seen the store that was asked about
  */
-export async function isSameStore(device) {
+export async function isSameStore(device, seen) {
     const { generations } = await device.hub.household();
-    return (await storeSeen(device)) === JSON.stringify(generations);
+    return seen === JSON.stringify(generations);
 }
 
 /**
@@ -78,11 +85,16 @@ export const storeSeen = async (device) => JSON.stringify(await knownGenerations
 /**
  * Everything that the hub has was compared: what it lost may be sent from now on.
  * @param {Device} device
+ * @param {string} seen the store that was read; another tab may have found the next one since
  */
-export async function endComparing(device) {
+export async function endComparing(device, seen) {
     const { store, tabs } = device;
-    if (!(await store.fact(storeFacts.comparing, false))) return;
-    await store.write({ facts: { [storeFacts.comparing]: false } });
+    const isEnded = await tabs.alone("take", async () => {
+        if (!(await store.fact(storeFacts.comparing, false)) || (await storeSeen(device)) !== seen) return false;
+        await store.write({ facts: { [storeFacts.comparing]: false } });
+        return true;
+    });
+    if (!isEnded) return;
     const count = (await store.lost()).length;
     // The gate may be open in another tab alone.
     tabs.tell({ kind: "waiting" });

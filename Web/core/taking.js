@@ -7,7 +7,7 @@ import { changeDrawer } from "./drawer.js";
 import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "./keys.js";
 import { indexFact } from "./moment-index.js";
 import { checkRecord, RecordRefusal } from "./record-check.js";
-import { storeFacts } from "./restored.js";
+import { restarted, storeFacts, storeSeen } from "./restored.js";
 import { checkOfFormer } from "./vault-adopting.js";
 import { checkKeysOfEpoch, takeVaultKeys } from "./vault-keys.js";
 import { compare, follows, versionsBefore } from "./versions.js";
@@ -26,11 +26,13 @@ import { compare, follows, versionsBefore } from "./versions.js";
  * Takes records, and the sequence number up to which everything was seen. One batch at a time over all tabs.
  * @param {Device} device
  * @param {HubRecord[]} records
- * @param {{ cursor?: number, undeferred?: number[] }} rest
+ * @param {{ cursor?: number, undeferred?: number[], seen?: string }} rest `seen`: the hub's store that served them, as `storeSeen` returns
+ *   it. Throws HubUnreachable where a tab has found another one since: they may be lost there, and its numbers mean other records.
  * @returns {Promise<string[]>} the keys of what was new
  */
-export function take(device, records, { cursor, undeferred = [] } = {}) {
+export function take(device, records, { cursor, undeferred = [], seen } = {}) {
     return device.tabs.alone("take", async () => {
+        if (seen !== undefined && (await storeSeen(device)) !== seen) throw restarted();
         /** @type {Batch} */
         const batch = {
             rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
