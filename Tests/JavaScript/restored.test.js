@@ -5,6 +5,7 @@ import { Companion } from "/core/companion.js";
 import { copyApart } from "/core/conflicts.js";
 import { version } from "/core/versions.js";
 import { equal, eventually } from "./harness.js";
+import { refusing } from "./made-household.js";
 import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
 
 async function threeDevices() {
@@ -208,6 +209,63 @@ export const tests = {
                 .catch(async (error) => equal(await titles(phone), all, error.message));
             for (const one of [tab, phone]) one.close();
         }
+    },
+
+    /** As earlier versions stored them, of a hub that answered no numbers. */
+    async storedNumbersThatAreInvalidAreReadAnew() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { store } = phone.device;
+        const { id } = await phone.notes.save(null, { title: "mine", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const { sequence } = await store.record(`notes/${id}`);
+        const isRead = async () => {
+            const numbers = [await store.fact("cursor", 0), (await store.record(`notes/${id}`)).sequence];
+            return numbers.join() === `${hub.sequence},${sequence}` && Number.isSafeInteger(await store.fact("newest", 0))
+                && (await titles(phone)).includes("mine") && phone.following.connection === "live";
+        };
+        for (const name of ["newest", "cursor"]) {
+            for (const bad of [NaN, "12x", {}, 1e300, Infinity, -1, 1.5]) {
+                const row = await store.record(`notes/${id}`);
+                await store.write({ records: [{ ...row, sequence: bad === 1.5 ? "12x" : bad }], facts: { [name]: bad } });
+                // What is sent meanwhile hides nothing.
+                if (name === "newest") await phone.notes.save(null, { title: `at ${bad}`, body: "" });
+                await eventually(async () => (await store.waiting()).length === 0, "sent");
+                hub.cutAll();
+                await eventually(isRead, `${name} was ${bad}`);
+            }
+        }
+        equal((await phone.report()).misbehaviour, [], "nothing is reported");
+        phone.close();
+    },
+
+    async aStoredRevisionThatIsInvalidHoldsNothingUp() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { store } = phone.device;
+        // As a hub reads requests: all of one or nothing.
+        hub.instead["POST /v1/records"] = (url, body) => {
+            const { records } = JSON.parse(body);
+            const isRight = records.every(({ revision, replaces }) => [revision, replaces].every((one) => Number.isSafeInteger(one) && one >= 0));
+            return isRight ? hub.honest("POST /v1/records", url, { records }) : refusing("bad_request", 400)();
+        };
+        for (const bad of ["1x", -1, 0.5, 1e300]) {
+            const lost = await phone.notes.save(null, { title: `lost, ${bad}`, body: "" });
+            const note = await phone.notes.save(null, { title: `note, ${bad}`, body: "" });
+            await eventually(() => isSettled(phone), "sent");
+            const before = await titles(phone);
+            hub.setAway(phone, true);
+            await phone.notes.save(note, { title: `changed, ${bad}`, body: "" });
+            const [row, line] = [await store.record(`notes/${lost.id}`), await store.waitingFor(`notes/${note.id}`)];
+            await store.write({
+                records: [{ ...row, atHub: bad }], waiting: [{ ...line, record: { ...line.record, replaces: bad } }],
+            });
+            hub.records = hub.records.filter(({ id }) => id !== lost.id);
+            hub.setAway(phone, false);
+            await eventually(async () => hub.notes().length === before.length && (await isSettled(phone)), `${bad}: sent`);
+            equal(await titles(phone), before.map((title) => title.replace(`note, ${bad}`, `changed, ${bad}`)).sort(), `${bad}: notes`);
+        }
+        phone.close();
     },
 
     async aHubThatClaimsAnotherStoreRollsNothingBack() {

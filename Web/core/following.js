@@ -102,7 +102,7 @@ export class Following {
         device.notOffered.clear();
         const seen = await this.sync();
         await this.#sendOrWait();
-        const cursor = await device.store.fact("cursor", 0);
+        const cursor = await device.store.sequence("cursor");
         for await (const item of device.hub.stream(cursor, signal)) {
             // The stream ends with the store that it is of.
             if (item.kind === "open" && !(await isSameStore(device, seen))) throw restarted();
@@ -138,7 +138,7 @@ export class Following {
         const { device } = this;
         const seen = await compareStores(device);
         for (;;) {
-            const cursor = await device.store.fact("cursor", 0);
+            const cursor = await device.store.sequence("cursor");
             const page = await device.hub.records(cursor);
             await take(device, page.records, { cursor: page.next, seen });
             if (page.next < cursor) {

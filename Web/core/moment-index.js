@@ -59,7 +59,7 @@ export class MomentIndex {
         const index = new MomentIndex(device, device.keys);
         const { store } = device;
         // Before anything is read: what comes meanwhile is above it.
-        const cursor = await store.fact("cursor", 0);
+        const cursor = await store.sequence("cursor");
         const snapshot = await index.#snapshot();
         for (const moment of snapshot?.moments ?? []) index.#put(keyOf("moments", moment.id), moment);
         const rows = await store.records("moments", { after: snapshot?.upTo ?? -1 });
@@ -176,7 +176,7 @@ export class MomentIndex {
     /** @param {number} upTo */
     async #keepSnapshot(upTo) {
         // A restored hub was found meanwhile: what came since lies below the number too.
-        if ((await this.device.store.fact("cursor", 0)) < upTo) return;
+        if ((await this.device.store.sequence("cursor")) < upTo) return;
         const rows = await this.device.store.count("moments", upTo);
         const snapshot = {
             version: 1, upTo, count: rows, unreadable: [...this.unreadable], moments: this.sorted,

@@ -1,14 +1,14 @@
 // Sends a restored hub what it lost, signed by this device, as soon as the gate is open. docs/formats.md, "A restored hub".
 import { isOpen } from "./conflicts.js";
 import { CompanionError } from "./errors.js";
-import { storeFacts, storeSeen } from "./restored.js";
+import { newestWith, storeFacts, storeSeen } from "./restored.js";
 import { fitting } from "./sending.js";
 import { isLate, take } from "./taking.js";
 import { indexFact } from "./moment-index.js";
 import { ancestorsAgain, farConflict, isNear, version } from "./versions.js";
 import { HubUnreachable } from "../protocol/errors.js";
 import { sealedBytes, signRecord } from "../crypto/signature.js";
-import { keyOf } from "../store/store.js";
+import { keyOf, storedCount } from "../store/store.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Row} Row */
@@ -92,7 +92,8 @@ const isOffered = (device, { collection, record }) =>
  * @param {Row} row
  */
 async function offer(keys, row) {
-    const { record, atHub = 0 } = row;
+    const { record } = row;
+    const atHub = storedCount(row.atHub);
     const { collection, id, vault, epoch } = record;
     const sealed = sealedBytes(record);
     const blobs = sealed ? record.blobs : [];
@@ -172,8 +173,8 @@ function change(device, row, seen, make, sequence = 0) {
         const isAsBefore = now && now.record.signature === row.record.signature && now.atHub === row.atHub;
         if (!isAsBefore || (await storeSeen(device)) !== seen) return;
         const after = { ...make(), ...("hidden" in now ? { hidden: now.hidden } : {}) };
-        const newest = Math.max(await store.fact(storeFacts.newest, 0), sequence);
-        const isIndexLate = isLate(after, await store.fact("cursor", 0));
+        const newest = await newestWith(device, sequence);
+        const isIndexLate = isLate(after, await store.sequence("cursor"));
         await store.write({ records: [after], facts: { [storeFacts.newest]: newest, ...(isIndexLate ? { [indexFact]: null } : {}) } });
     });
 }

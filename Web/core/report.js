@@ -20,7 +20,7 @@ export async function reportOf({ device: { store, facts, unlocked }, following }
             hub: facts.hub, household: facts.household, computer: facts.computer, device: facts.device, name: facts.name,
         },
         connection: following.connection, problem: following.problem,
-        cursor: await store.fact("cursor", 0), waiting: lines.filter((line) => !line.problem).length,
+        cursor: await store.sequence("cursor"), waiting: lines.filter((line) => !line.problem).length,
         failed: lines.filter((line) => line.problem).length, deferred: unlocked && !unlocked.receivesKeys ? 0 : (await store.deferred()).length,
         refused: await store.fact("refused", 0), misbehaviour: await store.fact("misbehaviour", []),
         room: await CompanionStore.room(),

@@ -2,7 +2,8 @@
 // docs/formats.md, "A restored hub".
 import { indexFact } from "./moment-index.js";
 import { HubUnreachable } from "../protocol/errors.js";
-import { lostSpan } from "../store/store.js";
+import { isCount } from "../protocol/events.js";
+import { lostSpan, storedCount } from "../store/store.js";
 import { comparedCollections } from "./versions.js";
 
 /** @typedef {import("./device.js").Device} Device */
@@ -46,10 +47,12 @@ export async function compareStores(device) {
     const { generations, sequence } = await device.hub.household();
     await tabs.alone("take", async () => {
         const known = await knownGenerations(device);
-        const cursor = await store.fact("cursor", 0);
-        const newest = Math.max(cursor, await store.fact(storeFacts.newest, 0));
+        const stored = [await store.fact("cursor", 0), await store.fact(storeFacts.newest, 0)];
+        const [cursor, newest] = [storedCount(stored[0]), Math.max(...stored.map(storedCount))];
         const common = commonSequence(known, newest, generations, sequence);
-        if (common >= newest) return void (await store.write({ facts: { [storeFacts.generations]: generations } }));
+        // Beside an invalid number there are records with one: everything is read again, and gives them theirs.
+        const anew = stored.every(isCount) ? {} : { cursor: 0, [storeFacts.newest]: Math.min(newest, common), adopted: null, [indexFact]: null };
+        if (common >= newest) return void (await store.write({ facts: { [storeFacts.generations]: generations, ...anew } }));
         // Keys and names of a shared vault, which no computer sends again.
         const own = device.member ? (await Promise.all(["keys", "devices"].map((collection) => store.records(collection)))).flat()
             .filter(({ record }) => record.author === device.paired.device) : [];
@@ -59,11 +62,21 @@ export async function compareStores(device) {
             facts: {
                 [storeFacts.generations]: generations, [storeFacts.newest]: common, [storeFacts.comparing]: true,
                 cursor: Math.min(cursor, common), alertsCleared: Math.min(cleared, common), adopted: null, [indexFact]: null,
-                auditRestored: { store: generations.at(-1)?.id ?? "", from: common + lostSpan },
+                auditRestored: { store: generations.at(-1)?.id ?? "", from: common + lostSpan }, ...anew,
             },
         });
     });
     return JSON.stringify(generations);
+}
+
+/**
+ * The highest sequence number, with one that the hub gave just now. An invalid one stays until `compareStores` finds it.
+ * @param {Device} device
+ * @param {number} sequence
+ */
+export async function newestWith({ store }, sequence) {
+    const newest = await store.fact(storeFacts.newest, 0);
+    return isCount(newest) ? Math.max(newest, sequence) : newest;
 }
 
 /**

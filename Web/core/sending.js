@@ -3,9 +3,10 @@ import { HubUnreachable } from "../protocol/errors.js";
 import { copyApart, isOpen, resolveConflict, settleApart } from "./conflicts.js";
 import { indexFact } from "./moment-index.js";
 import { offerLost } from "./offering.js";
-import { storeFacts, storeSeen } from "./restored.js";
+import { newestWith, storeFacts, storeSeen } from "./restored.js";
 import { isLate } from "./taking.js";
 import { follows, version, versionsBefore } from "./versions.js";
+import { storedCount } from "../store/store.js";
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
@@ -56,7 +57,7 @@ async function sendLines(device, parked) {
         const batch = fitting(lines);
         if (await settleThoseApart(device, batch)) continue;
         const seen = await storeSeen(device);
-        const outcomes = await device.hub.write(batch.map((line) => line.record));
+        const outcomes = await device.hub.write(batch.map(({ record }) => withValidBase(record)));
         // Another store answers meanwhile: what the one before said counts no more.
         if ((await storeSeen(device)) !== seen) continue;
         for (const [index, line] of batch.entries()) {
@@ -137,9 +138,9 @@ async function acknowledge(device, line, sequence, seen) {
         // As late as this.
         if ((await storeSeen(device)) !== seen) return;
         const known = await device.store.record(key);
-        const cursor = await device.store.fact("cursor", 0);
+        const cursor = await device.store.sequence("cursor");
         const isNewest = !known || known.record.revision <= record.revision;
-        const newest = Math.max(await device.store.fact(storeFacts.newest, 0), sequence);
+        const newest = await newestWith(device, sequence);
         await device.store.write({
             ...(isNewest ? { records: [{ ...row, ...(await versionsBefore(known)) }] } : {}),
             facts: { [storeFacts.newest]: newest, ...(known?.sequence !== sequence && isLate(row, cursor) ? { [indexFact]: null } : {}) },
@@ -158,6 +159,14 @@ async function acknowledge(device, line, sequence, seen) {
  */
 async function pushToOthers(device, record) {
     await device.hub.push({ content: record, urgency: "high", ttl: secondsOfPush }).catch((error) => console.warn(error));
+}
+
+/**
+ * A hub answers nothing of a request where one record replaces what is no revision.
+ * @param {import("../crypto/signature.js").HubRecord} record
+ */
+function withValidBase(record) {
+    return record.replaces === undefined ? record : { ...record, replaces: storedCount(record.replaces) };
 }
 
 /** @param {import("../crypto/signature.js").HubRecord} record */

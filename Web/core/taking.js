@@ -39,11 +39,11 @@ export function take(device, records, { cursor, undeferred = [], seen } = {}) {
             chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], news: [], apart: [],
         };
         for (const record of records) await takeOne(device, record, batch);
-        const known = await device.store.fact("cursor", 0);
+        const known = await device.store.sequence("cursor");
         /** @type {import("../store/store.js").Change} */
         const change = {
             records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
-            facts: { clocks: batch.clocks, chains: batch.chains, cursor: Math.max(known, cursor ?? 0) },
+            facts: { clocks: batch.clocks, chains: batch.chains, ...(cursor === undefined ? {} : { cursor: Math.max(known, cursor) }) },
         };
         if (batch.apart.length > 0) {
             const before = await device.store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]));
@@ -92,12 +92,22 @@ export async function takeDeferred(device) {
     }
 }
 
+/**
+ * Earlier versions stored rows with whatever a hub answered; those are in no list.
+ * @param {unknown} sequence a number of the hub's, or one between two where the hub may have lost the record
+ */
+const isListed = (sequence) => typeof sequence === "number" && sequence >= 0 && sequence < Number.MAX_SAFE_INTEGER;
+
 /** @param {Device} device @param {HubRecord} record @param {Batch} batch */
 async function takeOne(device, record, batch) {
     const key = keyOf(record.collection, record.id);
     const known = batch.rows.get(key) ?? (await device.store.record(key));
     if (known?.atHub !== undefined) return takeCompared(device, record, known, batch);
     if (known && record.revision <= known.record.revision) {
+        if (record.signature === known.record.signature && !isListed(known.sequence)) {
+            batch.rows.set(key, { ...known, sequence: record.sequence ?? 0 });
+            batch.news.push(key);
+        }
         const isLater = (record.sequence ?? 0) > known.sequence;
         if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
         return;

@@ -23,7 +23,7 @@ function number(text) {
 /** Versions of 8 bytes, at most 16 of them, as base64. */
 const isAncestors = (/** @type {unknown} */ value) => typeof value === "string" && /^[A-Za-z0-9+/]{0,171}={0,2}$/.test(value) && value.length % 4 === 0;
 
-/** @param {unknown} count */
+/** @param {unknown} count @returns {count is number} */
 export const isCount = (count) => Number.isSafeInteger(count) && Number(count) >= 0;
 
 /**

@@ -1,4 +1,5 @@
 // What a companion keeps: records as they came, sealed; what waits to be sent; its keys behind the gate.
+import { isCount } from "../protocol/events.js";
 import { openDatabase, requested, transact } from "./database.js";
 import { StoreError, storeError } from "./errors.js";
 
@@ -63,6 +64,13 @@ async function refuseIfRevoked(facts) {
 /** What a hub lost lies between the last sequence number that it has and the next one, within this distance. */
 export const lostSpan = 0.5;
 
+/**
+ * Earlier versions stored what a hub answered without checking it: a value that is no count is read as absent.
+ * @param {unknown} value
+ * @returns {number}
+ */
+export const storedCount = (value) => (isCount(value) ? value : 0);
+
 /** Of sealed content, in bytes; what a slow network takes in well under the time for a request. */
 export const pieceSize = 1 << 20;
 
@@ -107,6 +115,14 @@ export class CompanionStore {
     fact(name, otherwise) {
         return transact(this.#database, ["facts"], "readonly", async (transaction) =>
             (await requested(transaction.objectStore("facts").get(name))) ?? otherwise);
+    }
+
+    /**
+     * A sequence number among the facts; 0 where none is stored.
+     * @param {string} name
+     */
+    async sequence(name) {
+        return storedCount(await this.fact(name, 0));
     }
 
     /** @param {string} key @returns {Promise<Row | undefined>} */
