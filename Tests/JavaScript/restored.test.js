@@ -320,6 +320,38 @@ export const tests = {
         phone.close();
     },
 
+    async aVersionThatCannotBeReadYetIsTriedOnce() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { device, following } = phone;
+        const { id, vault } = await phone.notes.save(await phone.notes.save(null, { title: "mine", body: "" }), { title: "mine", body: "changed" });
+        await eventually(() => isSettled(phone), "sent");
+        let count = 0;
+        const send = following.send.bind(following);
+        following.send = () => {
+            count += 1;
+            return send();
+        };
+        const serve = (record) => hub.streams[0](`event: record\nid: ${hub.sequence}\ndata: ${JSON.stringify(record)}\n\n`);
+        for (const apart of [1, 2]) {
+            const row = await device.store.record(`notes/${id}`);
+            await device.store.write({ records: [{ ...row, atHub: 0 }] });
+            serve(await device.keys.sealContent({ vault, collection: "notes", id, revision: 1 }, { of: `a later version, ${apart}` }, 0));
+            await eventually(async () => (await device.store.fact("apart", [])).length === apart
+                && (await device.store.record(`notes/${id}`)).atHub === undefined, "it is kept, and the newer one sent");
+            for (let index = 0; index < 4; index += 1) {
+                hub.store(await hub.note(`${apart}, ${index}`));
+                serve(hub.records.at(-1));
+            }
+            await eventually(async () => (await titles(phone)).length === 1 + 4 * apart, "what others write arrives");
+            equal(count, apart, "attempts");
+        }
+        hub.store(await hub.keysFor([...hub.phones.values()][0], { revision: 2 }));
+        serve(hub.records.at(-1));
+        await eventually(() => count === 3, "keys may open it");
+        phone.close();
+    },
+
     async aConflictOfAFarRevisionIsNotSignedOver() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);

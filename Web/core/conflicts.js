@@ -139,12 +139,14 @@ export async function copyApart(device) {
         const kept = [];
         /** @type {Waiting[]} */
         const waiting = [];
-        for (const record of await apart()) {
+        const all = await apart();
+        for (const record of all) {
             const row = await store.record(keyOf(record.collection, record.id));
             const copy = knowsVault(keys.ring, record.vault) ? row && (await copyOf(device, keys, record, row.record)) : unreadable;
             if (copy === unreadable) kept.push(record);
             else if (copy) waiting.push({ key: keyOf(copy.collection, copy.id), record: copy });
         }
+        if (kept.length === all.length) return 0;
         await store.write({ waiting, facts: { [storeFacts.apart]: kept } });
         device.changed(waiting.map(({ key }) => key));
         return waiting.length;

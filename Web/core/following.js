@@ -1,7 +1,7 @@
 // Keeps a companion and its hub alike, for as long as one of its tabs is open.
 import { HubError, HubUnreachable } from "../protocol/errors.js";
 import { Backoff } from "../protocol/time.js";
-import { isOwing } from "./offering.js";
+import { apartIn, isOwing } from "./offering.js";
 import { compareStores, endComparing, isSameStore, restarted } from "./restored.js";
 import { sendWaiting } from "./sending.js";
 import { take } from "./taking.js";
@@ -126,8 +126,9 @@ export class Following {
 
     /** @param {import("../crypto/signature.js").HubRecord[]} records of the stream @param {number} cursor @param {string} seen */
     async #take(records, cursor, seen) {
+        const apart = await apartIn(this.device);
         await take(this.device, records, { cursor, seen });
-        for (const record of records) if (await isOwing(this.device, record)) return this.#sendOrWait();
+        for (const record of records) if (await isOwing(this.device, record, apart)) return this.#sendOrWait();
     }
 
     /**

@@ -19,12 +19,22 @@ import { keyOf, storedCount } from "../store/store.js";
 const mostAttempts = 4;
 
 /**
- * Whether a record that came has to give way, or to become a copy.
+ * Which versions wait to become records of their own.
+ * @param {Device} device
+ * @returns {Promise<string>} their signatures
+ */
+export const apartIn = async ({ store }) =>
+    (await store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]))).map(({ signature }) => signature).join();
+
+/**
+ * Whether a record that was taken calls for sending: it has to give way, another version became one to copy, or its keys may open one.
  * @param {Device} device
  * @param {HubRecord} record
+ * @param {string} before what `apartIn` returned before it was taken
  */
-export async function isOwing({ store }, { collection, id }) {
-    return (await store.record(keyOf(collection, id)))?.atHub !== undefined || (await store.fact(storeFacts.apart, [])).length > 0;
+export async function isOwing(device, { collection, id }, before) {
+    const apart = await apartIn(device);
+    return (await device.store.record(keyOf(collection, id)))?.atHub !== undefined || apart !== before || (collection === "keys" && apart !== "");
 }
 
 /**
