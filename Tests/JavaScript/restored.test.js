@@ -143,7 +143,12 @@ export const tests = {
         const before = hub.notes();
         const tab = await Companion.open({ name: phone.name, time: quick });
         await tab.unlockWithPIN("735102");
+        // Opening the gate sends too, and writes into the log.
+        await eventually(async () => hub.records.some(({ collection }) => collection === "audit") && (await isSettled(tab)), "opened");
+        await tab.device.tabs.alone("send", async () => {});
         phone.lockTab();
+        // As where a hub refused it before.
+        tab.device.notOffered.add(`notes/${before[0].id}`);
         hub.restore(backup);
         await eventually(() => hub.notes().length === 1, "sent again");
         equal([phone.state, tab.following.connection, hub.notes()], ["locked", "other", before], "by the tab that does not follow");
