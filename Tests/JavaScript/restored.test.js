@@ -216,6 +216,43 @@ export const tests = {
         }
     },
 
+    /** It answers two changes; while the first answer is stored, another tab finds the restored hub. */
+    async aConflictOfTheStoreBeforeIsNotTaken() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { store, tabs } = phone.device;
+        const notes = [await phone.notes.save(null, { title: "one", body: "" }), await phone.notes.save(null, { title: "two", body: "" })];
+        notes.sort((one, other) => (one.id < other.id ? -1 : 1));
+        await eventually(() => isSettled(phone), "sent");
+        hub.setAway(phone, true);
+        for (const note of notes) await phone.notes.save(note, { title: `${note.title} changed`, body: "" });
+        const backup = hub.backup();
+        const theirs = { ...(await hub.note("by the computer", { id: notes[1].id, revision: 2 })), sequence: hub.sequence + 2, ancestors: "" };
+        let release = () => {};
+        hub.instead["POST /v1/records"] = async (_, body) => {
+            // An attempt may have begun between the two edits.
+            if (JSON.parse(body).records.length < 2) throw new TypeError("no network");
+            delete hub.instead["POST /v1/records"];
+            await new Promise((resolve) => tabs.alone("edit", () => {
+                resolve();
+                return new Promise((done) => (release = done));
+            }));
+            return { outcomes: [{ sequence: hub.sequence + 1 }, { conflict: theirs }] };
+        };
+        hub.setAway(phone, false);
+        await eventually(async () => (await navigator.locks.query()).pending.some(({ name }) => name === `${phone.name}/edit`), "the first answer is stored");
+        hub.restore(backup);
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        const refreshed = tab.refresh();
+        await eventually(async () => (await store.fact("generations", [])).length === 2, "found by another tab");
+        release();
+        await refreshed;
+        await eventually(async () => (await isSettled(phone)) && hub.notes().every(({ revision }) => revision === 2), "sent to the hub that is there");
+        equal(await titles(phone), ["one changed", "two changed"], "notes");
+        equal((await store.record(`notes/${notes[1].id}`)).record.sealed, hub.notes()[1].sealed, "as the hub has it");
+        for (const one of [tab, phone]) one.close();
+    },
+
     /** As earlier versions stored them, of a hub that answered no numbers. */
     async storedNumbersThatAreInvalidAreReadAnew() {
         const hub = await RestorableHousehold.make();

@@ -28,13 +28,14 @@ export const isOpen = ({ unlocked }, vault) => unlocked !== null && knowsVault(u
  * @param {Device} device
  * @param {Waiting} line
  * @param {HubRecord} conflict
- * @returns {Promise<string | void>} why it can't be sent just now
+ * @param {string} seen the hub's store as it was known when the change was sent
+ * @returns {Promise<string | void>} why it can't be sent just now. Throws HubUnreachable where the hub has another store since
  */
-export async function resolveConflict(device, line, conflict) {
+export async function resolveConflict(device, line, conflict, seen) {
     const { record } = line;
     const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
     if (isOther || conflict.revision === record.replaces) return refuseConflict(device, "a conflict with another record");
-    await take(device, [conflict]);
+    await take(device, [conflict], { seen });
     const row = await device.store.record(line.key);
     const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
         || row?.record.signature === conflict.signature;

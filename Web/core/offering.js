@@ -134,7 +134,7 @@ async function settle(device, { row, record }, outcome, seen) {
         return true;
     }
     if (conflict) {
-        await take(device, [conflict]);
+        await take(device, [conflict], { seen });
         if (!isNear(conflict.revision, row.record.revision)) {
             device.notOffered.add(key);
             await device.misbehaved(farConflict, true);

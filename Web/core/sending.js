@@ -106,7 +106,7 @@ async function settle(device, line, outcome, seen) {
         // Another device sent the very same, as to a restored hub.
         const isSame = conflict.id === record.id && conflict.collection === record.collection
             && (await version(conflict)) === (await version(record));
-        return isSame ? acknowledge(device, line, conflict.sequence ?? 0, seen) : resolveConflict(device, line, conflict);
+        return isSame ? acknowledge(device, line, conflict.sequence ?? 0, seen) : resolveConflict(device, line, conflict, seen);
     }
     if (outcome.error?.code === "conflict" && record.replaces !== 0) {
         // The hub has nothing of it any more: it is sent as new.
