@@ -8,7 +8,7 @@ import javascript
 import pages
 
 MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "revoked", "full",
-           "moments", "audit", "moments-speed", "versions", "restored"]
+           "moments", "audit", "moments-speed", "versions", "restored", "restored-tabs"]
 
 
 @pytest.fixture(scope="session")

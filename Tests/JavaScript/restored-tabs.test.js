@@ -1,0 +1,120 @@
+// Several tabs of one phone, and a hub whose store is put back to an earlier backup: what one tab found holds for all of them.
+import { Companion } from "/core/companion.js";
+import { equal, eventually } from "./harness.js";
+import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
+
+export const tests = {
+    async theTabThatIsOpenSendsWhatAnotherOneFoundLost() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const backup = hub.backup();
+        await phone.notes.save(null, { title: "lost", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const before = hub.notes();
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        await tab.unlockWithPIN("735102");
+        // Opening the gate sends too, and writes into the log.
+        await eventually(async () => hub.records.some(({ collection }) => collection === "audit") && (await isSettled(tab)), "opened");
+        await tab.device.tabs.alone("send", async () => {});
+        phone.lockTab();
+        // As where a hub refused it before.
+        tab.device.notOffered.add(`notes/${before[0].id}`);
+        hub.restore(backup);
+        await eventually(() => hub.notes().length === 1, "sent again");
+        equal([phone.state, tab.following.connection, hub.notes()], ["locked", "other", before], "by the tab that does not follow");
+        for (const one of [tab, phone]) one.close();
+    },
+
+    /** Another tab compares the stores while this one still has something of the store before. */
+    async whatTheStoreBeforeServedDoesNotRaiseTheCursor() {
+        for (const way of ["page", "stream"]) {
+            const hub = await RestorableHousehold.make();
+            const [phone] = await pairedPhones(hub, ["phone"]);
+            const tab = await Companion.open({ name: phone.name, time: quick });
+            const backup = hub.backup();
+            hub.store(await hub.note("read"));
+            hub.cutAll();
+            await eventually(async () => (await titles(phone)).length === 1 && hub.streams.length === 1, "it arrives");
+            for (let index = 0; index < 4; index += 1) hub.store(await hub.note("of the store before"));
+            const fresh = await Promise.all(["a", "b", "c", "d", "e", "f"].map((title) => hub.note(title)));
+            const [before, streams, ends] = [hub.backup(), hub.streams, hub.ends];
+            const restore = async () => {
+                hub.ends = [];
+                hub.restore(backup);
+                await tab.refresh();
+                hub.store(...fresh);
+            };
+            if (way === "page") {
+                hub.instead["GET /v1/records"] = async (url) => {
+                    delete hub.instead["GET /v1/records"];
+                    await restore();
+                    const after = Number(url.searchParams.get("after"));
+                    return { records: before.records.filter(({ sequence }) => sequence > after), next: before.sequence, more: false };
+                };
+                hub.cutAll();
+            } else {
+                await restore();
+                const last = before.records.at(-1);
+                streams[0](`event: record\nid: ${last.sequence}\ndata: ${JSON.stringify(last)}\n\n`);
+                ends[0]();
+            }
+            const all = ["a", "b", "c", "d", "e", "f", "read"];
+            await eventually(async () => (await titles(phone)).join() === all.join() && hub.notes().length === all.length, way)
+                .catch(async (error) => equal(await titles(phone), all, error.message));
+            for (const one of [tab, phone]) one.close();
+        }
+    },
+
+    /** It answers two changes; while the first answer is stored, another tab finds the restored hub. */
+    async aConflictOfTheStoreBeforeIsNotTaken() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { store, tabs } = phone.device;
+        const notes = [await phone.notes.save(null, { title: "one", body: "" }), await phone.notes.save(null, { title: "two", body: "" })];
+        notes.sort((one, other) => (one.id < other.id ? -1 : 1));
+        await eventually(() => isSettled(phone), "sent");
+        hub.setAway(phone, true);
+        for (const note of notes) await phone.notes.save(note, { title: `${note.title} changed`, body: "" });
+        const backup = hub.backup();
+        const theirs = { ...(await hub.note("by the computer", { id: notes[1].id, revision: 2 })), sequence: hub.sequence + 2, ancestors: "" };
+        let release = () => {};
+        hub.instead["POST /v1/records"] = async (_, body) => {
+            // An attempt may have begun between the two edits.
+            if (JSON.parse(body).records.length < 2) throw new TypeError("no network");
+            delete hub.instead["POST /v1/records"];
+            await new Promise((resolve) => tabs.alone("edit", () => {
+                resolve();
+                return new Promise((done) => (release = done));
+            }));
+            return { outcomes: [{ sequence: hub.sequence + 1 }, { conflict: theirs }] };
+        };
+        hub.setAway(phone, false);
+        await eventually(async () => (await navigator.locks.query()).pending.some(({ name }) => name === `${phone.name}/edit`), "the first answer is stored");
+        hub.restore(backup);
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        const refreshed = tab.refresh();
+        await eventually(async () => (await store.fact("generations", [])).length === 2, "found by another tab");
+        release();
+        await refreshed;
+        await eventually(async () => (await isSettled(phone)) && hub.notes().every(({ revision }) => revision === 2), "sent to the hub that is there");
+        equal(await titles(phone), ["one changed", "two changed"], "notes");
+        equal((await store.record(`notes/${notes[1].id}`)).record.sealed, hub.notes()[1].sealed, "as the hub has it");
+        for (const one of [tab, phone]) one.close();
+    },
+
+    async aChangeInAnotherTabIsKept() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        const { id } = await phone.notes.save(null, { title: "first", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        const tab = await Companion.open({ name: phone.name, time: quick });
+        await tab.unlockWithPIN("735102");
+        const [here, there] = [await phone.notes.read(id), await tab.notes.read(id)];
+        await phone.notes.save(here, { title: "here", body: "" });
+        await eventually(() => isSettled(phone), "sent");
+        await tab.notes.save(there, { title: "there", body: "" });
+        await eventually(async () => (await isSettled(tab)) && hub.notes().length === 2, "both are sent");
+        equal(await titles(phone), ["here", "there (conflict, phone)"], "both are kept");
+        for (const one of [tab, phone]) one.close();
+    },
+};
