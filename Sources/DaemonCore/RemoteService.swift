@@ -70,7 +70,13 @@ actor RemoteService {
                     ?? ControlError(.failed, "The computer could not do it (\(error))."))
         }
         answer.clock = await household.clock
-        await log.note(.remoteCommand, "\(name) asked: \(answer.sentence)")
+        let sentence = "\(name) asked: \(answer.sentence)"
+        if answer.state == .done, command.action != .report {
+            // Never counted away: many commands before it must not hide the one that did something.
+            await log.record(.remoteCommand, sentence)
+        } else {
+            await log.note(.remoteCommand, sentence)
+        }
         await reply(record, answer, revision: 3)
     }
 

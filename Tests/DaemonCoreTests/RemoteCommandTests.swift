@@ -51,6 +51,16 @@ import WireProtocol
         return all
     }
 
+    @Test func manyCommandsDoNotHideTheOneThatDidSomething() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        for _ in 0..<20 { _ = try await companion.command(.report, to: computer) }
+        let reply = try await companion.command(.unlockApp(app: "firefox", grant: minutes), to: computer)
+        let lines = try await connected.world.events(.remoteCommand)
+        #expect(lines.contains { $0.sentence == "Anna's phone asked: \(reply.sentence)" })
+    }
+
     @Test func everyCommandLeavesALineWithThePhonesName() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
