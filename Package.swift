@@ -160,7 +160,8 @@ targets += [
         name: "hub-store-writer", dependencies: ["HubStore", "HubStoreSQLite", "WireProtocol"],
         path: "Tests/HubStoreWriter", swiftSettings: strict),
     .executableTarget(
-        name: "hub-append-speed", dependencies: ["HubStore", "HubStoreSQLite", "HubStorePostgres", "WireProtocol"],
+        name: "hub-append-speed",
+        dependencies: ["HubStore", "HubStoreSQLite", "HubStorePostgres", "SealedFormats", "WireProtocol"],
         path: "Benchmarks/hub/append", swiftSettings: strict),
 ]
 targets += module("WebPush", [crypto], tests: [crypto])

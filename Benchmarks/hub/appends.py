@@ -26,6 +26,7 @@ def measure(run):
         "disk": lambda: disk(run), "sqlite_peer": lambda: sqlite_one_by_one(run),
         "sqlite_one": lambda: sqlite(run, 1, 1), "sqlite": lambda: sqlite(run, CLIENTS, 1),
     }
+    contenders["sqlite_signed"] = lambda: sqlite(run, CLIENTS, 1, "signed", one_core)
     if os.path.isdir("/dev/shm"):
         contenders["sqlite_memory"] = lambda: sqlite_in_memory(run)
     if programs() is None:
@@ -56,18 +57,23 @@ def seconds(run):
     return 1 if run.is_quick else SECONDS
 
 
-def store(run, kind, place, clients, households):
+def one_core():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def store(run, kind, place, clients, households, prepare=None):
     """Appends a second, p50 and p99 in microseconds, processor time for each append in microseconds."""
     words = [run.build / PROGRAM, kind, place, clients, seconds(run), households]
-    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [str(word) for word in words], capture_output=True, text=True, check=True, preexec_fn=prepare)
     return [float(value) for value in result.stdout.split()]
 
 
-def sqlite(run, clients, households):
+def sqlite(run, clients, households, kind="sqlite", prepare=None):
     place = run.directory / "sqlite"
     place.mkdir(mode=0o700)
     try:
-        return store(run, "sqlite", place, clients, households)
+        return store(run, kind, place, clients, households, prepare)
     finally:
         shutil.rmtree(place)
 
@@ -136,6 +142,7 @@ def report(run, results):
         ("sqlite_peer", "appends_sqlite_python", "SQLite from Python, FULL, one by one", None),
         ("sqlite_one", "appends_sqlite_one", "the hub's SQLite, FULL, 1 client", None),
         ("sqlite", "appends_sqlite", f"the hub's SQLite, FULL, {CLIENTS} clients", 24_000),
+        ("sqlite_signed", "appends_sqlite_signed", "the same on one core, each record's signature checked", 5_000),
         ("sqlite_memory", "appends_sqlite_memory", "the same on a file system in memory", None),
         ("postgres_peer", "appends_pgbench", f"pgbench, {CLIENTS} connections, a transaction a row", None),
         ("postgres_one", "appends_postgres_one", "the hub's PostgreSQL, 1 client", None),

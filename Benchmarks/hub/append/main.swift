@@ -1,6 +1,7 @@
 // Durable appends to a hub's store, without HTTP: records of 1 KiB by clients that each wait for their answer.
 //
 //   hub-append-speed sqlite DIRECTORY CLIENTS SECONDS HOUSEHOLDS
+//   hub-append-speed signed DIRECTORY CLIENTS SECONDS HOUSEHOLDS   SQLite; a record's signature is checked before each append
 //   hub-append-speed postgres FILE CLIENTS SECONDS HOUSEHOLDS      FILE: a connection string of libpq, mode 0600
 //
 // Prints one line: appends a second, p50 and p99 of an append in microseconds, processor time of this process for each
@@ -10,10 +11,11 @@ import Glibc
 import HubStore
 import HubStorePostgres
 import HubStoreSQLite
+import SealedFormats
 import WireProtocol
 
 struct WrongUsage: Error, CustomStringConvertible {
-    let description = "usage: hub-append-speed sqlite DIRECTORY|postgres FILE CLIENTS SECONDS HOUSEHOLDS"
+    let description = "usage: hub-append-speed sqlite|signed DIRECTORY or postgres FILE, then CLIENTS SECONDS HOUSEHOLDS"
 }
 
 func id(_ high: Int, _ low: Int) -> HubID {
@@ -28,14 +30,35 @@ func id(_ high: Int, _ low: Int) -> HubID {
 /// Of this process, in seconds.
 func processorTime() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
+/// A record of 1 KiB with its author's signature, to be checked as the hub checks those that it takes.
+struct SignedRecord {
+    private let author: DevicePublicKey
+    private let name = RecordName(vault: .random(), collection: .events, id: .random(), revision: 1)
+    private let sealed: [UInt8]
+    private let signature: [UInt8]
+
+    init(sealed: Data) {
+        let key = DeviceSigningKey()
+        (author, self.sealed) = (key.publicKey, [UInt8](sealed))
+        signature = RecordSignature.sign(name, epoch: 1, blobs: [], sealed: self.sealed, with: key)
+    }
+
+    func check() throws {
+        guard RecordSignature.verify(signature, name, epoch: 1, blobs: [], sealed: sealed, author: author) else {
+            throw HubError(.badRequest, "The signature is wrong.")
+        }
+    }
+}
+
 /// Appends until the time is up.
 /// - Returns: how long each took, in seconds.
 func append(
-    to store: any HubStore, household: HubID, client: Int, run: Int, until end: ContinuousClock.Instant
+    to store: any HubStore, household: HubID, client: Int, run: Int, isSigned: Bool, until end: ContinuousClock.Instant
 ) async throws -> [Double] {
     let clock = ContinuousClock()
     let sealed = Data((0..<1_024).map { _ in UInt8.random(in: 0...255) })
     let signature = Data((0..<64).map { _ in UInt8.random(in: 0...255) })
+    let signed = isSigned ? SignedRecord(sealed: sealed) : nil
     var times: [Double] = []
     var number = 0
     while clock.now < end {
@@ -44,6 +67,7 @@ func append(
             collection: "events", id: id(run << 20 | client, number), vault: household, revision: 1, epoch: 1,
             author: household, sealed: sealed, signature: signature)
         let begin = clock.now
+        try signed?.check()
         let outcomes = try await store.write([record], household: household, at: 1_800_000_000)
         times.append((clock.now - begin) / .seconds(1))
         guard outcomes.first?.sequence != nil else { throw HubError(.failed, "It was not written.") }
@@ -57,7 +81,7 @@ func run(_ words: [String]) async throws {
     else { throw WrongUsage() }
     let store: any HubStore
     switch words[0] {
-    case "sqlite": store = try SQLiteHubStore(path: words[1] + "/hub.sqlite")
+    case "sqlite", "signed": store = try SQLiteHubStore(path: words[1] + "/hub.sqlite")
     case "postgres": store = try await PostgresHubStore(.file(words[1]))
     default: throw WrongUsage()
     }
@@ -76,7 +100,9 @@ func run(_ words: [String]) async throws {
         for client in 0..<clients {
             let household = households[client % count]
             group.addTask {
-                try await append(to: store, household: household, client: client, run: run, until: end)
+                try await append(
+                    to: store, household: household, client: client, run: run, isSigned: words[0] == "signed",
+                    until: end)
             }
         }
         return try await group.reduce(into: [Double]()) { $0 += $1 }.sorted()
