@@ -71,8 +71,8 @@ actor RemoteService {
         }
         answer.clock = await household.clock
         let sentence = "\(name) asked: \(answer.sentence)"
-        if answer.state == .done, command.action != .report {
-            // Never counted away: many commands before it must not hide the one that did something.
+        if answer.state == .done, command.action.opensOrChanges {
+            // Never counted away: many commands before it must not hide this one.
             await log.record(.remoteCommand, sentence)
         } else {
             await log.note(.remoteCommand, sentence)
@@ -207,5 +207,17 @@ struct RemoteActions: Sendable {
         _ = try await apps.unlock(ids, scope: scope, user: Self.user, since: ticket)
         if scope != .thisLaunch { await launches.letIn(ids) }
         return Outcome(sentence: sentence)
+    }
+}
+
+extension RemoteAction {
+    /// Whether more is open afterwards, or something is other than before. What only locks or reports can be repeated without end.
+    fileprivate var opensOrChanges: Bool {
+        switch self {
+        case .lockAll, .lockApp, .lockVault, .signOut, .deny, .report: false
+        case .unlockAll, .unlockApp, .approve, .takePhoto, .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories,
+            .renameDevice, .revokeDevice:
+            true
+        }
     }
 }
