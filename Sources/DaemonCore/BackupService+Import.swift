@@ -143,6 +143,14 @@ extension BackupService {
         }
     }
 
+    /// Opens the vault with the imported keys, unless keys that replace them wait for the passcode.
+    private func open(_ ring: KeyRing, user: UInt32, since ticket: Relocks.Ticket) async {
+        try? await passcodes.whileRingIsStill { [passcodes, vault] in
+            guard try await passcodes.pendingKeys().boxes.isEmpty else { return }
+            try await vault.use(ring, user: user, since: ticket)
+        }
+    }
+
     // MARK: Applying
 
     private func apply(
@@ -160,13 +168,13 @@ extension BackupService {
         change.acceptsAnyRevision = true
         change.records = try await RecordMerge(records: records, keys: keys, mode: request.mode)
             .changes(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
-        if contents.ring != nil {
-            // Keys may have been replaced while the backup was read, and until the change is written.
-            let stored = try await passcodes.storedRing(rootKey: rootKey)
-            try merged.addMissing(of: stored.ring)
-            change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey)
-            change.unchanged[VaultDocuments.ring] = stored.bytes
-        }
+        // Keys may have been replaced while the backup was read, and until the change is written.
+        let stored = try await passcodes.storedRingWithPending(rootKey: rootKey)
+        try merged.addMissing(of: stored.ring)
+        change.unchanged = stored.unchanged
+        if contents.ring != nil { change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey) }
+        // The records were sealed under the keys of before.
+        if stored.ring.vaultEpochs != ring.vaultEpochs { change.documents[HouseholdDocuments.sealAnew] = [1] }
         if request.mode == .replace, let privacy = contents.settings.privacy {
             change.documents[PrivacySettings.documentName] = try Self.json(privacy)
         }
@@ -187,7 +195,7 @@ extension BackupService {
         contents.blobs = []
         try await vault.load()
         // What was locked meanwhile stays locked; the import itself is done.
-        try? await vault.use(merged, user: peer.user, since: ticket)
+        await open(merged, user: peer.user, since: ticket)
         for removed in change.records where removed.sealed == nil {
             for content in removed.blobs { try? await records.removeUnnamed(content, from: blobs) }
         }

@@ -116,7 +116,8 @@ extension HouseholdService {
         for _ in 1..<5 {
             do {
                 return try await work()
-            } catch is RevisionConflict {}
+            } catch is RevisionConflict {
+            } catch is DocumentChanged {}
         }
         return try await work()
     }
@@ -125,6 +126,9 @@ extension HouseholdService {
     private func replaceKeys(
         without member: RosterMember, name: String, ring: KeyRing, rootKey: SecretBytes
     ) async throws -> KeyRing {
+        // An import may have added keys since the passcode was given.
+        let stored = try await passcodes.storedRing(rootKey: rootKey)
+        let ring = try ring.adding(stored.ring.entries)
         var fresh: [KeyRing.Entry] = []
         for vault in Set(ring.entries.map(\.vault)) {
             for kind in [KeyRing.Kind.vault, .inbox] {
@@ -148,6 +152,7 @@ extension HouseholdService {
             VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
             HouseholdDocuments.sealAnew: nil,
         ])
+        change.unchanged[VaultDocuments.ring] = stored.bytes
         // What devices that went before removed may still wait for this computer's signature.
         let gone = try requireSession().roster.revoked.union([member.id])
         change.resealed = try await resealed(under: newRing, vault: document.vault, without: gone)

@@ -32,6 +32,18 @@ extension PasscodeService {
         try await inTurn { try await work() }
     }
 
+    /// The ring with what waited for it, and what has to be unchanged where it is written.
+    func storedRingWithPending(
+        rootKey: SecretBytes
+    ) async throws -> (ring: KeyRing, unchanged: [String: [UInt8]?]) {
+        try await inTurn {
+            _ = try await currentRing(rootKey: rootKey)
+            let stored = try await storedRing(rootKey: rootKey)
+            let pending = try await documents.document(PendingKeys.documentName)
+            return (stored.ring, [VaultDocuments.ring: stored.bytes, PendingKeys.documentName: pending])
+        }
+    }
+
     /// The ring with what waited for it. In turn only.
     private func currentRing(rootKey: SecretBytes) async throws -> KeyRing {
         var ring = try await ring(rootKey: rootKey)

@@ -54,8 +54,8 @@ public struct StateChange: Sendable {
     public var requester: Requester?
     /// Revisions are taken as they come, as from a backup; otherwise each has to be the one after what is stored.
     public var acceptsAnyRevision = false
-    /// Documents that have to be still what they were when the change was made.
-    public var unchanged: [String: [UInt8]] = [:]
+    /// Documents that have to be still what they were when the change was made; nil: absent.
+    public var unchanged: [String: [UInt8]?] = [:]
 
     public init(documents: [String: [UInt8]?] = [:], records: [StoredRecord] = []) {
         self.documents = documents
