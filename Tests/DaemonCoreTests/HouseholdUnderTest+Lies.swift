@@ -193,16 +193,19 @@ extension HouseholdUnderTest {
 
     // MARK: What is reported
 
+    /// One after the other, so that each is seen to be refused.
     private func mustRefuse(_ records: [HubRecord], _ device: Device) async throws {
-        let before = try await refused(by: device)
-        try await serve(to: device, Self.inserting(records))
-        // A computer that was connected looks at them after it was told them. It may have been cut off while it did: once it has
-        // settled without a word it is told them again.
-        try await until("\(records.count) forged records are refused") {
-            if try await refused(by: device) >= before + records.count { return true }
-            guard case .computer(let index) = device, try await isSettled(computers[index]) else { return false }
-            try await serve(to: device, Self.inserting(records))
-            return false
+        for record in records {
+            let before = try await refused(by: device)
+            try await serve(to: device, Self.inserting([record]))
+            // A computer that was connected looks at it after it was told. It may have been cut off while it did: once it has
+            // settled without a word it is told again.
+            try await until("a forged record is refused") {
+                if try await refused(by: device) > before { return true }
+                guard case .computer(let index) = device, try await isSettled(computers[index]) else { return false }
+                try await serve(to: device, Self.inserting([record]))
+                return false
+            }
         }
     }
 
