@@ -72,14 +72,12 @@ extension HouseholdService {
         return { document.isOwn($0) }
     }
 
-    /// The hub does not know this computer any more, and there is another one that can have revoked it: the household is
-    /// forgotten. What is here stays.
+    /// The hub does not know this computer any more. Where the list of devices has the entry by which another computer revoked
+    /// it, which a hub serves it all the same, the household is forgotten. What is here stays.
     ///
-    /// - Returns: false where no other computer can have revoked it; then it is the hub that has forgotten.
+    /// - Returns: false where there is no such entry: the hub's word alone proves nothing.
     func forgetWhereItWasPutOut() async throws -> Bool {
-        guard let session,
-            session.roster.members.contains(where: { $0.role == .computer && $0.id != session.secrets.device })
-        else { return false }
+        guard let session, session.roster.revoked.contains(session.secrets.device) else { return false }
         let sentence =
             "Another computer removed this one from the household at \(session.settings.url). Notes, files and photos of this "
             + "computer are still here; phones don't hear of it any more."

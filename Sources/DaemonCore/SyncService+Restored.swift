@@ -7,7 +7,9 @@ import WireProtocol
 // beginning and compared, and what the hub does not have any more is sent again.
 extension SyncService {
     func loadCursor() async throws {
+        let before = comparisons
         let bytes = try await store.document(HouseholdDocuments.cursor)
+        guard before == comparisons else { return }
         cursor = max(cursor, bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0)
         if bytes == nil { cursor = 0 }
     }
@@ -29,14 +31,15 @@ extension SyncService {
             let common = HubHistory.common(
                 known: known, newest: newest, served: report.generations, sequence: report.sequence)
             if common < newest {
-                cursor = 0
-                comparisons += 1
                 try await store.beginComparing(
                     of: session.secrets.device,
                     documents: [
                         HouseholdDocuments.generations: served, HouseholdDocuments.comparing: [1],
                         HouseholdDocuments.cursor: Array("0".utf8),
                     ])
+                // After the disk: whoever loads the cursor meanwhile must not bring the one of before back.
+                cursor = 0
+                comparisons += 1
                 hasBacklog = true
                 return
             }

@@ -17,7 +17,6 @@ actor SyncService {
     private let judge: LaunchJudge
     private var backoff: Backoff
     /// How often in a row the hub said that it does not know this computer.
-    private var timesUnknown = 0
     /// Commands for this computer, in the order in which they came.
     let commands: AsyncStream<CheckedRecord>
     private let commandReceived: AsyncStream<CheckedRecord>.Continuation
@@ -144,14 +143,9 @@ actor SyncService {
         }
     }
 
-    /// Whether the hub does not know this computer any more, twice in a row, because another computer revoked it.
+    /// Whether the hub does not know this computer any more, because another computer revoked it.
     private func isRevoked(_ error: any Error) async -> Bool {
-        guard (error as? HubError)?.code == .unauthorized else {
-            timesUnknown = 0
-            return false
-        }
-        timesUnknown += 1
-        guard timesUnknown > 1 else { return false }
+        guard (error as? HubError)?.code == .unauthorized else { return false }
         return (try? await household.forgetWhereItWasPutOut()) == true
     }
 
@@ -190,15 +184,21 @@ actor SyncService {
     func readUpToDate() async throws {
         guard let hub = await household.session?.hub else { return }
         try await loadCursor()
-        try await readPages(hub)
+        try await readPages(hub, isCompared: false)
     }
 
-    private func readPages(_ hub: any HubConnection) async throws {
+    /// - Parameter isCompared: the hub's store was found to be the one that was read before, so fewer records are its fault.
+    private func readPages(_ hub: any HubConnection, isCompared: Bool = true) async throws {
         while true {
-            let page = try await hub.records(after: cursor)
+            // The stream, and another reading, move the cursor on meanwhile.
+            let (asked, before) = (cursor, comparisons)
+            let page = try await hub.records(after: asked)
+            guard before == comparisons else {
+                throw HubUnreachable(.offline, "The hub's store was found replaced meanwhile.")
+            }
             // Whoever goes on as if this were all would give up what revoked devices wrote last.
-            guard page.next >= cursor else {
-                await misbehaved("fewer records than before")
+            guard page.next >= asked else {
+                if isCompared { await misbehaved("fewer records than before") }
                 throw HubUnreachable(.notUnderstood, "The hub served fewer records than before.")
             }
             try await receive(page.records)
@@ -240,7 +240,6 @@ actor SyncService {
         isConnected = true
         parked = [:]
         problem = nil
-        timesUnknown = 0
         backoff.succeeded()
         lastSync = time.wallClock()
         queueSignal.raise()

@@ -129,7 +129,7 @@ extension HubService {
         return try .json(RosterPage(entries: try await store.roster(of: request.knownDevice().household, after: after)))
     }
 
-    /// A companion that was revoked may see that it was, and no more: nobody else can show it the signature.
+    /// A device that was revoked may see that it was, and no more: nobody else can show it the signature.
     /// - Returns: nil for a token that belonged to no such device.
     func rosterOfRevoked(_ request: HubRequest, token: String) async throws -> HubReply? {
         guard let hash = Self.hash(token: token) else { return nil }

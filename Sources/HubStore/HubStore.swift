@@ -30,7 +30,7 @@ public protocol HubStore: Sendable {
     // MARK: Roster
 
     func roster(of household: HubID, after number: UInt64) async throws -> [Data]
-    /// For a companion that was revoked: the entries up to the one that revoked it, as long as the household is there.
+    /// For a device that was revoked: the entries up to the one that revoked it, as long as the household is there.
     /// - Parameter tokenHash: SHA-256 of the token that it had, 32 bytes.
     /// - Returns: nil for a token that belonged to no such device.
     func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]?

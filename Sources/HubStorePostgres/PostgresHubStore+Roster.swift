@@ -47,7 +47,7 @@ extension PostgresHubStore {
                 try connection.query(
                     """
                     INSERT INTO revoked_token SELECT token_hash, household, $1 FROM device
-                        WHERE id = $2 AND household = $3 AND role = 'companion' AND token_hash IS NOT NULL
+                        WHERE id = $2 AND household = $3 AND token_hash IS NOT NULL
                         ON CONFLICT (token_hash) DO UPDATE SET number = excluded.number
                     """, [place, .id(device), number])
                 // Its push subscription and PIN share are removed by their foreign keys.

@@ -48,7 +48,7 @@ extension SQLiteHubStore {
                 try database.execute(
                     sql: """
                         INSERT OR REPLACE INTO revoked_token SELECT token_hash, household, ? FROM device
-                            WHERE id = ? AND household = ? AND role = 'companion' AND token_hash IS NOT NULL
+                            WHERE id = ? AND household = ? AND token_hash IS NOT NULL
                         """, arguments: [place, device, number])
                 // Its push subscription and PIN share are removed by their foreign keys.
                 try database.execute(

@@ -36,6 +36,30 @@ import WireProtocol
         return secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)
     }
 
+    @Test func fewerRecordsThanBeforeAreFoundOutAndReadAgain() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair()
+        try await connected.settled()
+        connected.meddler.meddle { request, answer in
+            guard request.route == .records else { return answer }
+            return try JSONEncoder().encode(HubRecordPage(records: [], next: 0, more: false))
+        }
+        connected.hub.setDown(true)
+        connected.hub.setDown(false)
+        _ = try await companion.write(title: "last words", body: "")
+        await eventually("the computer asks") {
+            connected.world.time.wakeNext(within: .seconds(60))
+            return try await !connected.sync.status().misbehaviour.isEmpty
+        }
+        await isFoundOut(connected, "fewer records than before")
+        #expect(try await connected.world.database.records(in: .notes).isEmpty)
+        connected.meddler.meddle(nil)
+        await eventually("it is read") {
+            connected.world.time.wakeNext(within: .seconds(60))
+            return try await connected.world.database.records(in: .notes).count == 1
+        }
+    }
+
     @Test func recordsThatWereChangedOrMovedAreRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()

@@ -18,6 +18,8 @@ final class MemoryHub: Sendable {
         var household: HubID?
         var roster: [Data] = []
         var devices: [HubID: Device] = [:]
+        /// How much of the list each revoked device is served, by the hash of the token that it had.
+        var revoked: [Data: Int] = [:]
         var invitations: [HubID: (proofHash: Data, join: JoinRequest?)] = [:]
         var records: [HubRecord] = []
         /// Of every record there ever was: most are new, and looking through all for them takes long.
@@ -114,6 +116,7 @@ final class MemoryHub: Sendable {
             try requireReachable()
             if request.route.access == .device || request.route.access == .computer {
                 guard let device, hub.state.withLock({ $0.devices[device]?.isActive }) == true else {
+                    if request.route == .roster, let page = hub.rosterOfRevoked(tokenHash, request) { return page }
                     throw HubError(.unauthorized, "No such token.")
                 }
             }
@@ -138,6 +141,15 @@ final class MemoryHub: Sendable {
     }
 
     // MARK: Answers
+
+    /// The list up to the entry that revokes the device that had this token; nil where there was none.
+    private func rosterOfRevoked(_ tokenHash: Data?, _ request: HubRequest) -> Data? {
+        state.withLock { state in
+            guard let tokenHash, let count = state.revoked[tokenHash] else { return nil }
+            let known = request.query.first { $0.name == "after" }.flatMap { Int($0.value) } ?? 0
+            return try? JSONEncoder().encode(RosterPage(entries: Array(state.roster.prefix(count).dropFirst(known))))
+        }
+    }
 
     private func answer(_ request: HubRequest, _ device: HubID?) throws -> Data {
         func body<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
@@ -242,6 +254,7 @@ final class MemoryHub: Sendable {
                 return nil
             case .revoke, .restore:
                 guard let device = request.change.revoked else { return nil }
+                if let known = state.devices[device] { state.revoked[known.tokenHash] = state.roster.count }
                 state.devices[device] = nil
                 return device
             }

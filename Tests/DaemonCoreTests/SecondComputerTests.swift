@@ -279,6 +279,21 @@ import WireProtocol
         #expect(await connected.household.session != nil)
     }
 
+    @Test func aHubThatForgetsOneOfSeveralComputersDoesNotMakeItForget() async throws {
+        let computers = try await TwoComputers.joined()
+        let second = HubID(computers.second.key.publicKey.id)
+        computers.hub.state.withLock { $0.devices[second] = nil }
+        for stream in computers.hub.silence(second) { stream.finish() }
+        let requests = computers.meddler.requests
+        await eventually("it is refused again and again") {
+            computers.second.time.wakeNext(within: .seconds(60))
+            return computers.meddler.requests >= requests + 10
+        }
+        #expect(try await computers.second.sync.status().problem == "No such token.")
+        #expect(await computers.second.household.session != nil)
+        #expect(try await computers.second.events(.hubDisconnected).isEmpty)
+    }
+
     /// The entry is added after the list was read, and before the stream on which it would be announced is open.
     @Test func aRemovalWhileAComputerConnectsIsAnswered() async throws {
         let computers = try await TwoComputers.joined()

@@ -274,8 +274,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aRevokedCompanionIsServedTheRosterUpToTheEntryThatRevokedItAndNobodyElseIs(_ kind: StoreKind) async throws
-        {
+        func aRevokedDeviceIsServedTheRosterUpToTheEntryThatRevokedItAndNobodyElseIs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -294,7 +293,7 @@ extension Conformance {
             #expect(try await store.device(tokenHash: token) == nil)
 
             // Lost by the hub and told again, as after a restored backup; then the household itself goes.
-            let (lost, lostToken) = try await household.admitted(to: store)
+            let (lost, lostToken) = try await household.admitted(to: store, role: .computer)
             try await store.appendToRoster(
                 RosterAppendRequest(number: 6, entry: entry, change: .restore(revoked: lost)), of: household.id)
             #expect(try await store.roster(ofRevoked: lostToken, after: 5) == [entry])

@@ -56,14 +56,16 @@ struct SampleHousehold: Sendable {
         return (device, token, invitation)
     }
 
-    /// A companion that is in.
-    func admitted(to store: any HubStore) async throws -> (device: HubID, token: Data) {
-        let (device, token, invitation) = try await joined(to: store)
+    /// A device that is in.
+    func admitted(
+        to store: any HubStore, role: HubDeviceRole = .companion
+    ) async throws -> (device: HubID, token: Data) {
+        let (device, token, invitation) = try await joined(to: store, role: role)
         let number = try await store.household(id).rosterNumber + 1
         try await store.appendToRoster(
             RosterAppendRequest(
                 number: number, entry: .random(347),
-                change: .admit(device: device, role: .companion, invitation: invitation)), of: id)
+                change: .admit(device: device, role: role, invitation: invitation)), of: id)
         return (device, token)
     }
 }
