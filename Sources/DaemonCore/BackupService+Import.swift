@@ -190,7 +190,8 @@ extension BackupService {
                 contents.settings, request.mode, user: peer.user, with: change, report: &report)
         } catch is DocumentChanged {
             throw ControlError(
-                .busy, "The vault's keys were replaced while the backup was imported; nothing changed. Import it again.")
+                .busy, "The vault's keys were replaced while the backup was imported; nothing changed. Import it again."
+            )
         }
         contents.blobs = []
         try await vault.load()

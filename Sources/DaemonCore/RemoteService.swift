@@ -211,12 +211,13 @@ struct RemoteActions: Sendable {
 }
 
 extension RemoteAction {
-    /// Whether more is open afterwards, or something is other than before. What only locks or reports can be repeated without end.
+    /// Whether more is open afterwards, or something is other than before. What only locks or reports can be repeated
+    /// without end.
     fileprivate var opensOrChanges: Bool {
         switch self {
         case .lockAll, .lockApp, .lockVault, .signOut, .deny, .report: false
-        case .unlockAll, .unlockApp, .approve, .takePhoto, .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories,
-            .renameDevice, .revokeDevice:
+        case .unlockAll, .unlockApp, .approve, .takePhoto, .removePhoto, .addApp, .removeApp, .setSchedule,
+            .setCategories, .renameDevice, .revokeDevice:
             true
         }
     }

@@ -1,7 +1,7 @@
 // Durable appends to a hub's store, without HTTP: records of 1 KiB by clients that each wait for their answer.
 //
 //   hub-append-speed sqlite DIRECTORY CLIENTS SECONDS HOUSEHOLDS
-//   hub-append-speed signed DIRECTORY CLIENTS SECONDS HOUSEHOLDS   SQLite; a record's signature is checked before each append
+//   hub-append-speed signed DIRECTORY CLIENTS SECONDS HOUSEHOLDS     SQLite, each after the check of a signature
 //   hub-append-speed postgres FILE CLIENTS SECONDS HOUSEHOLDS      FILE: a connection string of libpq, mode 0600
 //
 // Prints one line: appends a second, p50 and p99 of an append in microseconds, processor time of this process for each
@@ -15,7 +15,8 @@ import SealedFormats
 import WireProtocol
 
 struct WrongUsage: Error, CustomStringConvertible {
-    let description = "usage: hub-append-speed sqlite|signed DIRECTORY or postgres FILE, then CLIENTS SECONDS HOUSEHOLDS"
+    let description =
+        "usage: hub-append-speed sqlite|signed DIRECTORY or postgres FILE, then CLIENTS SECONDS HOUSEHOLDS"
 }
 
 func id(_ high: Int, _ low: Int) -> HubID {
