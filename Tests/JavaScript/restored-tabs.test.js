@@ -1,9 +1,32 @@
 // Several tabs of one phone, and a hub whose store is put back to an earlier backup: what one tab found holds for all of them.
 import { Companion } from "/core/companion.js";
 import { equal, eventually } from "./harness.js";
+import { madeDevice } from "./made-household.js";
 import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
 
 export const tests = {
+    async aListThatAnotherTabFollowedMeanwhileIsNoOtherOne() {
+        const hub = await RestorableHousehold.make();
+        const [phone] = await pairedPhones(hub, ["phone"]);
+        await eventually(() => phone.following.connection === "live", "live");
+        const { device } = phone;
+        const before = device.roster.number;
+        const { roster } = device.hub;
+        // The other tab writes a longer list while this one's answer, of the shorter one, is on its way.
+        device.hub.roster = async (/** @type {number} */ after) => {
+            delete device.hub.roster;
+            const served = await roster.call(device.hub, after);
+            await hub.append(hub.computer, hub.admit(await madeDevice(), 1));
+            const longer = await device.roster.following(await roster.call(device.hub, after));
+            await device.store.write({ facts: { roster: longer.entries } });
+            await device.load();
+            return served;
+        };
+        await device.followRoster();
+        equal([device.roster.number, await device.store.fact("misbehaviour", [])], [before + 1, []], "followed, and nobody is accused");
+        phone.close();
+    },
+
     async theTabThatIsOpenSendsWhatAnotherOneFoundLost() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);

@@ -70,8 +70,9 @@ export class Device {
     async load() {
         this.facts = this.member ?? await this.store.fact("device", /** @type {DeviceFacts | null} */ (null));
         const entries = await this.store.fact("roster", /** @type {Uint8Array[]} */ ([]));
-        const isLonger = entries.length > this.roster.number;
-        if (isLonger) this.roster = await Roster.read(entries);
+        const stored = entries.length > this.roster.number ? await Roster.read(entries) : this.roster;
+        const isLonger = stored.number > this.roster.number;
+        if (isLonger) this.roster = stored;
         for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
         this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token, this.time);
         if (this.facts && this.unlocked) this.unlocked.ring = (await openDrawer(this.store, this.unlocked.rootKey)).content.ring;
@@ -150,21 +151,27 @@ export class Device {
 
     async #followRoster() {
         let longer;
+        // While the hub answers, `load` may take over what another tab followed.
+        let before = this.roster;
         try {
-            let served = await this.hub.roster(this.roster.number - 1);
+            let served = await this.hub.roster(before.number - 1);
             // A household has computers for this; a shared vault has its members alone.
             if (this.member && served.length === 0) {
                 await this.#restoreRoster();
-                served = await this.hub.roster(this.roster.number - 1);
+                before = this.roster;
+                served = await this.hub.roster(before.number - 1);
             }
-            longer = await this.roster.following(served);
+            longer = await before.following(served);
+            if (!longer.isOneWith(this.roster)) throw new RosterMisbehaviour("another list of devices than to another tab");
         } catch (error) {
             if (!(error instanceof RosterMisbehaviour)) throw error;
             await this.misbehaved(error.message);
             throw new CompanionError("untrusted", `The hub can't be trusted: it served ${error.message}. Nothing of it was taken.`);
         }
+        // Forgotten meanwhile.
+        if (this.roster.number === 0) return;
         const isLonger = longer.number > this.roster.number;
-        this.roster = longer;
+        if (isLonger) this.roster = longer;
         // Nothing is written first: the store may be full.
         if (this.isOut) return this.tell("revoked");
         if (!isLonger) return;

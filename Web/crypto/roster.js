@@ -150,6 +150,15 @@ export class Roster {
     }
 
     /**
+     * Whether one of the two chains continues the other.
+     * @param {Roster} other
+     */
+    isOneWith(other) {
+        const last = Math.min(this.number, other.number) - 1;
+        return last < 0 || equalInConstantTime(this.entries[last], other.entries[last]);
+    }
+
+    /**
      * Follows what the hub serves, which begins with the last entry that is known.
      * @param {Uint8Array[]} served entries from number `this.number` on
      * @returns {Promise<Roster>} throws RosterMisbehaviour
