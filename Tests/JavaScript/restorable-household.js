@@ -160,3 +160,13 @@ export async function isSettled({ device: { store, paired, notOffered } }) {
 
 /** @param {Companion} companion */
 export const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();
+
+/** A phone whose note came to the hub after the backup: the note is lost where the hub is restored to that. */
+export async function phoneWithLaterNote() {
+    const hub = await RestorableHousehold.make();
+    const [phone] = await pairedPhones(hub, ["phone"]);
+    const backup = hub.backup();
+    await phone.notes.save(null, { title: "lost", body: "" });
+    await eventually(() => isSettled(phone), "sent");
+    return { hub, phone, backup, before: hub.notes() };
+}

@@ -2,7 +2,7 @@
 import { Companion } from "/core/companion.js";
 import { equal, eventually } from "./harness.js";
 import { madeDevice } from "./made-household.js";
-import { isSettled, pairedPhones, quick, RestorableHousehold, titles } from "./restorable-household.js";
+import { isSettled, pairedPhones, phoneWithLaterNote, quick, RestorableHousehold, titles } from "./restorable-household.js";
 
 export const tests = {
     async aListThatAnotherTabFollowedMeanwhileIsNoOtherOne() {
@@ -28,12 +28,7 @@ export const tests = {
     },
 
     async theTabThatIsOpenSendsWhatAnotherOneFoundLost() {
-        const hub = await RestorableHousehold.make();
-        const [phone] = await pairedPhones(hub, ["phone"]);
-        const backup = hub.backup();
-        await phone.notes.save(null, { title: "lost", body: "" });
-        await eventually(() => isSettled(phone), "sent");
-        const before = hub.notes();
+        const { hub, phone, backup, before } = await phoneWithLaterNote();
         const tab = await Companion.open({ name: phone.name, time: quick });
         await tab.unlockWithPIN("735102");
         // Opening the gate sends too, and writes into the log.

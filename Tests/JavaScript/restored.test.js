@@ -5,7 +5,7 @@ import { copyApart } from "/core/conflicts.js";
 import { version } from "/core/versions.js";
 import { equal, eventually } from "./harness.js";
 import { refusing } from "./made-household.js";
-import { isSettled, pairedPhones, RestorableHousehold, titles } from "./restorable-household.js";
+import { isSettled, pairedPhones, phoneWithLaterNote, RestorableHousehold, titles } from "./restorable-household.js";
 
 async function threeDevices() {
     const hub = await RestorableHousehold.make();
@@ -116,12 +116,7 @@ export const tests = {
     },
 
     async nothingIsSentAgainWhileTheGateIsClosed() {
-        const hub = await RestorableHousehold.make();
-        const [phone] = await pairedPhones(hub, ["phone"]);
-        const backup = hub.backup();
-        await phone.notes.save(null, { title: "lost", body: "" });
-        await eventually(() => isSettled(phone), "sent");
-        const before = hub.notes();
+        const { hub, phone, backup, before } = await phoneWithLaterNote();
         await phone.lock();
         hub.restore(backup);
         await eventually(async () => (await phone.device.store.lost()).some((key) => key.startsWith("notes/"))
