@@ -83,7 +83,7 @@ extension StateDatabase {
 
     /// As it is written, whether it is signed or not; nil where no event was removed yet.
     static func storedBeginning(_ database: Database) throws -> String? {
-        try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [beginningDocument])
+        try document(beginningDocument, in: database)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -132,7 +132,7 @@ extension StateDatabase {
 
     /// Nil also for one that no log reaches: after it there would be no number for the next event.
     static func storedHead(_ database: Database) throws -> AuditChain.Head? {
-        try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [headDocument])
+        try document(headDocument, in: database)
             .flatMap { AuditChain.Head(String(decoding: $0, as: UTF8.self)) }
             .flatMap { $0.number < UInt64(Int64.max) ? $0 : nil }
     }

@@ -92,8 +92,7 @@ extension StateDatabase: RecordStore {
 
     static func write(_ change: StateChange, by device: ItemID, to database: Database) throws {
         for (name, bytes) in change.unchanged {
-            let stored = try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
-            guard stored == bytes.map({ Data($0) }) else { throw DocumentChanged(name: name) }
+            guard try document(name, in: database) == bytes.map({ Data($0) }) else { throw DocumentChanged(name: name) }
         }
         for record in change.records {
             if let requester = change.requester { try keepEarlier(record, requester, in: database) }

@@ -135,11 +135,15 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     public func document(_ name: String) async throws -> [UInt8]? {
         do {
             return try await pool.read { database in
-                try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
+                try Self.document(name, in: database)
             }.map { [UInt8]($0) }
         } catch {
             throw StateDatabaseError(error, path: path)
         }
+    }
+
+    static func document(_ name: String, in database: Database) throws -> Data? {
+        try Data.fetchOne(database, sql: "SELECT body FROM document WHERE name = ?", arguments: [name])
     }
 
     public func save(_ bytes: [UInt8], as name: String) async throws {
