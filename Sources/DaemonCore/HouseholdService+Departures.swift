@@ -68,8 +68,8 @@ extension HouseholdService {
         setAnswered(number)
     }
 
-    /// Does what waited for the vault's keys. In turn with whoever replaces them: a ring from before would give companions keys
-    /// that are none of the newest, in the place of those that are.
+    /// Seals and sends what needs the keys of the open vault. It runs in `memberships` because keys are replaced there: an
+    /// older ring would overwrite the newest keys that companions have received.
     func vaultOpened() async throws {
         try await memberships.perform {
             guard let ring = await vault.openKeys()?.ring else { return }

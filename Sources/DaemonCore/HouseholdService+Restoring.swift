@@ -15,7 +15,7 @@ extension HouseholdService {
     func restore(_ request: RestoreRequest, user: UInt32) async throws -> RestoreReport {
         guard request.before.isFinite else { throw ControlError(.badRequest, "`before` is no time.") }
         return try await memberships.perform {
-            // In turn with whoever replaces the keys: nothing is sealed under those that a revoked device knows.
+            // Read here, because keys are replaced in `memberships`: nothing is sealed under keys of a revoked device.
             let ring = try await passcodes.openRing(SecretBytes(utf8: request.passcode), user: user).ring
             let vault = try await requireVaultDocument().vault
             // So that what a device that belongs has written is seen, as far as the hub can be asked.

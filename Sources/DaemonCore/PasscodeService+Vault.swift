@@ -7,23 +7,17 @@ import WireProtocol
 extension PasscodeService {
     /// The ring of keys behind the owner's passcode. The attempt counts like any other.
     ///
-    /// - Throws: as `verify`, or `ControlError` with `failed` where the vault can't be read.
-    func openRing(_ passcode: SecretBytes, user: UInt32) async throws -> (ring: KeyRing, rootKey: SecretBytes) {
+    /// - Parameter body: runs with the ring before anybody else can replace it.
+    /// - Throws: as `verify` and `body`, or `ControlError` with `failed` where the vault can't be read.
+    @discardableResult
+    func openRing(
+        _ passcode: SecretBytes, user: UInt32, _ body: @Sendable (KeyRing) async throws -> Void = { _ in }
+    ) async throws -> (ring: KeyRing, rootKey: SecretBytes) {
         try await inTurn {
             let rootKey = try await verifiedRootKey(passcode, user: user).key
-            return (try await currentRing(rootKey: rootKey), rootKey)
-        }
-    }
-
-    /// Runs work with the ring behind the owner's passcode, while nobody else replaces it. The attempt counts like any other.
-    ///
-    /// - Throws: as `openRing`, or what the work throws.
-    func whileRingIsOpened(
-        by passcode: SecretBytes, user: UInt32, _ work: @Sendable (KeyRing) async throws -> Void
-    ) async throws {
-        try await inTurn {
-            let rootKey = try await verifiedRootKey(passcode, user: user).key
-            try await work(try await currentRing(rootKey: rootKey))
+            let ring = try await currentRing(rootKey: rootKey)
+            try await body(ring)
+            return (ring, rootKey)
         }
     }
 

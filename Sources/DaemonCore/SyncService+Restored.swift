@@ -37,7 +37,7 @@ extension SyncService {
                         HouseholdDocuments.generations: served, HouseholdDocuments.comparing: [1],
                         HouseholdDocuments.cursor: Array("0".utf8),
                     ])
-                // After the disk: whoever loads the cursor meanwhile must not bring the one of before back.
+                // After the write: `loadCursor` could otherwise read the old cursor from disk and restore it.
                 cursor = 0
                 comparisons += 1
                 hasBacklog = true

@@ -16,7 +16,6 @@ actor SyncService {
     /// Told whether a phone can be reached.
     private let judge: LaunchJudge
     private var backoff: Backoff
-    /// How often in a row the hub said that it does not know this computer.
     /// Commands for this computer, in the order in which they came.
     let commands: AsyncStream<CheckedRecord>
     private let commandReceived: AsyncStream<CheckedRecord>.Continuation
@@ -196,7 +195,7 @@ actor SyncService {
             guard before == comparisons else {
                 throw HubUnreachable(.offline, "The hub's store was found replaced meanwhile.")
             }
-            // Whoever goes on as if this were all would give up what revoked devices wrote last.
+            // Taken as complete, this page would lose the last records of revoked devices.
             guard page.next >= asked else {
                 if isCompared { await misbehaved("fewer records than before") }
                 throw HubUnreachable(.notUnderstood, "The hub served fewer records than before.")

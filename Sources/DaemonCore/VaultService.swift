@@ -61,8 +61,8 @@ public actor VaultService {
     public func open(_ passcode: SecretBytes, for peer: ControlPeer) async throws -> VaultStatus {
         let ticket = relocks.ticket(for: peer.user)
         let wasOpen = opened?.user == peer.user
-        // In the same turn: whoever replaces keys sees either a locked vault, whose next opening has them, or this one.
-        try await passcodes.whileRingIsOpened(by: passcode, user: peer.user) { ring in
+        // Keys are not replaced in between: the vault would stay open without the new ones.
+        try await passcodes.openRing(passcode, user: peer.user) { ring in
             try await self.use(ring, user: peer.user, since: ticket)
         }
         if !wasOpen { await log.record(.vaultOpened, user: peer.user, "The vault was opened.") }

@@ -196,7 +196,7 @@ extension Conformance {
             }
         }
 
-        /// Ten thousand attempts in the long run, at both hubs at once: whoever knows the decoy's PIN gets no eleventh guess.
+        /// 10,000 concurrent attempts at both hubs in the long run: knowing the decoy's PIN gives no eleventh guess.
         @Test(arguments: StoreKind.allCases)
         func guessesAtTwoHubsAtTheSameMomentAreAllCounted(_ kind: StoreKind) async throws {
             let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
