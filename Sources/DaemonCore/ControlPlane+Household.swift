@@ -10,10 +10,15 @@ public struct HouseholdServices: Sendable {
     let notes: ConflictService
 }
 
-// The hub and the devices that meet there. Anyone may look; what changes them needs a management session.
+// The hub and the devices that meet there. Who has given the owner's passcode before may look, other users may not: names of devices are
+// names of people. What changes them needs a management session.
 extension ControlPlane {
     func householdReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
         let (name, user) = (request.parameter ?? "", request.peer.user)
+        switch request.route {
+        case .hubStatus, .listDevices, .joining: try await requireAcquainted(request)
+        default: break
+        }
         switch request.route {
         case .hubStatus: return try await devices.sync.status()
         case .listDevices: return try await devices.household.devices()
@@ -57,6 +62,16 @@ extension ControlPlane {
                 notes: try await devices.household.revoke(name, passcode: SecretBytes(utf8: body.passcode), user: user))
         }
         return DoneReport()
+    }
+
+    private func requireAcquainted(_ request: ControlRequest) async throws {
+        if await passcodes.knowsPasscode(request.peer.user) { return }
+        guard try await reachesEverybody(request) else {
+            throw ControlError(
+                .notYours,
+                "The hub and the devices are shown to who has given AppLocker's passcode on this computer. Give it once, as with "
+                    + "`applocker unlock APP`, and ask again.")
+        }
     }
 
     private func connectHub(_ body: ConnectHubRequest, user: UInt32) async throws -> HubStatus {

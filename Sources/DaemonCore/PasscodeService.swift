@@ -72,6 +72,9 @@ public actor PasscodeService {
         LockoutState(stored.lockouts.ladder(of: user), at: time.now())
     }
 
+    /// Whether the user has given the owner's passcode on this computer, or is root.
+    public func knowsPasscode(_ user: UInt32) -> Bool { stored.lockouts.hasOwn(user) }
+
     /// - Parameter owners: users who count alone from the start.
     /// - Throws: `ControlError` with `alreadySetUp`, `passcodeTooShort` or `failed`.
     public func setUp(_ passcode: SecretBytes, owners: [UInt32] = []) async throws -> [String] {

@@ -33,11 +33,12 @@ extension HubService {
         let message = try request.message(NewBlobRequest.self)
         try Check.number(message.size, upTo: Self.maximumBlobBytes, "size")
         try Check.bytes(message.hash, 32, "hash")
-        let household = try request.knownDevice().household
-        if try await store.blob(message.id, of: household) == nil {
-            try await quotas.reserve(message.size, for: household)
+        let device = try request.knownDevice()
+        if try await store.blob(message.id, of: device.household) == nil {
+            try await quotas.reserve(message.size, for: device.household)
         }
-        return try .json(try await store.beginBlob(message, household: household, at: time.seconds()))
+        return try .json(
+            try await store.beginBlob(message, by: device.id, household: device.household, at: time.seconds()))
     }
 
     func storedBlob(_ request: HubRequest) async throws -> StoredBlob {

@@ -79,7 +79,7 @@ extension HubService {
             do {
                 try Check.record(record, from: device)
                 try await authors.check(record, by: device)
-                try await quotas.reserve(UInt64(record.sealed?.count ?? 0), for: device.household)
+                try await quotas.reserve(Self.added(by: record), for: device.household)
                 try await checkBlobs(of: record, device.household)
                 var record = record
                 record.sequence = nil
@@ -99,6 +99,12 @@ extension HubService {
             metrics.wrote(records: written.count { $0.sequence != nil })
         }
         return outcomes.map { $0 ?? HubWriteOutcome(error: HubError(.failed, "The record was left out.")) }
+    }
+
+    /// In bytes, at most. A removal adds nothing: what it removes counts as much.
+    private static func added(by record: HubRecord) -> UInt64 {
+        let isRemoval = record.sealed == nil && record.replaces ?? record.revision - 1 > 0
+        return isRemoval ? 0 : UInt64(RecordDecision.bytes(of: record))
     }
 
     private func checkBlobs(of record: HubRecord, _ household: HubID) async throws {

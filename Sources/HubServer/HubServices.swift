@@ -79,7 +79,7 @@ struct CertificateWatch: Service {
     }
 }
 
-/// Forgets what is older than it may be: events, tombstones, answered commands and requests, blobs that nobody names.
+/// Forgets what is older than it may be: events, answered commands and requests, blobs that nobody names.
 struct Housekeeping: Service {
     static let pause = Duration.seconds(3_600)
     private static let day: Int64 = 86_400
@@ -109,7 +109,6 @@ struct Housekeeping: Service {
             guard let days = try? await store.household(household).eventDays else { continue }
             _ = try await store.prune(["events"], of: household, writtenBefore: now - Int64(days) * Self.day)
             _ = try await store.prune(["commands", "requests"], of: household, writtenBefore: now - Self.day)
-            _ = try await store.prune([], of: household, writtenBefore: now - 90 * Self.day)
         }
         let garbage = try await store.collectGarbage(at: now)
         guard !garbage.isEmpty else { return }

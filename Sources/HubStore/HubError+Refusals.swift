@@ -54,6 +54,9 @@ extension HubError {
             .badRequest,
             "A record has a collection of 1 to 32 characters of a-z and \"-\", a revision from 1 and at most 8 blobs.")
     }
+    package static var otherVault: HubError {
+        HubError(.badRequest, "The record is in another vault at the hub, and stays there; take another id.")
+    }
     package static var farRevision: HubError {
         HubError(
             .badRequest, "The record's revision is too far above the one that it replaces; count on from that one.")

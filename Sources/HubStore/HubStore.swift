@@ -73,8 +73,8 @@ public protocol HubStore: Sendable {
         of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage
     func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord?
-    /// Forgets the records of these collections, tombstones too, that were written before the time; with an empty list,
-    /// the tombstones of every collection. Sequence numbers stay used. In several transactions where there are many.
+    /// Forgets the records of these collections, tombstones too, that were written before the time. Sequence numbers stay used. In
+    /// several transactions where there are many.
     /// - Returns: how many records were forgotten.
     func prune(_ collections: [String], of household: HubID, writtenBefore time: Int64) async throws -> Int
     func households() async throws -> [HubID]
@@ -83,14 +83,17 @@ public protocol HubStore: Sendable {
 
     /// What is known of a blob; its bytes are in a `HubBlobStore`.
     /// - Throws: `conflict` where a blob of this id has another size or hash; `unavailable` while its bytes are removed.
-    func beginBlob(_ request: NewBlobRequest, household: HubID, at time: Int64) async throws -> BlobState
+    func beginBlob(
+        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+    ) async throws -> BlobState
     func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
     /// Back to 0 where the bytes turned out wrong.
     /// - Throws: `conflict` where `from` is not what is stored or it is complete; `badRequest` beyond its size.
     func advanceBlob(
         _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64) async throws
-    /// Removes what is known of blobs that no record names, of all households: a day after they got their last bytes, and
-    /// where a record named them before, as long after it ceased to as the household keeps its events.
+    /// Removes what is known of blobs that no record names, of all households: a day after they got their last bytes, or at once where
+    /// the device that began them was revoked; and where a record named them before, as long after it ceased to as the household keeps
+    /// its events.
     /// - Returns: their ids and those of removed households, for their bytes to be removed. They are returned again until
     ///   `forgetGarbage`, so that nothing stays behind when the hub dies in between.
     func collectGarbage(at time: Int64) async throws -> [StoredBlobID]

@@ -27,6 +27,10 @@ package enum RecordDecision: Sendable {
                 }
             return
         }
+        guard record.vault == stored.vault else {
+            self = .refused(HubWriteOutcome(error: .otherVault))
+            return
+        }
         var same = record
         same.sequence = stored.sequence
         same.replaces = nil
@@ -57,6 +61,14 @@ package enum RecordDecision: Sendable {
         versions = versions.filter { !known.contains($0) } + known
         return versions.isEmpty ? nil : Data(versions.suffix(RecordVersion.maximumCount).flatMap { $0 })
     }
+
+    /// What a record counts for in its household, in bytes: a row of the store beside what is sealed. A tombstone counts too, because it
+    /// is kept; so that a removal always fits, it counts no more than any record that it can replace.
+    package static func bytes(of record: HubRecord) -> Int64 { bytes(sealed: record.sealed?.count ?? 0) }
+
+    package static func bytes(sealed: Int) -> Int64 { rowBytes + Int64(sealed) }
+
+    package static let rowBytes: Int64 = 512
 
     /// Whether every store can hold it.
     package static func isWellFormed(_ record: HubRecord) -> Bool {

@@ -28,7 +28,9 @@ extension PostgresHubStore {
         }
     }
 
-    public func beginBlob(_ request: NewBlobRequest, household: HubID, at time: Int64) async throws -> BlobState {
+    public func beginBlob(
+        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+    ) async throws -> BlobState {
         guard (1...UInt64(Int64.max >> 8)).contains(request.size), request.hash.count == 32 else {
             throw HubError.blobIsEmpty
         }
@@ -43,10 +45,10 @@ extension PostgresHubStore {
             let isHandedOut = try connection.query("SELECT 1 FROM garbage WHERE household = $1 AND blob = $2", name)
             if isHandedOut.first != nil { throw HubError.blobIsRemoved }
             try connection.query(
-                "INSERT INTO blob (household, id, size, hash, idle_since) VALUES ($1, $2, $3, $4, $5)",
+                "INSERT INTO blob (household, id, size, hash, idle_since, begun_by) VALUES ($1, $2, $3, $4, $5, $6)",
                 [
                     .integer(totals.number), .id(request.id), .number(request.size), .bytes(request.hash),
-                    .integer(time),
+                    .integer(time), .id(device),
                 ])
             totals.bytes += Int64(request.size)
             try totals.save(connection)
@@ -73,6 +75,16 @@ extension PostgresHubStore {
     }
 
     /// One transaction for each household that has any.
+    /// What it uploaded and no record named is garbage at once: a stolen token may have filled the household's quota with it.
+    static func abandonBlobs(begunBy device: HubID, household: PostgresValue, _ connection: PostgresConnection) throws {
+        try connection.query(
+            """
+            UPDATE blob SET idle_since = 0 WHERE household = $1 AND begun_by = $2 AND NOT was_named
+                AND NOT EXISTS (SELECT 1 FROM record_blob
+                    WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
+            """, [household, .id(device)])
+    }
+
     public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
         let unnamed = """
             idle_since < $1::bigint - 86400 AND (NOT was_named OR idle_since < $1::bigint - 86400 * (

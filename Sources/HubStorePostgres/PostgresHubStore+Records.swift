@@ -74,7 +74,7 @@ extension PostgresHubStore {
         _ collections: [String], of household: HubID, writtenBefore time: Int64
     ) async throws -> Int {
         var total = 0
-        for collection in collections.isEmpty ? [nil] : collections.map(Optional.some) {
+        for collection in collections {
             var last = Self.prunedAtOnce
             while last == Self.prunedAtOnce {
                 last = try await pruneSome(collection, of: household, writtenBefore: time)
@@ -84,19 +84,17 @@ extension PostgresHubStore {
         return total
     }
 
-    private func pruneSome(_ collection: String?, of household: HubID, writtenBefore time: Int64) async throws -> Int {
+    private func pruneSome(_ collection: String, of household: HubID, writtenBefore time: Int64) async throws -> Int {
         try await pool.transaction { connection in
             var totals = try LockedHousehold(household, connection)
-            let old =
-                collection == nil ? "sealed IS NULL AND $3::text IS NULL" : "collection = $3"
             let rows = try connection.query(
                 """
                 WITH gone AS (
                     DELETE FROM record WHERE household = $1 AND sequence = ANY (ARRAY(
-                        SELECT sequence FROM record WHERE household = $1 AND written < $2 AND \(old)
+                        SELECT sequence FROM record WHERE household = $1 AND written < $2 AND collection = $3
                         LIMIT \(Self.prunedAtOnce)))
                     RETURNING collection, id, sealed IS NOT NULL AS is_live,
-                        coalesce(octet_length(sealed), 0)::bigint AS bytes
+                        \(RecordDecision.rowBytes) + coalesce(octet_length(sealed), 0)::bigint AS bytes
                 ), unnamed AS (
                     DELETE FROM record_blob USING gone WHERE record_blob.household = $1
                         AND record_blob.collection = gone.collection AND record_blob.record = gone.id

@@ -4,7 +4,7 @@ import WireProtocol
 /// Brings the tables up to date, one hub after the other.
 enum PostgresMigrations {
     /// Never edited once released, only added; a database's version is how many it has.
-    private static let all = [households + records + shares, revokedTokens]
+    private static let all = [households + records + shares, revokedTokens, uploadersAndWeights]
     /// Of the advisory lock; means nothing else to anybody.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
 
@@ -41,12 +41,20 @@ enum PostgresMigrations {
         CREATE INDEX revoked_token_household ON revoked_token (household);
         """
 
+    /// Tombstones are kept, and counted; nothing asks for them by their time any more.
+    private static let uploadersAndWeights = """
+        ALTER TABLE blob ADD COLUMN begun_by uuid;
+        DROP INDEX record_tombstone;
+        UPDATE household SET bytes = bytes + \(RecordDecision.rowBytes) *
+            (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
     private static let households = """
         CREATE TABLE household (
             number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             id uuid NOT NULL UNIQUE,
             sequence bigint NOT NULL DEFAULT 0,
-            -- Kept up with every write: without tombstones; sealed bytes, and blobs with their whole size.
+            -- Kept up with every write: records without tombstones; bytes as `RecordDecision` counts them, and blobs with their whole size.
             records bigint NOT NULL DEFAULT 0,
             bytes bigint NOT NULL DEFAULT 0,
             event_days bigint NOT NULL DEFAULT 30,

@@ -28,6 +28,8 @@ struct PostgresWriteBatch {
     private var blobs: Set<StoredBlobID> = []
     /// When it was written, and whether blobs belonged to it or do now.
     private var changed: [Key: (time: Int64, hasBlobs: Bool)] = [:]
+    /// What a record of these writes named until another of them took its place.
+    private var passing: [(household: Int64, blob: HubID, time: Int64)] = []
 
     static func run(
         _ writes: [PostgresWrite], _ connection: PostgresConnection
@@ -121,12 +123,15 @@ struct PostgresWriteBatch {
         _ = totals.generations.begin(totals.run, after: totals.sequence)
         totals.sequence += 1
         totals.records += (record.sealed == nil ? 0 : 1) - (before?.sealed == nil ? 0 : 1)
-        totals.bytes += Int64((record.sealed?.count ?? 0) - (before?.sealed?.count ?? 0))
+        totals.bytes += RecordDecision.bytes(of: record) - (before.map(RecordDecision.bytes) ?? 0)
         totals.hasChanged = true
         var after = record
         after.sequence = totals.sequence
         after.ancestors = RecordDecision.ancestors(of: record, after: before)
         stored[key] = after
+        if changed[key] != nil {
+            passing += (before?.blobs ?? []).map { (household: totals.number, blob: $0, time: write.time) }
+        }
         let hadBlobs = changed[key]?.hasBlobs == true || before?.blobs.isEmpty == false
         changed[key] = (write.time, hadBlobs || !record.blobs.isEmpty)
         return HubWriteOutcome(sequence: totals.sequence)
@@ -177,6 +182,15 @@ struct PostgresWriteBatch {
             [
                 .integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id)),
                 .integers(keys.map { changes[$0]?.time ?? 0 }),
+            ])
+        try connection.query(
+            """
+            UPDATE blob SET idle_since = passing.written, was_named = true
+            FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS passing (household, id, written)
+            WHERE blob.household = passing.household AND blob.id = passing.id
+            """,
+            [
+                .integers(passing.map(\.household)), .ids(passing.map(\.blob)), .integers(passing.map(\.time)),
             ])
         let names = keys.flatMap { key in Set(stored[key]?.blobs ?? []).map { (key: key, blob: $0) } }
         try connection.query(

@@ -22,7 +22,9 @@ extension SQLiteHubStore {
         }
     }
 
-    public func beginBlob(_ request: NewBlobRequest, household: HubID, at time: Int64) async throws -> BlobState {
+    public func beginBlob(
+        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+    ) async throws -> BlobState {
         guard (1...UInt64(Int64.max >> 8)).contains(request.size), request.hash.count == 32 else {
             throw HubError.blobIsEmpty
         }
@@ -39,8 +41,8 @@ extension SQLiteHubStore {
             try database.execute(
                 sql: "DELETE FROM garbage WHERE household = ? AND blob = ?", arguments: [household, request.id])
             try database.execute(
-                sql: "INSERT INTO blob (household, id, size, hash, idle_since) VALUES (?, ?, ?, ?, ?)",
-                arguments: [totals.number, request.id, Int64(request.size), request.hash, time])
+                sql: "INSERT INTO blob (household, id, size, hash, idle_since, begun_by) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [totals.number, request.id, Int64(request.size), request.hash, time, device])
             totals.bytes += Int64(request.size)
             try Self.save(totals, in: database)
             return BlobState(size: request.size, received: 0, isComplete: false)
@@ -63,6 +65,16 @@ extension SQLiteHubStore {
                 sql: "UPDATE blob SET received = ?, complete = ?, idle_since = ? WHERE household = ? AND id = ?",
                 arguments: [Int64(to), isComplete, time, number, id])
         }
+    }
+
+    /// What it uploaded and no record named is garbage at once: a stolen token may have filled the household's quota with it.
+    static func abandonBlobs(begunBy device: HubID, household: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE blob SET idle_since = 0 WHERE household = ? AND begun_by = ? AND NOT was_named
+                    AND NOT EXISTS (SELECT 1 FROM record_blob
+                        WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
+                """, arguments: [household, device])
     }
 
     public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {

@@ -77,7 +77,7 @@ extension SQLiteHubStore {
     ) -> HubWriteOutcome {
         household.sequence += 1
         household.records += (record.sealed == nil ? 0 : 1) - (stored?.sealed == nil ? 0 : 1)
-        household.bytes += Int64((record.sealed?.count ?? 0) - (stored?.sealed?.count ?? 0))
+        household.bytes += RecordDecision.bytes(of: record) - (stored.map(RecordDecision.bytes) ?? 0)
         return HubWriteOutcome(sequence: UInt64(household.sequence))
     }
 
@@ -151,11 +151,9 @@ extension SQLiteHubStore {
 
     // MARK: Retention
 
-    public func prune(
-        _ collections: [String], of household: HubID, writtenBefore time: Int64
-    ) async throws -> Int {
+    public func prune(_ collections: [String], of household: HubID, writtenBefore time: Int64) async throws -> Int {
         var total = 0
-        for collection in collections.isEmpty ? [nil] : collections.map(Optional.some) {
+        for collection in collections {
             var last = Self.prunedAtOnce
             while last == Self.prunedAtOnce {
                 last = try await pruneSome(collection, of: household, writtenBefore: time)
@@ -168,28 +166,26 @@ extension SQLiteHubStore {
     /// In a transaction, so that others need not wait for all of it.
     private static var prunedAtOnce: Int { 1_000 }
 
-    private func pruneSome(_ collection: String?, of household: HubID, writtenBefore time: Int64) async throws -> Int {
+    private func pruneSome(_ collection: String, of household: HubID, writtenBefore time: Int64) async throws -> Int {
         try await write { database, _ in
             var totals = try Self.household(household, in: database)
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT rowid, collection, id, LENGTH(sealed) AS bytes, blobs IS NOT NULL AS has_blobs FROM record
-                    WHERE household = ? AND written < ? AND \(collection == nil ? "sealed IS NULL" : "collection = ?")
-                    LIMIT \(Self.prunedAtOnce)
-                    """,
-                arguments: [totals.number, time] + (collection.map { [$0] } ?? []))
+                    SELECT rowid, id, LENGTH(sealed) AS bytes, blobs IS NOT NULL AS has_blobs FROM record
+                    WHERE household = ? AND written < ? AND collection = ? LIMIT \(Self.prunedAtOnce)
+                    """, arguments: [totals.number, time, collection])
             for row in rows {
-                let (rowID, name, id): (Int64, String, HubID) = (row["rowid"], row["collection"], row["id"])
+                let (rowID, id): (Int64, HubID) = (row["rowid"], row["id"])
                 try database.cachedStatement(sql: "DELETE FROM record WHERE rowid = ?").execute(arguments: [rowID])
                 if row["has_blobs"] {
                     try database.execute(
                         sql: "DELETE FROM record_blob WHERE household = ? AND collection = ? AND record = ?",
-                        arguments: [totals.number, name, id])
+                        arguments: [totals.number, collection, id])
                 }
-                guard let bytes: Int64 = row["bytes"] else { continue }
-                totals.bytes -= bytes
-                totals.records -= 1
+                let bytes: Int? = row["bytes"]
+                totals.bytes -= RecordDecision.bytes(sealed: bytes ?? 0)
+                totals.records -= bytes == nil ? 0 : 1
             }
             try Self.save(totals, in: database)
             return rows.count

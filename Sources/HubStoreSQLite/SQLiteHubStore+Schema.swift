@@ -1,4 +1,5 @@
 import GRDB
+import HubStore
 
 extension SQLiteHubStore {
     /// Migrations are never edited once released, only added.
@@ -10,8 +11,19 @@ extension SQLiteHubStore {
             try database.execute(sql: shares)
         }
         migrator.registerMigration("2: tokens of revoked companions") { try $0.execute(sql: revokedTokens) }
+        migrator.registerMigration("3: who began a blob, and what a record counts for") {
+            try $0.execute(sql: uploadersAndWeights)
+        }
         return migrator
     }
+
+    /// Tombstones are kept, and counted; nothing asks for them by their time any more.
+    private static let uploadersAndWeights = """
+        ALTER TABLE blob ADD COLUMN begun_by BLOB;
+        DROP INDEX record_tombstone;
+        UPDATE household SET bytes = bytes + \(RecordDecision.rowBytes) *
+            (SELECT COUNT(*) FROM record WHERE record.household = household.number);
+        """
 
     // Ids and hashes are bytes, times seconds since 1970.
 
@@ -30,7 +42,7 @@ extension SQLiteHubStore {
             number INTEGER PRIMARY KEY,
             id BLOB NOT NULL UNIQUE,
             sequence INTEGER NOT NULL DEFAULT 0,
-            -- Kept up with every write: without tombstones; sealed bytes, and blobs with their whole size.
+            -- Kept up with every write: records without tombstones; bytes as `RecordDecision` counts them, and blobs with their whole size.
             records INTEGER NOT NULL DEFAULT 0,
             bytes INTEGER NOT NULL DEFAULT 0,
             event_days INTEGER NOT NULL DEFAULT 30,

@@ -65,15 +65,18 @@ extension World {
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
         .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
-        .hubStatus, .joining, .listDevices, .reset, .stop,
+        .reset, .stop,
     ]
+
+    /// Shown to who has given the owner's passcode before.
+    static let acquainted: [ControlRoute] = [.hubStatus, .joining, .listDevices]
 
     /// What concerns other users: with a session, as root or as the daemon's own user; see `HistoryTests`.
     static let ofEverybody: [ControlRoute] = [.verifyLog]
 
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
         let all =
-            Self.managing + Self.ofDevices + Self.open + Self.ofEverybody + ControlPlane.vaultRoutes
+            Self.managing + Self.ofDevices + Self.open + Self.acquainted + Self.ofEverybody + ControlPlane.vaultRoutes
             + [.prompts, .session]
         #expect(Set(all) == Set(ControlRoute.allCases))
         #expect(all.count == Set(all).count)
@@ -113,6 +116,22 @@ extension World {
         let world = try await World()
         let request = ControlRequest(route: route, peer: alice, parameter: "x", body: Array("{".utf8))
         #expect(await refusal { _ = try await world.control.respond(to: request) } == .sessionNeeded)
+    }
+
+    @Test(arguments: acquainted) func hubAndDevicesAreShownToUsersWhoHaveGivenThePasscode(
+        _ route: ControlRoute
+    ) async throws {
+        let world = try await World()
+        #expect(await refusal { try await world.call(route, by: bob) } == .notYours)
+        /// Without a hub some answer that there is none.
+        func isShown(to peer: ControlPeer) async -> Bool {
+            let code = await refusal { try await world.call(route, by: peer) }
+            return code == nil || code == .hub || code == .noSuchItem
+        }
+        #expect(await isShown(to: ControlPeer(user: 0, process: 1)))
+        let token = try await world.session(bob)
+        _ = try await world.call(.endSession, by: bob, token: token)
+        #expect(await isShown(to: bob))
     }
 
     @Test func lockingWithoutASessionEndsTheCallersOwnGrantsAlone() async throws {

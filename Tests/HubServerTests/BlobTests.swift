@@ -100,10 +100,29 @@ struct BlobTests {
             #expect(try await hub.put(second, by: computer).error?.code == .quotaExceeded)
             let blob = NewBlobRequest(id: .random(), size: 5_000, hash: .random(32))
             #expect(try await hub.ask(.beginBlob, token: computer.token, body: blob).status == 507)
-            #expect(try await hub.put(computer.record(sealed: Data(count: 3_000)), by: computer).status == 200)
+            #expect(try await hub.put(computer.record(sealed: Data(count: 2_500)), by: computer).status == 200)
             // Another household has its own.
             let other = try await hub.found()
             #expect(try await hub.put(other.record(sealed: Data(count: 6_000)), by: other).status == 200)
+        }
+    }
+
+    @Test func whatIsRemovedCountsTooAndARemovalAlwaysFits() async throws {
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.quotaBytes = 3_000 }.run { hub in
+            let computer = try await hub.found()
+            var refused = 0
+            for _ in 0..<8 {
+                let id = HubID.random()
+                let written = try await hub.put(computer.record(id: id), by: computer)
+                refused += written.error?.code == .quotaExceeded ? 1 : 0
+                guard written.status == 200 else { continue }
+                let removed = try await hub.put(computer.record(id: id, revision: 2, sealed: nil), by: computer)
+                #expect(removed.status == 200)
+            }
+            // 512 bytes stay of each.
+            #expect(refused == 3)
+            let new = try await hub.put(computer.record(sealed: nil), by: computer)
+            #expect(new.error?.code == .quotaExceeded)
         }
     }
 

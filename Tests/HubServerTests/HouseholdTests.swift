@@ -46,7 +46,7 @@ struct HouseholdTests {
             let computer = try await hub.found()
             try await hub.put(computer.record(sealed: Data(count: 100)), by: computer)
             let report = try await hub.ask(.household, token: computer.token).decoded(HouseholdReport.self)
-            #expect(report.sequence == 1 && report.records == 1 && report.bytes == 100 && report.eventDays == 12)
+            #expect(report.sequence == 1 && report.records == 1 && report.bytes == 612 && report.eventDays == 12)
             let changed = try await hub.ask(
                 .changeHousehold, token: computer.token, body: ChangeHouseholdRequest(eventDays: 7))
             #expect(try changed.decoded(HouseholdReport.self).eventDays == 7)

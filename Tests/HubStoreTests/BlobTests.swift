@@ -17,7 +17,7 @@ extension Conformance {
             }
             await expectRefusal(.notFound) { try await advance(0, 1) }
             #expect(try await store.blob(request.id, of: household.id) == nil)
-            let begun = try await store.beginBlob(request, household: household.id, at: now)
+            let begun = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
             #expect(begun == BlobState(size: 10, received: 0, isComplete: false))
             try await advance(0, 4)
             await expectRefusal(.conflict) { try await advance(0, 4) }
@@ -25,7 +25,7 @@ extension Conformance {
             await expectRefusal(.badRequest) { try await advance(4, 11) }
             await expectRefusal(.badRequest) { try await advance(4, 3) }
             await expectRefusal(.badRequest) { try await advance(4, 8, true) }
-            let again = try await store.beginBlob(request, household: household.id, at: now + 9)
+            let again = try await store.beginBlob(request, by: household.computer, household: household.id, at: now + 9)
             #expect(again == BlobState(size: 10, received: 4, isComplete: false))
             // Its bytes were wrong: it begins anew.
             try await advance(4, 0)
@@ -44,14 +44,14 @@ extension Conformance {
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 1 << 33, hash: .random(32))
-            for _ in 0..<2 { _ = try await store.beginBlob(request, household: household.id, at: now) }
+            for _ in 0..<2 { _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now) }
             #expect(try await store.household(household.id).bytes == 1 << 33)
             for bad in [
                 NewBlobRequest(id: request.id, size: 9, hash: request.hash),
                 NewBlobRequest(id: request.id, size: request.size, hash: .random(32)),
             ] {
                 await expectRefusal(.conflict) {
-                    _ = try await store.beginBlob(bad, household: household.id, at: now)
+                    _ = try await store.beginBlob(bad, by: household.computer, household: household.id, at: now)
                 }
             }
             for bad in [
@@ -60,7 +60,7 @@ extension Conformance {
                 NewBlobRequest(id: .random(), size: 1, hash: .random(31)),
             ] {
                 await expectRefusal(.badRequest) {
-                    _ = try await store.beginBlob(bad, household: household.id, at: now)
+                    _ = try await store.beginBlob(bad, by: household.computer, household: household.id, at: now)
                 }
             }
         }
@@ -78,7 +78,7 @@ extension Conformance {
                 try await store.write([record], household: household, at: now)[0]
             }
             #expect(try await outcome(record, one.id).error?.code == .badRequest)
-            _ = try await store.beginBlob(request, household: one.id, at: now)
+            _ = try await store.beginBlob(request, by: one.computer, household: one.id, at: now)
             #expect(try await outcome(record, one.id).error?.code == .badRequest)
             try await store.advanceBlob(request.id, of: one.id, from: 0, to: 2, isComplete: true, at: now)
             #expect(try await outcome(record, one.id).sequence == 1)
@@ -93,7 +93,7 @@ extension Conformance {
             var blobs: [HubID] = []
             for index in 0..<4 {
                 let request = NewBlobRequest(id: .random(), size: 100, hash: .random(32))
-                _ = try await store.beginBlob(request, household: household.id, at: now + Int64(index / 3))
+                _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now + Int64(index / 3))
                 if index < 2 {
                     try await store.advanceBlob(
                         request.id, of: household.id, from: 0, to: 100, isComplete: true, at: now)
@@ -109,14 +109,14 @@ extension Conformance {
             #expect(try await store.collectGarbage(at: now + day).isEmpty)
             for _ in 0..<2 { #expect(try await store.collectGarbage(at: now + day + 1) == [garbage(2)]) }
             #expect(try await store.blob(blobs[2], of: household.id) == nil)
-            #expect(try await store.household(household.id).bytes == 100 + 300)
+            #expect(try await store.household(household.id).bytes == 512 + 100 + 300)
             // Its bytes may be on their way out: nobody writes new ones meanwhile.
             let again = NewBlobRequest(id: blobs[2], size: 5, hash: .random(32))
             await expectRefusal(.unavailable) {
-                _ = try await store.beginBlob(again, household: household.id, at: now)
+                _ = try await store.beginBlob(again, by: household.computer, household: household.id, at: now)
             }
             try await store.forgetGarbage([garbage(2)])
-            _ = try await store.beginBlob(again, household: household.id, at: now + 9)
+            _ = try await store.beginBlob(again, by: household.computer, household: household.id, at: now + 9)
             // A newer revision names one of the two, a tombstone none. They stay as long as events do, counted from then on.
             let later = now + 100 * day
             _ = try await store.write(
@@ -140,7 +140,7 @@ extension Conformance {
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 5, hash: .random(32))
-            _ = try await store.beginBlob(request, household: household.id, at: now)
+            _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
             for day: UInt64 in 1...4 {
                 let time = now + Int64(day) * 80_000
                 #expect(try await store.collectGarbage(at: time).isEmpty)
@@ -151,12 +151,36 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func whatARevokedDeviceUploadedAndNoRecordNamedIsGarbageAtOnce(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let phone = try await household.admitted(to: store).device
+            let requests = (0..<4).map { _ in NewBlobRequest(id: .random(), size: 100, hash: .random(32)) }
+            for (request, device) in zip(requests, [phone, phone, phone, household.computer]) {
+                _ = try await store.beginBlob(request, by: device, household: household.id, at: now)
+                try await store.advanceBlob(request.id, of: household.id, from: 0, to: 100, isComplete: true, at: now)
+            }
+            // The first was named once, the second is.
+            let record = household.record(blobs: [requests[0].id])
+            let next = household.record(record.id, revision: 2, blobs: [requests[1].id])
+            _ = try await store.write([record, next], household: household.id, at: now)
+            #expect(try await store.collectGarbage(at: now + 1).isEmpty)
+            let number = try await store.household(household.id).rosterNumber + 1
+            try await store.appendToRoster(
+                RosterAppendRequest(number: number, entry: .random(347), change: .revoke(device: phone)),
+                of: household.id)
+            #expect(try await store.collectGarbage(at: now + 1).map(\.blob) == [requests[2].id])
+            #expect(try await store.household(household.id).bytes == 612 + 300)
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func aPrunedRecordLetsGoOfItsBlobs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 1, hash: .random(32))
-            _ = try await store.beginBlob(request, household: household.id, at: now)
+            _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
             try await store.advanceBlob(request.id, of: household.id, from: 0, to: 1, isComplete: true, at: now)
             _ = try await store.write(
                 [household.record(in: "events", blobs: [request.id])], household: household.id, at: now)

@@ -92,7 +92,7 @@ import WireProtocol
             for _ in 0..<5 { group.addTask { try await open(database) } }
             return try await group.reduce(into: [PostgresHubStore]()) { $0.append($1) }
         }
-        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "2\n")
+        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "3\n")
         for store in stores { try await store.close() }
         // A later version's tables are refused in words and left alone.
         try await server.psql(database, "UPDATE hub_version SET version = 99")
