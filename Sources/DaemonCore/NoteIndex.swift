@@ -13,7 +13,7 @@ actor NoteIndex {
     /// One note, as a list shows it and a search reads it.
     struct Note: Sendable {
         let name: RecordName
-        fileprivate let stamp: RecordStamp
+        let stamp: RecordStamp
         /// Seconds since 1970.
         let created: Double
         let modified: Double

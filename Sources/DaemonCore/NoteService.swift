@@ -77,30 +77,28 @@ public actor NoteService {
         let keys = try await vault.keys(for: peer)
         let now = time.wallClock()
         return try await save(
-            Content(title: request.title, body: request.body, created: now, modified: now), as: .random(), revision: 1,
-            keys)
+            Content(title: request.title, body: request.body, created: now, modified: now), as: .random(), keys)
     }
 
-    /// Replaces a note. Where it was changed since the revision that the change was made from, both are kept.
+    /// Replaces a note. Where it was changed since the version that the change was made from, both are kept.
     public func change(_ reference: String, _ request: NoteRequest, peer: ControlPeer) async throws -> NoteSaved {
         try Self.check(request)
         let keys = try await vault.keys(for: peer)
         let record = try await find(reference, keys)
         var content = try Self.content(of: record, keys)
-        let isCurrent = request.replaces == nil || request.replaces == record.name.revision
+        let isCurrent = request.replaces == nil || request.replaces == RecordStamp(of: record).text
         content.body = request.body
         content.title = request.title
         content.modified = time.wallClock()
         if isCurrent {
             do {
-                return try await save(
-                    content, as: record.name.id, revision: record.name.revision + 1, keys, in: record.name.vault)
+                return try await save(content, as: record.name.id, keys, instead: record)
             } catch is RevisionConflict {
-                // Somebody was faster by a moment: the same as an outdated revision.
+                // Somebody was faster by a moment: the same as an outdated version.
             }
         }
         content.title += " (conflict, \(deviceName))"
-        var saved = try await save(content, as: .random(), revision: 1, keys)
+        var saved = try await save(content, as: .random(), keys)
         saved.conflict =
             "The note had been changed meanwhile. Both are kept: your change is \"\(content.title)\"."
         return saved
@@ -109,26 +107,27 @@ public actor NoteService {
     /// Leaves a tombstone.
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
-        var record = try await find(reference, keys)
-        record.name.revision += 1
-        record.sealed = nil
-        record.author = keys.device
-        try await write(record)
+        let record = try await find(reference, keys)
+        try await write(record.removed(by: keys.device), instead: record)
     }
 
     // MARK: Pieces
 
     private func save(
-        _ content: Content, as id: ItemID, revision: UInt64, _ keys: VaultKeys, in vault: ItemID? = nil
+        _ content: Content, as id: ItemID, _ keys: VaultKeys, instead replaced: StoredRecord? = nil
     ) async throws -> NoteSaved {
-        let record = try keys.seal(JSONEncoder().encode(content), .notes, id, revision: revision, in: vault)
-        try await write(record)
+        let record = try keys.seal(
+            JSONEncoder().encode(content), .notes, id, revision: (replaced?.name.revision ?? 0) + 1,
+            in: replaced?.name.vault)
+        try await write(record, instead: replaced)
         return NoteSaved(note: Self.report(record, content))
     }
 
-    private func write(_ record: StoredRecord) async throws {
+    private func write(_ record: StoredRecord, instead replaced: StoredRecord?) async throws {
+        var change = StateChange(records: [record])
+        if let replaced { change.replaced[record.name] = RecordStamp(of: replaced) }
         do {
-            try await records.write(StateChange(records: [record]))
+            try await records.write(change)
         } catch let error as RevisionConflict {
             throw error
         } catch {
@@ -154,13 +153,13 @@ public actor NoteService {
     private static func report(_ record: StoredRecord, _ content: Content) -> NoteReport {
         NoteReport(
             id: record.name.id.description, title: content.title, created: content.created, modified: content.modified,
-            revision: record.name.revision, size: content.body.utf8.count)
+            revision: record.name.revision, version: RecordStamp(of: record).text, size: content.body.utf8.count)
     }
 
     private static func report(_ note: NoteIndex.Note) -> NoteReport {
         NoteReport(
             id: note.name.id.description, title: note.title, created: note.created, modified: note.modified,
-            revision: note.name.revision, size: note.size)
+            revision: note.name.revision, version: note.stamp.text, size: note.size)
     }
 
     private static func check(_ request: NoteRequest) throws {

@@ -1,3 +1,4 @@
+import Foundation
 public import SealedFormats
 public import WireProtocol
 
@@ -56,6 +57,8 @@ public struct StateChange: Sendable {
     public var acceptsAnyRevision = false
     /// Documents that have to be still what they were when the change was made; nil: absent.
     public var unchanged: [String: [UInt8]?] = [:]
+    /// What has to be stored still where a record takes its place; of others the revision alone counts.
+    public var replaced: [RecordName: RecordStamp] = [:]
 
     public init(documents: [String: [UInt8]?] = [:], records: [StoredRecord] = []) {
         self.documents = documents
@@ -70,7 +73,7 @@ public struct DocumentChanged: Error, Equatable, Sendable {
     public init(name: String) { self.name = name }
 }
 
-/// A write named a revision that is not the current one. Nothing was written.
+/// A write named a revision, or replaces a version, that is not the current one. Nothing was written.
 public struct RevisionConflict: Error, Equatable, Sendable {
     public let name: RecordName
     /// What is stored; 0 where there is nothing.
@@ -100,6 +103,9 @@ public struct RecordStamp: Hashable, Sendable {
     init(of record: StoredRecord) {
         self.init(revision: record.name.revision, tag: (record.sealed ?? []).suffix(Self.tagLength))
     }
+
+    /// As clients name it.
+    var text: String { "\(revision)-" + Data(tag).base64EncodedString() }
 }
 
 /// The local replica of the sealed records.

@@ -98,6 +98,7 @@ extension StateDatabase: RecordStore {
             if let requester = change.requester { try keepEarlier(record, requester, in: database) }
             // Whoever wrote the records of a backup, to bring them back is this computer's change.
             let writer = change.requester ?? Requester(device: device, time: 0)
+            if let stamp = change.replaced[record.name] { try require(stamp, at: record.name, in: database) }
             try write(record, for: writer, anyRevision: change.acceptsAnyRevision, to: database)
         }
         for record in change.resealed { try write(record, isResealed: true, to: database) }
@@ -135,6 +136,17 @@ extension StateDatabase: RecordStore {
             try database.execute(sql: "VACUUM")
             try database.checkpoint(.truncate)
             try database.execute(sql: "PRAGMA query_only = ON")
+        }
+    }
+
+    private static func require(_ stamp: RecordStamp, at name: RecordName, in database: Database) throws {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT revision, substr(sealed, -?) FROM record WHERE collection = ? AND id = ?",
+            arguments: [RecordStamp.tagLength, name.collection.rawValue, Data(name.id.bytes)])
+        let revision: Int64 = try row?.decode(atIndex: 0) ?? 0
+        let tag: Data? = try row?.decode(atIndex: 1)
+        guard stamp == RecordStamp(revision: UInt64(clamping: revision), tag: [UInt8](tag ?? Data())) else {
+            throw RevisionConflict(name: name, current: UInt64(clamping: revision))
         }
     }
 

@@ -67,15 +67,20 @@ public struct NoteReport: Codable, Equatable, Sendable {
     public var created: Double
     public var modified: Double
     public var revision: UInt64
+    /// Names what is in it now; two devices can each write the same revision.
+    public var version: String
     /// Of the text, in bytes of UTF-8.
     public var size: Int
 
-    public init(id: String, title: String, created: Double, modified: Double, revision: UInt64, size: Int) {
+    public init(
+        id: String, title: String, created: Double, modified: Double, revision: UInt64, version: String, size: Int
+    ) {
         self.id = id
         self.title = title
         self.created = created
         self.modified = modified
         self.revision = revision
+        self.version = version
         self.size = size
     }
 }
@@ -107,10 +112,10 @@ public struct NoteRequest: Codable, Sendable {
     public var title: String
     /// At most 1 MiB.
     public var body: String
-    /// The revision that a change replaces. Where it is not the current one, both are kept: the change becomes a note of
-    /// its own.
-    public var replaces: UInt64?
-    public init(title: String, body: String, replaces: UInt64? = nil) {
+    /// The version that a change replaces, as `NoteReport` has it. Where it is not the current one, both are kept: the change
+    /// becomes a note of its own.
+    public var replaces: String?
+    public init(title: String, body: String, replaces: String? = nil) {
         self.title = title
         self.body = body
         self.replaces = replaces

@@ -63,7 +63,7 @@ extension HouseholdUnderTest {
             try await openVault(index)
             guard let note = counted(number, try await notes(index)) else { return }
             let text = model.write(by: computers[index].id, after: note.title)
-            let request = NoteRequest(title: text, body: text, replaces: note.revision)
+            let request = NoteRequest(title: text, body: text, replaces: note.version)
             do {
                 let saved = try await computers[index].world.sealed.notes.change(note.id, request, peer: alice)
                 if saved.note.id != note.id { model.keepBoth(text, note.title) }

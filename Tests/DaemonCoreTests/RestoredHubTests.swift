@@ -130,7 +130,7 @@ import WireProtocol
                     case 2...4:
                         guard let note else { continue }
                         count += 1
-                        let request = NoteRequest(title: "text \(count)", body: "", replaces: note.revision)
+                        let request = NoteRequest(title: "text \(count)", body: "", replaces: note.version)
                         let saved = try await world.sealed.notes.change(note.id, request, peer: alice)
                         // Another device's may have come in between: then both are kept.
                         model.write("text \(count)", after: saved.note.id == note.id ? note.title : nil)

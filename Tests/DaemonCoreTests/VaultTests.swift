@@ -206,17 +206,20 @@ private let wrong = SecretBytes(utf8: "wrong")
         let notes = world.sealed.notes
         let first = try await notes.add(NoteRequest(title: "plan", body: "one"), peer: alice).note
         let second = try await notes.change(
-            first.id, NoteRequest(title: "plan", body: "two", replaces: 1), peer: alice)
+            first.id, NoteRequest(title: "plan", body: "two", replaces: first.version), peer: alice)
         #expect(second.note.revision == 2 && second.conflict == nil)
-        let other = try await notes.change(
-            first.id, NoteRequest(title: "plan", body: "three", replaces: 1), peer: alice)
-        #expect(other.conflict != nil)
-        #expect(try await notes.read(first.id, peer: alice).body == "two")
-        #expect(try await notes.read(other.note.id, peer: alice).body == "three")
+        // The version before, and one that another device wrote under the same number.
+        for outdated in [first.version, "2-" + String(repeating: "0", count: 32), "2"] {
+            let other = try await notes.change(
+                first.id, NoteRequest(title: "plan", body: outdated, replaces: outdated), peer: alice)
+            #expect(other.conflict != nil)
+            #expect(try await notes.read(first.id, peer: alice).body == "two")
+            #expect(try await notes.read(other.note.id, peer: alice).body == outdated)
+        }
 
         try await notes.remove(first.id, peer: alice)
         #expect(await refusal { _ = try await notes.read(first.id, peer: alice) } == .noSuchItem)
-        #expect(try await notes.list(search: nil, peer: alice).notes.count == 1)
+        #expect(try await notes.list(search: nil, peer: alice).notes.count == 3)
     }
 
     // MARK: Passcodes

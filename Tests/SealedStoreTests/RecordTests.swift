@@ -74,6 +74,25 @@ import WireProtocol
         #expect(bodies.sorted() == ["ours", "theirs"])
     }
 
+    @Test func whatReplacesAVersionDoesNotReplaceAnotherOneOfTheSameRevision() async throws {
+        let (seen, stored) = (
+            try sample.sealed(title: "plan", body: "seen"), try sample.sealed(title: "plan", body: "stored")
+        )
+        try await database.write(StateChange(records: [stored]))
+        var change = StateChange(records: [try sample.sealed(title: "plan", body: "change", revision: 2)])
+        for other in [seen, nil] {
+            let tag = [UInt8]((other?.sealed ?? []).suffix(RecordStamp.tagLength))
+            change.replaced = [change.records[0].name: RecordStamp(revision: 1, tag: tag)]
+            await #expect(throws: RevisionConflict(name: change.records[0].name, current: 1)) {
+                try await database.write(change)
+            }
+        }
+        let tag = [UInt8](try #require(stored.sealed).suffix(RecordStamp.tagLength))
+        change.replaced = [change.records[0].name: RecordStamp(revision: 1, tag: tag)]
+        try await database.write(change)
+        #expect(try await database.record(.notes, sample.id)?.name.revision == 2)
+    }
+
     @Test func writersAtTheSameTimeNeverTakeTheSameRevision() async throws {
         try await database.write(StateChange(records: [try sample.sealed(title: "0", body: "")]))
         let database = database

@@ -178,7 +178,7 @@ struct NoteCommand: AsyncParsableCommand {
                 if output.json { return try Output.standard.json(NoteSaved(note: current.note)) }
                 return Output.standard.line("Nothing was changed.")
             }
-            let request = NoteRequest(title: title, body: body, replaces: current.note.revision)
+            let request = NoteRequest(title: title, body: body, replaces: current.note.version)
             // The vault may have locked itself while the editor was open: the text is not lost then.
             let saved: NoteSaved = try await OpenVault(client: client, passcodes: .terminal).save {
                 try await client.call(.changeNote, parameter: current.note.id, body: request)
