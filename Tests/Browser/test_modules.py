@@ -7,8 +7,8 @@ import pytest
 import javascript
 import pages
 
-MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "revoked", "full",
-           "moments", "audit", "moments-speed", "versions", "restored", "restored-tabs"]
+MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "withheld", "revoked",
+           "full", "moments", "audit", "moments-speed", "versions", "restored", "restored-tabs"]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,47 @@
+// What a hub keeps from a phone: what the phone misses, and what it does not.
+import { randomID } from "/crypto/bytes.js";
+import { eventually, equal } from "./harness.js";
+import { MadeHousehold, pairedCompanion } from "./made-household.js";
+import { quick } from "./restorable-household.js";
+
+/** A companion beside a household that a test plays. `later`: how far the test has moved its clock, in milliseconds. */
+async function paired() {
+    const household = await MadeHousehold.make();
+    const clock = { later: 0 };
+    const time = { ...quick, now: () => Date.now() + clock.later };
+    return { household, clock, ...await pairedCompanion(household, { time }) };
+}
+
+const statusOf = (household, rosterNumber) => household.sealed("status", household.computer.id, {
+    name: "den", clock: Date.now(), rosterNumber, hubProblems: [],
+    status: {
+        version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
+        unlockedApps: 0, waitingLaunches: 0, prompterConnected: false, lockout: { failures: 0, remainingSeconds: 0 },
+    },
+});
+
+/** The hub has it and does not send it; a phone that has what came after it never asks for it. */
+function withhold(household, record) {
+    const { streams } = household;
+    household.streams = [];
+    household.store(record);
+    household.streams = streams;
+}
+
+const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();
+const misbehaviour = async (companion) => (await companion.report()).misbehaviour;
+
+export const tests = {
+    async aNoteThatNeverCameIsNotMissed() {
+        const { household, companion } = await paired();
+        household.store(await statusOf(household, 2), await household.note("before"));
+        withhold(household, await household.note("withheld"));
+        household.store(await household.note("after"), await household.sealed("events", randomID(), household.event("after")));
+        await eventually(async () => (await companion.household.alerts()).length === 1, "what came after it is here");
+        await companion.refresh();
+        equal(await titles(companion), ["after", "before"], "notes");
+        equal([await misbehaviour(companion), (await companion.report()).refused], [[], 0], "nothing is reported");
+        equal((await companion.household.computers()).map(({ missingEvents }) => missingEvents), [0], "nothing is missing");
+        companion.close();
+    },
+};
