@@ -1,8 +1,11 @@
 // What a hub keeps from a phone: what the phone misses, and what it does not.
 import { randomID } from "/crypto/bytes.js";
+import { lastSeen } from "/screens/computers.js";
 import { eventually, equal } from "./harness.js";
 import { MadeHousehold, pairedCompanion } from "./made-household.js";
 import { quick } from "./restorable-household.js";
+
+const minute = 60_000;
 
 /** A companion beside a household that a test plays. `later`: how far the test has moved its clock, in milliseconds. */
 async function paired() {
@@ -42,6 +45,19 @@ export const tests = {
         equal(await titles(companion), ["after", "before"], "notes");
         equal([await misbehaviour(companion), (await companion.report()).refused], [[], 0], "nothing is reported");
         equal((await companion.household.computers()).map(({ missingEvents }) => missingEvents), [0], "nothing is missing");
+        companion.close();
+    },
+
+    async aComputerThatTheHubKeepsBackIsAwayAfterFiveMinutes() {
+        const { household, companion, clock } = await paired();
+        household.store(await statusOf(household, 2));
+        await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
+        const seen = async () => lastSeen(companion, (await companion.household.computers())[0], new Map());
+        const { reported } = (await companion.household.computers())[0];
+        clock.later = 5 * minute;
+        equal(await seen(), null, "its next report is due");
+        clock.later = 6 * minute;
+        equal([companion.following.connection, await seen()], ["live", reported / 1000], "away since its report, with the hub connected");
         companion.close();
     },
 };
