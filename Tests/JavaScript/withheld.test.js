@@ -1,8 +1,8 @@
 // What a hub keeps from a phone: what the phone misses, and what it does not.
-import { randomID } from "/crypto/bytes.js";
+import { base64, randomID } from "/crypto/bytes.js";
 import { lastSeen } from "/screens/computers.js";
 import { eventually, equal } from "./harness.js";
-import { MadeHousehold, pairedCompanion } from "./made-household.js";
+import { MadeHousehold, madeDevice, pairedCompanion } from "./made-household.js";
 import { quick } from "./restorable-household.js";
 
 const minute = 60_000;
@@ -58,6 +58,19 @@ export const tests = {
         equal(await seen(), null, "its next report is due");
         clock.later = 6 * minute;
         equal([companion.following.connection, await seen()], ["live", reported / 1000], "away since its report, with the hub connected");
+        companion.close();
+    },
+
+    async aListOfDevicesThatIsCutShortIsFoundOutByTheComputersStatus() {
+        const { household, companion } = await paired();
+        const served = [...household.entries];
+        household.instead["GET /v1/roster"] = (url) => ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
+        await household.append(household.computer, household.admit(await madeDevice(), 2));
+        await companion.refresh();
+        equal(await misbehaviour(companion), [], "the list alone shows nothing");
+        household.store(await statusOf(household, household.entries.length));
+        await eventually(async () => (await misbehaviour(companion)).length === 1, "found out");
+        equal(await misbehaviour(companion), ["The hub served an older list of devices than the computer knows; it was refused."], "reported");
         companion.close();
     },
 };
