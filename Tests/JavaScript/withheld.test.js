@@ -1,10 +1,11 @@
 // What a hub keeps from a phone: what the phone misses, and what it does not.
-import { base64, randomID } from "/crypto/bytes.js";
+import { base64, randomID, unhex } from "/crypto/bytes.js";
 import { lastSeen } from "/screens/computers.js";
 import { eventually, equal } from "./harness.js";
 import { MadeHousehold, madeDevice, pairedCompanion } from "./made-household.js";
 import { quick } from "./restorable-household.js";
 
+const revoke = 2;
 const minute = 60_000;
 
 /** A companion beside a household that a test plays. `later`: how far the test has moved its clock, in milliseconds. */
@@ -71,6 +72,27 @@ export const tests = {
         household.store(await statusOf(household, household.entries.length));
         await eventually(async () => (await misbehaviour(companion)).length === 1, "found out");
         equal(await misbehaviour(companion), ["The hub served an older list of devices than the computer knows; it was refused."], "reported");
+        companion.close();
+    },
+
+    /** A thief of an unlocked phone writes on, and the hub helps: this phone does not learn that the other one was revoked. */
+    async aRevokedPhoneIsBelievedUntilItsRevocationArrives() {
+        const { household, companion } = await paired();
+        const stolen = await madeDevice();
+        await household.append(household.computer, household.admit(stolen, 2));
+        await companion.refresh();
+        const served = [...household.entries];
+        await household.append(household.computer, unhex(stolen.id), revoke);
+        household.instead["GET /v1/roster"] = (url) => ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
+        await companion.refresh();
+        household.store(await household.note("written after the revocation", { author: stolen }));
+        await eventually(async () => (await titles(companion)).length === 1, "it is taken");
+        equal([await titles(companion), await misbehaviour(companion)], [["written after the revocation"], []], "and nothing is reported");
+        household.instead = {};
+        await companion.refresh();
+        household.store(await household.note("later", { author: stolen }), await household.note("of the computer"));
+        await eventually(async () => (await titles(companion)).length === 2, "what came after it is here");
+        equal(await titles(companion), ["of the computer", "written after the revocation"], "once the entry is here, nothing more");
         companion.close();
     },
 };
