@@ -134,6 +134,32 @@ export const tests = {
         }
     },
 
+    /** The only way in which a hub has a phone erased: a computer that was revoked, and has not forgotten its key, helps it. */
+    async aRevokedComputerErasesAPhoneThatDoesNotKnowOfItsRevocation() {
+        for (const knowsOfIt of [true, false]) {
+            const { household, companion, name } = await paired();
+            const laptop = await madeDevice();
+            await household.append(household.computer, household.admit(laptop, 1));
+            await companion.device.followRoster();
+            // Two lists with one beginning: the honest one, and the laptop's, which the hub serves afterwards.
+            const { entries, head } = household;
+            household.entries = [...entries];
+            await household.append(household.computer, unhex(laptop.id), revoke);
+            if (knowsOfIt) await companion.device.followRoster();
+            Object.assign(household, { entries: [...entries], head });
+            await household.append(laptop, unhex(household.phone.id), revoke);
+            refuseToken(household);
+            if (knowsOfIt) {
+                await eventually(async () => (await companion.report()).misbehaviour.length === 1, "the other list is reported");
+                equal([companion.state, (await companion.notes.list()).notes.length], ["unlocked", 2], "everything is there");
+            } else {
+                await isErased(companion, name);
+                equal(household.records.filter(({ collection }) => collection === "notes").length, 1, "what was not sent is lost");
+            }
+            companion.close();
+        }
+    },
+
     async theRevocationOfAnotherDeviceErasesNothing() {
         const { household, companion, name } = await paired();
         const tab = await Companion.open({ name, time: quick });
