@@ -35,8 +35,8 @@ function sizeOf(value) {
     return typeof value;
 }
 
-/** Everything of a database, its facts by name. */
-async function everything(name) {
+/** Everything of a database, its facts by name. `isLeftOut`: of what is no fact. */
+async function everything(name, isLeftOut = () => false) {
     const database = await new Promise((resolve, reject) => {
         const request = indexedDB.open(name);
         request.onsuccess = () => resolve(request.result);
@@ -49,10 +49,23 @@ async function everything(name) {
     const found = {};
     for (const store of database.objectStoreNames) {
         const [keys, values] = [await read(store, "getAllKeys"), await read(store, "getAll")];
-        found[store] = keys.map((key, index) => [store === "facts" ? key : "", sizeOf(values[index])]);
+        const rows = keys.map((key, index) => [store === "facts" ? key : "", values[index]]);
+        found[store] = rows.filter(([key, value]) => key !== "" || !isLeftOut(value)).map(([key, value]) => [key, sizeOf(value)]);
     }
     database.close();
     return found;
+}
+
+/** Returns when nothing more comes into the database: its sizes are the same twice, a second apart. */
+async function isSettled({ companion, name }) {
+    await eventually(() => companion.following.connection === "live", "live");
+    await sent(companion);
+    let [before, now] = ["", ""];
+    do {
+        before = now;
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        now = JSON.stringify(await everything(name));
+    } while (now !== before);
 }
 
 export const tests = {
@@ -180,21 +193,39 @@ export const tests = {
             const { companion, name } = await paired();
             if (pin) await companion.decoy.set(decoy);
             await reopened(companion, pin ?? real);
-            await eventually(() => companion.following.connection === "live", "live");
-            await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
-            let [before, now] = ["", ""];
-            // Until nothing more comes: the same twice, a second apart.
-            do {
-                before = now;
-                await new Promise((resolve) => setTimeout(resolve, 1000));
-                now = JSON.stringify(await everything(name));
-            } while (now !== before);
+            await isSettled({ companion, name });
             companion.close();
             found.push(await everything(name));
         }
         expect(found[0].facts.some(([name]) => name === "drawers"), "searched");
         equal(found[1], found[0], "names and sizes, where there is one");
         equal(found[2], found[0], "and where it was opened");
+    },
+
+    /** docs/threat-model.md, "A decoy PIN": somebody copies the storage, knows the decoy PIN and thereby which vault is its own. */
+    async aCopyOfTheStorageShowsADecoyByAnotherVaultsIDsAndByNothingElse() {
+        const [vaults, rest] = [[], []];
+        for (const isBehindADecoy of [false, true]) {
+            const { companion, household, name } = await (isBehindADecoy ? withDecoy() : paired());
+            // What is written comes back by the answer alone: answer and stream race, and the winner shows in what is stored.
+            household.streams = [];
+            for (const pin of isBehindADecoy ? [real, decoy] : [real]) {
+                await reopened(companion, pin);
+                await companion.notes.save(null, { title: "a note", body: "" });
+                await companion.moments.save(null, { title: "a moment", words: "", date: 1 });
+            }
+            await isSettled({ companion, name });
+            const { store, keys } = companion.device;
+            const known = [household.id, ...keys.ring.entries.map(({ vault }) => vault)];
+            const isForeign = (value) => value.record !== undefined && !known.includes(value.record.vault);
+            const rows = (await Promise.all(["audit", "moments", "notes"].map((collection) => store.records(collection)))).flat();
+            vaults.push(rows.filter(isForeign).map(({ collection }) => collection));
+            const databases = (await indexedDB.databases()).filter((database) => database.name.startsWith(name));
+            rest.push([await everything(name, isForeign), databases.length]);
+            companion.close();
+        }
+        equal(vaults, [[], ["audit", "moments", "notes"]], "records of another vault");
+        equal(rest[1], rest[0], "names and sizes of everything else, without and with a decoy");
     },
 
     async aDecoyHasNoKeyForWhatIsSentToTheDevice() {
