@@ -11,6 +11,7 @@ import pytest
 
 import pages
 import raw_chromium
+import storage
 from phone import PIN, Phone
 
 MARKER = "the blue envelope is under the third stair"
@@ -70,6 +71,14 @@ def files_alone(port):
         server.server_close()
 
 
+def pin_shares(computer, device):
+    """The shares that the hub has for a device, of its four entries."""
+    with contextlib.closing(sqlite3.connect(computer.folder / "hub/hub.sqlite")) as database:
+        row = database.execute("SELECT entries FROM pin_share WHERE device = ?", [bytes.fromhex(device)]).fetchone()
+    # 32 bytes to compare with, 32 bytes of share, 32 of what a change is proved by, and a count.
+    return [list(row[0][start + 32:start + 64]) for start in range(0, len(row[0]), 97)] if row else []
+
+
 def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, computer, tmp_path):
     context = launch(tmp_path / "phone")
     victim = Phone(new_context, computer, name="Ben's phone", context=context).pair()
@@ -88,10 +97,7 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
             assert not [file for file in files if bytes_ in file.read_bytes()], f"{word!r} lies in the profile"
 
     computer.stop_hub()
-    with contextlib.closing(sqlite3.connect(computer.folder / "hub/hub.sqlite")) as database:
-        entries = database.execute("SELECT entries FROM pin_share WHERE device = ?", [bytes.fromhex(kept["device"])]).fetchone()[0]
-    # Four entries: 32 bytes to compare with, 32 bytes of share, 32 of what a change is proved by, and a count.
-    shares = [list(entries[start + 32:start + 64]) for start in range(0, len(entries), 97)]
+    shares = pin_shares(computer, kept["device"])
     assert len(shares) == 4
     # The same address without the hub.
     with files_alone(computer.port):
@@ -103,3 +109,27 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
     # Both together can be searched, a guess at a time: no more is promised, and no less is true.
     assert found["hub"] == 1, found
     print(f"with the hub's database as well, a guess takes {found['milliseconds']:.0f} ms of one core")
+
+
+@pytest.mark.parametrize("unanswered, refusal", [("**/v1/**", "offline"), ("**/v1/roster?*", "unauthorized")])
+def test_a_copy_of_a_revoked_phones_storage_opens_nothing(new_context, household, computer, unanswered, refusal):
+    """Without a network, and with one by an app that does not ask for the proof of its revocation."""
+    thief = Phone(new_context, computer)
+    thief.page.goto(thief.address + "/tests.html")
+    storage.put(thief.page, household.paired)
+    device = thief.page.evaluate("""async () => {
+        const { CompanionStore } = await import("/store/store.js");
+        const store = await CompanionStore.open();
+        const { device } = await store.fact("device", null);
+        store.close();
+        return device;
+    }""")
+    before = pin_shares(computer, device)
+    assert len(before) == 4
+    computer.expect("devices", "revoke", thief.name, "--yes", passcode=True)
+    assert pin_shares(computer, device) == [], "the hub's share is gone"
+    thief.context.route(unanswered, lambda route: route.abort())
+    found = thief.page.evaluate(ATTACK, [PIN, before])
+    assert (found["offline"], found["state"], found["own"]) == (refusal, "locked", 0), found
+    # The share is all that is missing: the PIN is right, and the copy is whole.
+    assert found["hub"] == 1, found
