@@ -162,6 +162,20 @@ def test_each_vault_is_written_and_read_by_itself(phone):
         assert page.get_by_text("can’t be opened").count() == 0
 
 
+def test_shared_vaults_are_seen_behind_the_real_pin_alone(phone):
+    with_decoy(phone)
+    phone.inside("await companion.vaults.create('Ours');")
+    page = phone.page
+    for pin, here, absent in ((PIN, "Ours", "No shared vault yet"), (DECOY, "No shared vault yet", "Ours")):
+        phone.lock()
+        phone.unlock(pin)
+        phone.go("settings/vaults", "Shared vaults")
+        page.get_by_text(here, exact=True).wait_for()
+        assert page.get_by_text(absent, exact=True).count() == 0
+        count = phone.inside("return (await companion.vaults.list()).length;", pin=pin)
+        assert count == (1 if pin == PIN else 0), count
+
+
 def test_an_address_of_the_other_vault_says_nothing(phone):
     with_decoy(phone, {"Really mine": PIN})
     page = phone.page
