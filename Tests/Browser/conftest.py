@@ -17,6 +17,7 @@ import raw_chromium
 import storage
 from computer import Household
 from phone import Phone
+from vault_steps import Neighbours, Person
 
 # The engine without windows: a test takes less than half the processor's time of the whole browser.
 CHROMIUM = "/usr/bin/chromium-headless-shell"
@@ -131,3 +132,37 @@ def phone(request, household, computer):
     phone.begin(household.paired)
     yield phone
     phone.quiet()
+
+
+@pytest.fixture(scope="session")
+def neighbours(household, browser, tmp_path_factory):
+    """Two households at one hub, for tests of shared vaults: `hub` is a copy of its own for each test, `anna`, `ben` and `cleo` are browsers."""
+    return Neighbours(household, browser, tmp_path_factory.mktemp("neighbours"))
+
+
+@pytest.fixture
+def hub(neighbours):
+    with neighbours.hub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def anna(new_context, neighbours, hub):
+    anna = Person(new_context, hub, neighbours.anna)
+    yield anna
+    anna.phone.quiet()
+
+
+@pytest.fixture
+def ben(new_context, neighbours, hub):
+    ben = Person(new_context, hub, neighbours.ben)
+    yield ben
+    ben.phone.quiet()
+
+
+@pytest.fixture
+def cleo(new_context, neighbours, hub):
+    """Another device of Anna's."""
+    cleo = Person(new_context, hub, neighbours.cleo)
+    yield cleo
+    cleo.phone.quiet()

@@ -5,45 +5,10 @@ import contextlib
 import shutil
 import sqlite3
 
-import pytest
-
 from moment_devices import files_below
 from phone import DESKTOP, PIN, Phone
-from vault_steps import NAMES, NEWEST, OPEN, SAVE, SEAL, Neighbours, Person, joins, share
+from vault_steps import NAMES, NEWEST, OPEN, SAVE, SEAL, joins, share
 from waiting import eventually
-
-
-@pytest.fixture(scope="module")
-def neighbours(household, browser, tmp_path_factory):
-    return Neighbours(household, browser, tmp_path_factory.mktemp("neighbours"))
-
-
-@pytest.fixture
-def hub(neighbours):
-    with neighbours.hub() as hub:
-        yield hub
-
-
-@pytest.fixture
-def anna(new_context, neighbours, hub):
-    anna = Person(new_context, hub, neighbours.anna)
-    yield anna
-    anna.phone.quiet()
-
-
-@pytest.fixture
-def ben(new_context, neighbours, hub):
-    ben = Person(new_context, hub, neighbours.ben)
-    yield ben
-    ben.phone.quiet()
-
-
-@pytest.fixture
-def cleo(new_context, neighbours, hub):
-    """Another device of Anna's."""
-    cleo = Person(new_context, hub, neighbours.cleo)
-    yield cleo
-    cleo.phone.quiet()
 
 
 def test_two_households_share_a_vault_and_both_see_what_both_write(anna, ben):
