@@ -1,6 +1,12 @@
-"""What a member of a shared vault may do."""
+"""What a member of a shared vault may do, and a device that its household revoked."""
 
-from vault_steps import NEWEST, joins, share
+import shutil
+
+import pytest
+
+from computer import Computer
+from phone import PIN
+from vault_steps import NAMES, NEWEST, joins, share
 
 OWN_ID = "async () => (await window.v.ours()).companion.device.keys.device"
 REMOVE = "async (id) => (await window.v.ours()).membership.remove(id)"
@@ -11,6 +17,18 @@ SERVED = """async () => {
     const { token } = (await window.v.ours()).companion.device.facts;
     return new HubClient(location.origin, token).records(0).then(() => "served", ({ code }) => code);
 }"""
+
+
+@pytest.fixture
+def computer_of_ben(neighbours, hub, tmp_path):
+    """Ben's computer, as it was left, at the hub of both households."""
+    computer = Computer(neighbours.programs, tmp_path / "ben", hub.port)
+    shutil.copytree(neighbours.folder / "ben", computer.folder, ignore=shutil.ignore_patterns("*.sock"))
+    try:
+        computer.turn_on()
+        yield computer
+    finally:
+        computer.end()
 
 
 def test_a_member_who_was_invited_has_every_right_of_the_founder(anna, ben, cleo):
@@ -30,3 +48,41 @@ def test_a_member_who_was_invited_has_every_right_of_the_founder(anna, ben, cleo
     assert anna.do(SERVED) == "unauthorized"
     for one in (ben, cleo):
         one.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
+
+
+def test_a_revoked_phone_stays_in_a_vault_of_another_household_until_a_member_removes_it(anna, ben, computer_of_ben):
+    """By a copy that does not ask for its household's list of devices, which would have it erase itself. The hub destroyed its share of
+    the PIN; a passkey opens without it."""
+    share(anna, ben)
+    authorization = ben.do("""async () => {
+        const { base64url } = await import("/crypto/bytes.js");
+        const { companion } = window.v;
+        await companion.addPasskey({ credential: new Uint8Array(16), salt: new Uint8Array(32) }, new Uint8Array(32).fill(5));
+        return `Bearer ${base64url(companion.device.facts.token)}`;
+    }""")
+    ben.context.route("**/v1/roster?*", lambda route: (
+        route.abort() if route.request.headers.get("authorization") == authorization else route.fallback()))
+    computer_of_ben.expect("devices", "revoke", "Ben's phone", "--yes", passcode=True)
+    opened = ben.do("""async (pin) => {
+        const { companion } = window.v;
+        companion.lock();
+        const byPIN = await companion.unlockWithPIN(pin).then(() => "opened", ({ code }) => code);
+        await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
+        return byPIN;
+    }""", PIN)
+    assert opened == "unauthorized", opened
+
+    anna.add("written after the revocation", 3, None)
+    titles = ["MARKER-by-anna", "MARKER-by-ben", "written after the revocation"]
+    ben.sees(titles)
+    ben.add("by the revoked phone", 4, None)
+    for one in (anna, ben):
+        one.sees([*titles, "by the revoked phone"])
+    assert "Ben's phone" in anna.do(NAMES)
+
+    anna.do(REMOVE, ben.do(OWN_ID))
+    ben.until(IS_OUT, "the phone is out")
+    assert ben.do(SERVED) == "unauthorized"
+    anna.add("written after the removal", 5, None)
+    anna.sent()
+    ben.sees([*titles, "by the revoked phone"])
