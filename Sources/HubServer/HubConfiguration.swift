@@ -108,7 +108,7 @@ public struct PushSettings: Sendable {
     public var contact: String?
     /// Also to addresses of private networks and of this machine, and there by http too.
     public var allowsPrivateAddresses = false
-    /// Waiting messages of all subscriptions together; more are dropped.
+    /// Waiting messages of all subscriptions together; of more, the household's are dropped that has most.
     public var maximumWaiting = 10_000
     /// Of one subscription.
     public var maximumWaitingEach = 32

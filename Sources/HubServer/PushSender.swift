@@ -33,6 +33,21 @@ final class PushSender: Sendable {
         var count = 0
         var tokens: [String: (header: String, until: Duration)] = [:]
         var isEnding = false
+
+        /// Where all places are taken, the household that has most of them gives its oldest message up for one that has fewer: push
+        /// services that answer slowly, or never, keep nobody else's messages back.
+        /// - Returns: false where this household has as many as any other.
+        mutating func takePlace(for household: HubID) -> Bool {
+            var counts: [HubID: Int] = [:]
+            for (name, queue) in queues { counts[name.household, default: 0] += queue.waiting.count }
+            guard let most = counts.max(by: { $0.value < $1.value }), most.value > counts[household, default: 0] + 1,
+                let longest = queues.filter({ $0.key.household == most.key })
+                    .max(by: { $0.value.waiting.count < $1.value.waiting.count })?.key
+            else { return false }
+            queues[longest]?.waiting.removeFirst()
+            count -= 1
+            return true
+        }
     }
 
     private enum Outcome {
@@ -73,8 +88,10 @@ final class PushSender: Sendable {
     func send(_ message: PushMessageRequest, to subscription: StoredPushSubscription, of household: HubID) {
         let name = Name(household: household, device: subscription.device)
         let now = time.elapsed()
-        let isDropped = state.withLock { state -> Bool in
-            guard !state.isEnding else { return true }
+        let dropped = state.withLock { state -> Int in
+            guard !state.isEnding else { return 1 }
+            let isFull = state.count >= settings.maximumWaiting
+            let hasTakenPlace = isFull && state.takePlace(for: household)
             var queue = state.queues[name] ?? Queue(subscription: subscription)
             queue.subscription = subscription
             if let topic = message.topic {
@@ -84,15 +101,15 @@ final class PushSender: Sendable {
             }
             guard state.count < settings.maximumWaiting, queue.waiting.count < settings.maximumWaitingEach else {
                 state.queues[name] = queue
-                return true
+                return hasTakenPlace ? 2 : 1
             }
             queue.waiting.append(Waiting(message: message, since: now))
             state.count += 1
             if queue.worker == nil { queue.worker = Task { await self.work(name) } }
             state.queues[name] = queue
-            return false
+            return hasTakenPlace ? 1 : 0
         }
-        if isDropped { metrics.pushed("dropped") }
+        for _ in 0..<dropped { metrics.pushed("dropped") }
     }
 
     func end() async {

@@ -2,12 +2,15 @@ import HubStore
 import Synchronization
 import WireProtocol
 
-/// How much each household has here, remembered for a minute: what it writes meanwhile is added, and near the limit the
-/// store is asked again.
+/// How much each household has here, remembered for a minute: what it writes meanwhile is added. Near the limit, and after each hundredth
+/// of it, the store is asked again: other hubs may have written to it too, and each of them may let in no more than that hundredth beyond
+/// the limit.
 final class Quotas: Sendable {
     private struct Known {
         var bytes: UInt64
         var at: Duration
+        /// Of these, written through this hub since the store was asked.
+        var added: UInt64
     }
 
     private let store: any HubStore
@@ -36,7 +39,7 @@ final class Quotas: Sendable {
         let now = time.elapsed()
         known.withLock { known in
             if known.count > 100_000 { known.removeAll() }
-            known[household] = Known(bytes: sum, at: now)
+            known[household] = Known(bytes: sum, at: now, added: bytes)
         }
     }
 
@@ -45,8 +48,10 @@ final class Quotas: Sendable {
         return known.withLock { known in
             guard var entry = known[household], now - entry.at < .seconds(60) else { return false }
             let (sum, overflow) = entry.bytes.addingReportingOverflow(bytes)
-            guard !overflow, sum <= limit / 10 * 9 else { return false }
+            let (added, isMuch) = entry.added.addingReportingOverflow(bytes)
+            guard !overflow, !isMuch, sum <= limit / 10 * 9, added <= limit / 100 else { return false }
             entry.bytes = sum
+            entry.added = added
             known[household] = entry
             return true
         }

@@ -120,6 +120,9 @@ extension StateDatabase: RecordStore {
         }
     }
 
+    /// Gives the file's descriptors back; whatever is asked of it afterwards fails.
+    package func closeFile() throws { try pool.close() }
+
     /// Overwrites what it frees, the write-ahead log included. This value then takes nothing more: whoever still runs
     /// with what was erased in memory must not write it down again. Open the file anew.
     public func eraseAll() async throws {

@@ -125,7 +125,10 @@ final class World: Sendable {
         }
     }
 
-    deinit { running.cancel() }
+    deinit {
+        running.cancel()
+        closeDatabase()
+    }
 
     /// The daemon does nothing any more, as if it had been killed.
     func end() { running.cancel() }
@@ -134,7 +137,11 @@ final class World: Sendable {
     func ended() async {
         running.cancel()
         _ = await running.result
+        closeDatabase()
     }
+
+    /// Services hold each other, and what they hold stays open beyond the test: some hundred households would use up all descriptors.
+    private func closeDatabase() { try? database.closeFile() }
 
     /// A vault behind "right", made once: its key derivation is the real one.
     static let vault = newVault()

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HubStore
+import HubStoreSQLite
 import TestSupport
 import Testing
 import WireProtocol
@@ -104,6 +105,28 @@ struct BlobTests {
             // Another household has its own.
             let other = try await hub.found()
             #expect(try await hub.put(other.record(sealed: Data(count: 6_000)), by: other).status == 200)
+        }
+    }
+
+    @Test func hubsOfOneStoreShareAQuota() async throws {
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            let limit: UInt64 = 1_000_000
+            let hubs = (0..<3).map { _ in Quotas(store: hub.store, limit: limit, time: hub.time) }
+            var (written, refused) = (0, 0)
+            for number in 0..<600 {
+                let record = computer.record(sealed: Data(count: 2_488))
+                do {
+                    try await hubs[number % 3].reserve(3_000, for: computer.household)
+                } catch {
+                    refused += 1
+                    continue
+                }
+                _ = try await hub.store.write([record], household: computer.household, at: 0)
+                written += 3_000
+            }
+            #expect(refused > 200)
+            #expect(written <= Int(limit) + 3 * Int(limit) / 100)
         }
     }
 

@@ -11,12 +11,14 @@ import WireProtocol
 /// asked.
 struct PushTests {
     private func run(
-        replies: [TestPush.Reply] = [], _ test: (HubUnderTest, TestPush, TestDevice, TestDevice) async throws -> Void
+        replies: [TestPush.Reply] = [], waiting: Int = 10_000,
+        _ test: (HubUnderTest, TestPush, TestDevice, TestDevice) async throws -> Void
     ) async throws {
         let service = try await TestPush.start(replies: replies)
         try await HubUnderTest.configured { configuration, _ in
             configuration.push.allowsPrivateAddresses = true
             configuration.push.firstRetry = .milliseconds(50)
+            configuration.push.maximumWaiting = waiting
             configuration.push.contact = "mailto:operator@example.org"
         }.run { hub in
             let computer = try await hub.found()
@@ -124,6 +126,25 @@ struct PushTests {
             await eventually("the next arrives") { service.messages.last?.headers["topic"] == "c" }
             #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b", "c"])
         }
+    }
+
+    @Test func aHouseholdWhosePushServiceIsSlowKeepsNobodyElsesMessagesBack() async throws {
+        let other = try await TestPush.start()
+        try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])], waiting: 4) {
+            hub, service, computer, _ in
+            _ = try await push(hub, computer)
+            await isWaiting(hub, seconds: 20)
+            for _ in 0..<5 { _ = try await push(hub, computer) }
+            await eventually("all places are taken") { try await count("dropped", hub) }
+            let neighbour = try await hub.found()
+            let phone = try await hub.pair(with: neighbour)
+            let subscription = TestPush.subscription(endpoint: other.endpoint("phone"))
+            #expect(try await hub.ask(.setPush, token: phone.token, body: subscription).status == 204)
+            _ = try await push(hub, neighbour)
+            await eventually("the neighbour's arrives") { other.messages.count == 1 }
+            #expect(service.messages.count == 1)
+        }
+        await other.end()
     }
 
     @Test func aRedirectIsNotFollowed() async throws {

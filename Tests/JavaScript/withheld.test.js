@@ -62,6 +62,18 @@ export const tests = {
         companion.close();
     },
 
+    async aComputerThatTheHubCallsConnectedIsAwayOnceItsReportIsOverdue() {
+        const { household, companion, clock } = await paired();
+        household.store(await statusOf(household, 2));
+        await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
+        const [{ id, reported }] = await companion.household.computers();
+        const seen = async () => lastSeen(companion, (await companion.household.computers())[0], new Map([[id, { isConnected: true, lastSeen: null }]]));
+        equal(await seen(), null, "it has just reported");
+        clock.later = 6 * minute;
+        equal(await seen(), reported / 1000, "away, whatever the hub says of it");
+        companion.close();
+    },
+
     async aListOfDevicesThatIsCutShortIsFoundOutByTheComputersStatus() {
         const { household, companion } = await paired();
         const served = [...household.entries];

@@ -81,6 +81,7 @@ export function lastSeen(companion, computer, presence) {
     const now = companion.device.time.now();
     const known = presence.get(computer.id);
     const isFollowed = connection === "live" || connection === "other";
-    if (isFollowed && (known ? known.isConnected : now - computer.reported < reportsEvery)) return null;
+    // A hub that keeps its reports back could call it connected all the same.
+    if (isFollowed && known?.isConnected !== false && now - computer.reported < reportsEvery) return null;
     return Math.max(computer.reported / 1000, known?.lastSeen ?? 0);
 }
