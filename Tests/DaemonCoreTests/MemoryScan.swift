@@ -44,15 +44,18 @@ enum MemoryScan {
         buffer.withUnsafeMutableBytes { _ = memset($0.baseAddress!, 0, $0.count) }
     }
 
+    /// By the first byte that is not zero: most memory is zeros, and a search that stops at each of them takes minutes.
     private static func holds(_ disguised: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
-        var from = 0
-        while from + disguised.count <= bytes.count,
-            let found = memchr(bytes.baseAddress! + from, Int32(~disguised[0]), bytes.count - from)
+        let anchor = disguised.firstIndex { $0 != 0xFF } ?? 0
+        var start = 0
+        while start + disguised.count <= bytes.count,
+            let found = memchr(
+                bytes.baseAddress! + start + anchor, Int32(~disguised[anchor]), bytes.count - start - anchor)
         {
-            let offset = UnsafeRawPointer(found) - bytes.baseAddress!
-            guard offset + disguised.count <= bytes.count else { return false }
-            if disguised.indices.allSatisfy({ bytes[offset + $0] == ~disguised[$0] }) { return true }
-            from = offset + 1
+            start = UnsafeRawPointer(found) - bytes.baseAddress! - anchor
+            guard start + disguised.count <= bytes.count else { return false }
+            if disguised.indices.allSatisfy({ bytes[start + $0] == ~disguised[$0] }) { return true }
+            start += 1
         }
         return false
     }
