@@ -129,6 +129,35 @@ import WireProtocol
         #expect(await refusal { _ = try await revoke(connected, "nobody") } == .noSuchItem)
     }
 
+    /// A copy of it that is shown a new link. The app itself makes new keys whenever it is paired.
+    @Test func aRevokedPhoneIsNotAdmittedAgainUnderItsKey() async throws {
+        let connected = try await ConnectedWorld()
+        let lost = try await connected.pair("Lost")
+        _ = try await revoke(connected, "Lost")
+        let secrets = await lost.secrets
+        let pairing = try await connected.household.makePairing(address: nil)
+        let (invitation, _) = try Invitation.reading(link: try #require(pairing.link))
+        try await connected.hub.connection(secrets.token).join(
+            HubID(invitation.id),
+            JoinRequest(
+                proof: Data(invitation.proof), device: HubID(secrets.device), role: .companion,
+                tokenHash: secrets.tokenHash,
+                sealed: Data(
+                    invitation.seal(
+                        try .init(
+                            signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey, name: "Lost")))
+            ))
+        #expect(try await connected.household.pairing(pairing.id, waitingUpTo: 0).name == "Lost")
+        let code = await refusal {
+            _ = try await connected.household.confirmPairing(
+                pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
+        }
+        #expect(code == .hub)
+        #expect(try await connected.household.devices().devices.map(\.name) == ["den-computer"])
+        let error = await #expect(throws: (any Error).self) { try await lost.sync() }
+        #expect((error as? HubError)?.code == .unauthorized)
+    }
+
     @Test func intruderPhotosTakenBeforeStayReadableAndOnesTakenAfterAreNot() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")
