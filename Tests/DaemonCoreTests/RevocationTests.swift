@@ -158,6 +158,42 @@ import WireProtocol
         #expect((error as? HubError)?.code == .unauthorized)
     }
 
+    /// Both write the vault's ring of keys, each only where it is still the one that was read.
+    @Test func aRevocationKeepsTheKeysThatAnImportAddsMeanwhile() async throws {
+        let source = try await World(hasVault: true, vault: World.newVault(), cost: { .minimum })
+        try await source.openVault()
+        _ = try await source.sealed.notes.add(NoteRequest(title: "imported", body: ""), peer: alice)
+        let backup = try await source.sealed.backups.export(
+            ExportRequest(passcode: "right", passphrase: nil, settingsOnly: false), peer: alice)
+        let blob = try #require(ItemID(backup.blob))
+        let bytes = try await source.blobs.read(blob, offset: 0, length: Int(backup.size))
+        let connected = try await ConnectedWorld()
+        let (world, documents) = (connected.world, connected.world.documents)
+        _ = try await connected.pair("Lost")
+        try await world.blobs.put(blob, offset: 0, bytes: bytes)
+
+        await documents.hold(writesOf: VaultDocuments.ring)
+        async let report = world.sealed.backups.import(
+            ImportRequest(passcode: "right", passphrase: nil, blob: blob.description, mode: .merge, isTrial: false),
+            peer: alice)
+        await eventually("the import writes") { await documents.waitingWrites == 1 }
+        // The first reading is that of the passcode, the second one what the new keys are added to.
+        await documents.holdReading(of: VaultDocuments.ring, after: 1)
+        async let sentences = revoke(connected, "Lost")
+        await eventually("the revocation has read the ring") { await documents.isReadingHeld }
+        await documents.release()
+        #expect(try await report.recordsAdded == 1)
+        await documents.releaseReading()
+        #expect(try await sentences == ["Lost is revoked: it reads nothing that is written from now on."])
+
+        await world.sealed.vault.lock(user: nil, "a test")
+        try await world.openVault()
+        #expect(try await world.notes() == ["imported"])
+        let note = try #require(try await world.database.records(in: .notes).first)
+        let ring = try await world.passcodes.openRing(SecretBytes(utf8: "right"), user: alice.user).ring
+        #expect(ring.current(.vault, vault: note.name.vault)?.epoch == 2 && note.epoch == 2)
+    }
+
     @Test func intruderPhotosTakenBeforeStayReadableAndOnesTakenAfterAreNot() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")

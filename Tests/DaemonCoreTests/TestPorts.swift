@@ -29,7 +29,21 @@ actor BreakableStore: RecordStore {
     private var holdsReadings = false
     private var waitingReadings: [CheckedContinuation<Void, Never>] = []
 
+    /// A reading of this document waits with what it has read, once so many were let through.
+    private var heldReading: (document: String, after: Int)?
+    private var heldReader: CheckedContinuation<Void, Never>?
+
     init(_ store: StateDatabase) { self.store = store }
+
+    func holdReading(of document: String, after count: Int) { heldReading = (document, count) }
+
+    var isReadingHeld: Bool { heldReader != nil }
+
+    func releaseReading() {
+        heldReading = nil
+        heldReader?.resume()
+        heldReader = nil
+    }
 
     func holdReadings() { holdsReadings = true }
 
@@ -51,7 +65,17 @@ actor BreakableStore: RecordStore {
 
     var waitingWrites: Int { waiting.count }
 
-    func document(_ name: String) async throws -> [UInt8]? { try await store.document(name) }
+    func document(_ name: String) async throws -> [UInt8]? {
+        let bytes = try await store.document(name)
+        guard let held = heldReading, held.document == name else { return bytes }
+        if held.after > 0 {
+            heldReading?.after -= 1
+        } else {
+            heldReading = nil
+            await withCheckedContinuation { heldReader = $0 }
+        }
+        return bytes
+    }
 
     func save(_ bytes: [UInt8], as name: String) async throws {
         try await write(StateChange(documents: [name: bytes]))
