@@ -75,6 +75,18 @@ struct PushTests {
         }
     }
 
+    /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage has its token.
+    @Test func theTokenAloneSendsADevicesPushesElsewhere() async throws {
+        try await run { hub, service, computer, phone in
+            let other = TestPush.subscription(endpoint: service.endpoint("elsewhere"))
+            let set = try await hub.ask(.setPush, token: phone.token, body: other)
+            let pushed: PushMessageAnswer = try await push(hub, computer).decoded()
+            #expect(set.status == 204 && pushed.subscriptions == 1)
+            await eventually("it arrives") { service.messages.count == 1 }
+            #expect(service.messages.map(\.path) == ["/elsewhere"])
+        }
+    }
+
     @Test func whatTheServiceCannotTakeNowComesAgain() async throws {
         try await run(replies: [.init(status: 503), .init(status: 429, headers: ["Retry-After": "20"])]) {
             hub, service, computer, _ in
