@@ -163,6 +163,49 @@ import WireProtocol
         #expect(await kept.report().misbehaviour.isEmpty)
     }
 
+    @Test func aPhoneThatTheSecondComputerRevokesIsOutAtTheFirstToo() async throws {
+        let computers = try await TwoComputers.joined()
+        let (first, second, hub) = (computers.first.world, computers.second, computers.hub)
+        let lost = try await computers.first.pair("Lost", clock: Self.clock)
+        let kept = try await computers.first.pair("Kept", clock: Self.clock)
+        try await computers.addNote("before", on: first)
+        await eventually("the second has both, and the phone the note") {
+            try await lost.sync()
+            let (devices, notes) = (try await second.household.devices().devices, try await lost.notes())
+            return devices.count == 4 && notes.count == 1
+        }
+        let sequence = hub.state.withLock { $0.sequence }
+        _ = try await second.household.revoke(
+            lost.device.description, passcode: SecretBytes(utf8: "right"), user: alice.user)
+        await eventually("the first has made new keys") {
+            try await first.passcodes.pendingKeys().boxes.count == 1
+        }
+        try await computers.settled()
+        try await computers.addNote("after", on: first)
+        let secrets = await lost.secrets
+        let news = hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
+        #expect(news.count == 2)
+        for record in news { #expect(!opens(record, secrets)) }
+        await eventually("what both report is new to it") {
+            for world in [first, second] { world.time.advance(by: .seconds(5)) }
+            let statuses = hub.records(in: "status")
+            return statuses.count == 2 && !statuses.contains { opens($0, secrets) }
+        }
+        // A hub that helps it: the first does not act on what it commands.
+        let den = HubID(first.key.publicKey.id)
+        let unlock = RemoteAction.unlockApp(app: "firefox", grant: GrantRequest(.untilLocked))
+        hub.stream(.record(try await lost.sealed(unlock, to: den)), to: den)
+        try await kept.sync()
+        #expect(try await kept.command(.lockAll, to: den).state == .done)
+        #expect(try await first.events(.remoteCommand).count == 1)
+        #expect(try await kept.notes().map(\.title) == ["after", "before"])
+        for world in [first, second] { #expect(try await world.household.devices().devices.count == 3) }
+        // What the phone erases itself for: the hub serves it the entry, which the second computer signed.
+        let roster = try Roster(entries: try await hub.connection(secrets.token).roster(after: 0))
+        let entry = try #require(roster.history.last)
+        #expect(entry.kind == .revoke && entry.device == secrets.device && entry.author == second.key.publicKey.id)
+    }
+
     @Test func twoPhonesThatAreRevokedAtOnceByTwoComputersBothKnowNothingOfWhatFollows() async throws {
         let computers = try await TwoComputers.joined()
         let phones = [

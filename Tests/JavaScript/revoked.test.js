@@ -82,6 +82,17 @@ export const tests = {
         again.close();
     },
 
+    /** Computers are equals: the phone was paired at another one. */
+    async whatASecondComputerSignedErasesEverything() {
+        const { household, companion, name } = await paired();
+        const laptop = await madeDevice();
+        await household.append(household.computer, household.admit(laptop, 1));
+        await household.append(laptop, unhex(household.phone.id), revoke);
+        refuseToken(household);
+        await isErased(companion, name);
+        companion.close();
+    },
+
     async aLockedPhoneErasesItselfWhileItIsOpened() {
         const { household, companion, name } = await paired();
         companion.close();
