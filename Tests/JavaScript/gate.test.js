@@ -1,8 +1,10 @@
 // The gate: passkeys with the browser's own WebAuthn, and what it asks once more while it is open.
 import { Companion } from "/core/companion.js";
+import { verifierOf } from "/core/gate-place.js";
 import { openStored } from "/core/keys.js";
 import { askPasskey, createPasskey, isAvailable } from "/core/passkey.js";
-import { randomID } from "/crypto/bytes.js";
+import { base64, randomID, unbase64, unhex, utf8 } from "/crypto/bytes.js";
+import { KeySlots } from "/crypto/slots.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { MadeHousehold, pairedCompanion } from "./made-household.js";
 
@@ -109,6 +111,33 @@ export const tests = {
         equal(await openStored(device, note.record, "notes"), null, "a note");
         equal(await refusal(() => companion.household.alerts()), "locked", "no screen shows it");
         companion.close();
+    },
+
+    /** Who has the hub's database alone has nothing to compare a guess with. docs/threat-model.md, "The hub". */
+    async whatTheHubKeepsOfAPINFitsOnlyWithThePhonesOwnSecret() {
+        const phones = [];
+        for (const household of [await MadeHousehold.make(), await MadeHousehold.make()]) {
+            const [sent, { answer }] = [[], household];
+            household.answer = (url, options) => {
+                sent.push(String(options.body));
+                return answer.call(household, url, options);
+            };
+            const { companion } = await pairedCompanion(household, { pin });
+            const { slots } = await companion.device.store.fact("gate", null);
+            const { deviceSecret, device } = companion.device.paired;
+            companion.close();
+            const kept = household.shares.flatMap(({ verifier, share, changeHash }) => [verifier, share, changeHash]);
+            phones.push({ kept, verifiers: household.shares.map(({ verifier }) => verifier), slots, deviceSecret });
+
+            // The PIN itself, and the salt that the hub doesn't have either.
+            const stretched = await KeySlots.read(slots).stretch(utf8(pin));
+            const fits = async (secret) => phones.at(-1).verifiers.includes(base64(await verifierOf(stretched, secret)));
+            expect(await fits(deviceSecret), "with the phone's own secret it fits");
+            const known = [new Uint8Array(), unhex(device), unhex(household.id), ...kept.map(unbase64)];
+            for (const secret of known) expect(!await fits(secret), "with anything that the hub has it does not");
+            expect(!sent.some((body) => body.includes(base64(deviceSecret))), "the secret is not sent");
+        }
+        equal(new Set(phones.flatMap(({ kept }) => kept)).size, 24, "nothing is alike at two phones with one PIN");
     },
 
     async oneTabLocksAlone() {
