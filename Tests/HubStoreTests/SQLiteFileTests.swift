@@ -56,6 +56,26 @@ import WireProtocol
         try await reopened.close()
     }
 
+    /// "Owner who is forced" of docs/threat-model.md: with the database it shows that a phone has more than one PIN.
+    @Test func theRowOfAPINShareShowsWhichOfItsEntriesOpened() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        let device = try await household.admitted(to: store).device
+        try await store.setPINShare(.sample, device: device, household: household.id)
+        let (decoy, real) = (PINShareRequest.sample.entries[1], PINShareRequest.sample.entries[3])
+        for verifier in [wrongVerifier, decoy.verifier, wrongVerifier, real.verifier] {
+            _ = try await store.attemptPIN(verifier, device: device, household: household.id, at: now)
+        }
+        let stored = try await store.pool.read {
+            try Data.fetchOne($0, sql: "SELECT entries FROM pin_share WHERE device = ?", arguments: [device])
+        }
+        let share = StoredPINShare(
+            storedEntries: try #require(stored), failures: 0, opensAt: 0, isSettled: true)
+        // Two wrong ones: entries that no PIN leads to count both, and two entries don't.
+        #expect(share?.entries.map(\.failures) == [2, 1, 2, 0])
+        try await store.close()
+    }
+
     @Test func aSecondOwnerIsRefusedInWordsAndTheFirstGoesOn() async throws {
         let store = try SQLiteHubStore(path: path)
         let path = path
