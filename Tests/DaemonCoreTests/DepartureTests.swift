@@ -117,6 +117,51 @@ import WireProtocol
         #expect(try await connected.world.notes() == ["own"])
     }
 
+    /// "The hub together with one of them" of docs/threat-model.md. If this fails the limit is gone: change it there.
+    @Test func untilAComputerHasTheEntryThatRevokesAPhoneItTakesWhatTheHubSlipsIn() async throws {
+        let computers = try await TwoComputers.joined()
+        let (second, hub) = (computers.second, computers.hub)
+        let lost = try await computers.first.pair("Lost")
+        try await second.openVault()
+        let vault = try #require(try await second.passcodes.vaultDocument()).vault
+        await eventually("the phone has the second computer's keys") {
+            try await lost.sync()
+            return await lost.secrets.ring.current(.vault, vault: vault) != nil
+        }
+        let (secrets, known) = (await lost.secrets, hub.state.withLock { $0.roster.count })
+        await eventually { await second.household.session?.roster.head.number == UInt64(known) }
+        let (entry, attic) = (secrets.ring.current(.vault, vault: vault)!, HubID(second.key.publicKey.id))
+        func slipIn(_ title: String) throws {
+            let name = RecordName(vault: vault, collection: .notes, id: .random(), revision: 1)
+            let body = try JSONEncoder().encode(SealedNote(title: title, body: "", created: 0, modified: 0))
+            let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
+            var record = secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)
+            hub.state.withLock { state in
+                state.sequence += 1
+                record.sequence = state.sequence
+                state.records.append(record)
+            }
+            hub.stream(.record(record), to: attic)
+        }
+        // The list that the second computer is served ends with the entry that it has.
+        computers.meddler.meddleWithRoster { $0.entries = Array($0.entries.prefix(1)) }
+        _ = try await revoke(computers.first, "Lost")
+        #expect(try await computers.first.household.devices().devices.count == 2)
+        try slipIn("without the entry")
+        await eventually { try await second.notes() == ["without the entry"] }
+
+        computers.meddler.meddle(nil)
+        hub.stream(.roster(number: UInt64(known + 1)), to: attic)
+        await eventually("it has the entry") { await second.household.answered == UInt64(known + 1) }
+        try slipIn("with the entry")
+        // Read after it, and refused in sight.
+        var nonsense = hub.records[0]
+        nonsense.collection = "nonsense"
+        hub.stream(.record(nonsense), to: attic)
+        await eventually { try await second.sync.status().refused == 1 }
+        #expect(try await second.notes() == ["without the entry"])
+    }
+
     @Test func whatDoesNotOpenIsReported() async throws {
         let connected = try await ConnectedWorld()
         try await connected.world.openVault()
