@@ -151,7 +151,12 @@ extension HouseholdService {
             var roster = try await followRoster()
             if roster.member(member.id) != nil { return }
             // Appended all the same, the list would be believed by nobody any more.
-            guard !roster.revoked.contains(member.id) else { throw Self.neverComesBack }
+            guard !roster.revoked.contains(member.id) else {
+                throw ControlError(
+                    .hub,
+                    "This device was removed from the household, and never comes back under its key. Erase AppLocker on it, and pair "
+                        + "it again.")
+            }
             let entry = roster.admitting(member, by: signingKey, at: clock / 1_000)
             do {
                 try await requireSession().hub.append(
