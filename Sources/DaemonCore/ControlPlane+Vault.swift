@@ -108,7 +108,7 @@ extension ControlPlane {
         case .readNote: return try await sealed.notes.read(note, peer: peer)
         case .changeNote: return try await sealed.notes.change(note, try decode(request), peer: peer)
         default:
-            try await sealed.notes.remove(note, peer: peer)
+            try await sealed.notes.remove(note, version: request.query["version"], peer: peer)
             return DoneReport()
         }
     }

@@ -105,9 +105,14 @@ public actor NoteService {
     }
 
     /// Leaves a tombstone.
-    public func remove(_ reference: String, peer: ControlPeer) async throws {
+    /// - Parameter version: that is removed, as its report names it; nil: whatever is there.
+    /// - Throws: `RevisionConflict` where the note was changed since.
+    public func remove(_ reference: String, version: String? = nil, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
         let record = try await find(reference, keys)
+        guard version == nil || version == RecordStamp(of: record).text else {
+            throw RevisionConflict(name: record.name, current: record.name.revision)
+        }
         try await write(record.removed(by: keys.device), instead: record)
     }
 

@@ -236,6 +236,7 @@ extension SyncService {
                 line.record.name, epoch: line.record.epoch, sealed: line.record.sealed,
                 blobs: line.record.sealed == nil ? [] : line.record.blobs, replaces: line.replaces)
             record.ancestors = Data(line.ancestors.suffix(HubRecord.maximumAncestors))
+            record.replacedVersion = line.replacedVersion.map { Data($0) }
             batch.append((line, record))
         }
         guard !batch.isEmpty else { return true }
@@ -333,6 +334,7 @@ extension SyncService {
             }
         }
         try await store.overwrite(
-            line, as: record, known: KnownRevision(revision: conflict.revision, sequence: conflict.sequence ?? 0))
+            line, as: record, known: KnownRevision(revision: conflict.revision, sequence: conflict.sequence ?? 0),
+            version: RecordVersion.digest(revision: conflict.revision, sealed: conflict.sealed.map { [UInt8]($0) }))
     }
 }

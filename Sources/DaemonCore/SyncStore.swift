@@ -21,6 +21,8 @@ public struct OutboxLine: Sendable {
     public let replaces: UInt64
     /// `RecordVersion` of what the hub ever had of it, one after the other.
     public let ancestors: [UInt8]
+    /// The version that it replaces there; nil where it replaces nothing.
+    public var replacedVersion: [UInt8]? { replaces > 0 ? RecordVersion.versions(in: ancestors).last : nil }
 
     public init(number: Int64, record: StoredRecord, replaces: UInt64, ancestors: [UInt8] = []) {
         self.ancestors = ancestors
@@ -96,7 +98,10 @@ public protocol SyncStore: RecordStore {
     func outbox(limit: Int, but excluded: Set<Int64>) async throws -> [OutboxLine]
     /// What the hub has of a line's record is replaced, whatever it is: the line's record is this one from now on, unless the
     /// line waits no more, because it was changed since or another device's record took its place.
-    func overwrite(_ line: OutboxLine, as record: StoredRecord, known: KnownRevision) async throws
+    /// - Parameter version: that the hub has.
+    func overwrite(
+        _ line: OutboxLine, as record: StoredRecord, known: KnownRevision, version: [UInt8]
+    ) async throws
     /// The hub has this line's record under this sequence number; the line goes unless the record has changed since.
     func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws
     /// The hub has nothing of this record of a vault any more.

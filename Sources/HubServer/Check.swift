@@ -58,6 +58,7 @@ enum Check {
         guard record.blobs.count <= HubRecord.maximumBlobs, Set(record.blobs).count == record.blobs.count else {
             throw HubError(.badRequest, "A record names at most \(HubRecord.maximumBlobs) blobs, each once.")
         }
+        if let version = record.replacedVersion { try bytes(version, HubRecord.versionLength, "replacedVersion") }
         if let ancestors = record.ancestors { try bytes(ancestors, 0...HubRecord.maximumAncestors, "ancestors") }
         guard record.author == device.id else {
             throw HubError(.forbidden, "The record's author is not the device of this token.")

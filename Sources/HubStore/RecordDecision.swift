@@ -33,11 +33,13 @@ package enum RecordDecision: Sendable {
         }
         var same = record
         same.sequence = stored.sequence
-        same.replaces = nil
+        (same.replaces, same.replacedVersion) = (nil, nil)
         same.ancestors = stored.ancestors
         if let sequence = stored.sequence, same == stored {
             self = .isStored(sequence: sequence)
-        } else if replaced == stored.revision, record.revision > stored.revision {
+        } else if replaced == stored.revision, record.revision > stored.revision,
+            record.replacedVersion.map({ [UInt8]($0) == Self.version(of: stored) }) ?? true
+        {
             let isNear = record.revision - stored.revision <= Self.largestStep
             self = isNear ? .isNext : .refused(HubWriteOutcome(error: .farRevision))
         } else {
@@ -50,13 +52,14 @@ package enum RecordDecision: Sendable {
     private static let largestStep: UInt64 = 1 << 20
     private static let largestFirst: UInt64 = 1 << 32
 
+    private static func version(of record: HubRecord) -> [UInt8] {
+        RecordVersion.digest(revision: record.revision, sealed: record.sealed.map { [UInt8]($0) })
+    }
+
     /// The versions that a record replaces: what is stored, what that replaced, and what its device says that it knew.
     package static func ancestors(of record: HubRecord, after stored: HubRecord?) -> Data? {
         var versions = RecordVersion.versions(in: [UInt8](stored?.ancestors ?? Data()))
-        if let stored {
-            versions.append(
-                RecordVersion.digest(revision: stored.revision, sealed: stored.sealed.map { [UInt8]($0) }))
-        }
+        if let stored { versions.append(version(of: stored)) }
         let known = RecordVersion.versions(in: [UInt8](record.ancestors ?? Data()))
         versions = versions.filter { !known.contains($0) } + known
         return versions.isEmpty ? nil : Data(versions.suffix(RecordVersion.maximumCount).flatMap { $0 })

@@ -126,7 +126,7 @@ struct PostgresWriteBatch {
         totals.bytes += RecordDecision.bytes(of: record) - (before.map(RecordDecision.bytes) ?? 0)
         totals.hasChanged = true
         var after = record
-        after.sequence = totals.sequence
+        (after.sequence, after.replaces, after.replacedVersion) = (totals.sequence, nil, nil)
         after.ancestors = RecordDecision.ancestors(of: record, after: before)
         stored[key] = after
         if changed[key] != nil {

@@ -9,10 +9,10 @@ import WireProtocol
 // so that the newest stays, and of two that don't know of each other both.
 extension StateDatabase {
     /// A record as it lies here, with what is known of it at the hub.
-    private struct Local {
+    struct Local {
         var record: StoredRecord
         var known: KnownRevision
-        /// That the hub ever had, as far as is known, the newest last.
+        /// That the hub ever had, as far as is known; what it has is the last.
         var versions: [[UInt8]]
         /// Of the outbox, where a change waits.
         var line: Int64?
@@ -20,7 +20,7 @@ extension StateDatabase {
 
     static func createVersions(_ database: Database) throws {
         try database.alter(table: "record") { table in
-            // The highest revision that the hub ever had, and the versions that it had, one after the other, the newest last.
+            // The highest revision that the hub ever had, and the versions that it had, one after the other, what it has last.
             table.add(column: "seen", .integer).notNull().defaults(to: 0)
             table.add(column: "versions", .blob).notNull().defaults(to: Data())
         }
@@ -45,7 +45,7 @@ extension StateDatabase {
         }
     }
 
-    private static func local(_ name: RecordName, in database: Database) throws -> Local? {
+    static func local(_ name: RecordName, in database: Database) throws -> Local? {
         let arguments: StatementArguments = [name.collection.rawValue, Data(name.id.bytes)]
         guard
             let row = try Row.fetchOne(
@@ -115,7 +115,8 @@ extension StateDatabase {
         }
         // Ancestors are signed by nobody: what goes on from what is here has a higher revision, whatever they say.
         let isLater = record.name.revision > local.known.revision
-        let goesOn = local.versions.last.map { RecordVersion.versions(in: incoming.ancestors).contains($0) } ?? true
+        let own = RecordVersion.digest(revision: local.record.name.revision, sealed: local.record.sealed)
+        let goesOn = RecordVersion.versions(in: incoming.ancestors).contains(own)
         if isLater, goesOn || local.line != nil { return try follow(incoming, local, device: device, in: database) }
         // Two versions that don't know of each other.
         let isNewerHere = local.record.name.revision > record.name.revision
@@ -165,15 +166,13 @@ extension StateDatabase {
 
     /// The hub has this; what is here stays.
     private static func setAtHub(_ incoming: IncomingRecord, _ local: Local, in database: Database) throws {
-        let others =
-            RecordVersion.versions(in: incoming.ancestors) + [
-                RecordVersion.digest(revision: incoming.record.name.revision, sealed: incoming.record.sealed)
-            ]
-        let versions = others.filter { !local.versions.contains($0) } + local.versions
+        let older = RecordVersion.versions(in: incoming.ancestors).filter { !local.versions.contains($0) }
+        let version = RecordVersion.digest(revision: incoming.record.name.revision, sealed: incoming.record.sealed)
         try database.execute(
             sql: "UPDATE record SET synced = ?, sequence = ?, versions = ? WHERE collection = ? AND id = ?",
             arguments: [
-                Int64(clamping: incoming.record.name.revision), Int64(clamping: incoming.sequence), kept(versions),
+                Int64(clamping: incoming.record.name.revision), Int64(clamping: incoming.sequence),
+                kept(older + local.versions, version),
                 incoming.record.name.collection.rawValue, Data(incoming.record.name.id.bytes),
             ])
     }
@@ -189,23 +188,22 @@ extension StateDatabase {
                 """,
             arguments: [
                 Int64(clamping: record.name.revision), Int64(clamping: sequence), Int64(clamping: record.name.revision),
-                kept(local.versions.filter { $0 != version } + [version]), record.name.collection.rawValue,
-                Data(record.name.id.bytes),
+                kept(local.versions, version), record.name.collection.rawValue, Data(record.name.id.bytes),
             ])
     }
 
-    private static func kept(_ versions: [[UInt8]]) -> Data {
-        Data(versions.suffix(4 * RecordVersion.maximumCount).flatMap { $0 })
+    /// - Parameter atHub: what the hub has of them now.
+    static func kept(_ versions: [[UInt8]], _ atHub: [UInt8]) -> Data {
+        let all = versions.filter { $0 != atHub } + [atHub]
+        return Data(all.suffix(4 * RecordVersion.maximumCount).flatMap { $0 })
     }
 
     /// What the hub has, whatever was here, of which the version before is kept.
     private static func put(_ incoming: IncomingRecord, in database: Database) throws {
         let record = incoming.record
         try keepEarlier(record, Requester(device: record.author, time: incoming.received), in: database)
-        let fresh =
-            RecordVersion.versions(in: incoming.ancestors) + [
-                RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
-            ]
+        let ancestors = RecordVersion.versions(in: incoming.ancestors)
+        let version = RecordVersion.digest(revision: record.name.revision, sealed: record.sealed)
         let known = try local(record.name, in: database)?.versions ?? []
         try database.execute(
             sql: """
@@ -221,7 +219,7 @@ extension StateDatabase {
                 Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
                 record.sealed.map { Data($0) },
                 blobs(record), Int64(clamping: record.name.revision), Int64(clamping: incoming.sequence),
-                Int64(clamping: record.name.revision), kept(known.filter { !fresh.contains($0) } + fresh),
+                Int64(clamping: record.name.revision), kept(known.filter { !ancestors.contains($0) } + ancestors, version),
                 incoming.received,
             ])
     }

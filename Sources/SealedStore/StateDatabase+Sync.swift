@@ -135,19 +135,22 @@ extension StateDatabase: SyncStore {
         }
     }
 
-    public func overwrite(_ line: OutboxLine, as record: StoredRecord, known: KnownRevision) async throws {
+    public func overwrite(
+        _ line: OutboxLine, as record: StoredRecord, known: KnownRevision, version: [UInt8]
+    ) async throws {
         try await pool.write { database in
+            guard let local = try Self.local(record.name, in: database) else { return }
             try database.execute(
                 sql: """
                     UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?,
-                        seen = MAX(seen, ?)
+                        seen = MAX(seen, ?), versions = ?
                     WHERE collection = ? AND id = ? AND EXISTS (SELECT 1 FROM outbox WHERE number = ?)
                     """,
                 arguments: [
                     Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
                     record.sealed.map { Data($0) }, Int64(clamping: known.revision), Int64(clamping: known.sequence),
-                    Int64(clamping: known.revision), record.name.collection.rawValue, Data(record.name.id.bytes),
-                    line.number,
+                    Int64(clamping: known.revision), Self.kept(local.versions, version),
+                    record.name.collection.rawValue, Data(record.name.id.bytes), line.number,
                 ])
         }
     }

@@ -22,6 +22,9 @@ public struct HubRecord: Codable, Hashable, Sendable {
     /// Only in what a device sends to `POST /v1/records`, and not stored: the revision at the hub that this one replaces, 0
     /// for none. Absent: the one before. A device that was offline, or that had records before it had a hub, skips some.
     public var replaces: UInt64?
+    /// Only in what a device sends, and not stored: `RecordVersion` of what this one replaces. Two devices may each have written the
+    /// revision of that number, as at a hub that was restored. Absent: the number alone counts.
+    public var replacedVersion: Data?
     /// `RecordVersion` of the revisions that this one replaced, the last 16, oldest first. The hub adds what it had; a device names
     /// what it knew, which a hub that was restored from a backup may have lost.
     public var ancestors: Data?
@@ -59,6 +62,7 @@ public struct HubRecord: Codable, Hashable, Sendable {
         signature = try container.decode(Data.self, forKey: .signature)
         sequence = try container.decodeIfPresent(UInt64.self, forKey: .sequence)
         replaces = try container.decodeIfPresent(UInt64.self, forKey: .replaces)
+        replacedVersion = try container.decodeIfPresent(Data.self, forKey: .replacedVersion)
         ancestors = try container.decodeIfPresent(Data.self, forKey: .ancestors)
     }
 
@@ -69,6 +73,7 @@ public struct HubRecord: Codable, Hashable, Sendable {
     public static let maximumSealedBytes = 16 << 20
     public static let maximumBlobs = 8
     /// In bytes.
+    public static let versionLength = 8
     public static let maximumAncestors = 128
 }
 

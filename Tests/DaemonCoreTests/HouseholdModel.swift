@@ -45,13 +45,7 @@ struct HouseholdModel {
         texts[Self.text(of: earlier)]?.followers.removeAll { $0 == text }
     }
 
-    /// - Parameter withFollowers: a text that took its place may have been in the note by then.
-    mutating func remove(_ title: String, withFollowers: Bool = false) {
-        let text = Self.text(of: title)
-        texts[text]?.isRemoved = true
-        guard withFollowers else { return }
-        for follower in texts[text]?.followers ?? [] { remove(follower, withFollowers: true) }
-    }
+    mutating func remove(_ title: String) { texts[Self.text(of: title)]?.isRemoved = true }
 
     mutating func learn(_ device: HubID, that gone: Set<HubID>) { removals[device, default: []].formUnion(gone) }
 

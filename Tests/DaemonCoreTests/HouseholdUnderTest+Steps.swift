@@ -87,11 +87,8 @@ extension HouseholdUnderTest {
             try await openVault(index)
             guard let note = counted(number, try await notes(index)) else { return }
             do {
-                try await computers[index].world.sealed.notes.remove(note.id, peer: alice)
-                // A removal names no version: what arrived since the list was made is removed too.
-                guard let id = ItemID(note.id) else { return }
-                let removed = try await computers[index].world.database.record(.notes, id)
-                model.remove(note.title, withFollowers: removed?.name.revision != note.revision + 1)
+                try await computers[index].world.sealed.notes.remove(note.id, version: note.version, peer: alice)
+                model.remove(note.title)
             } catch let error as ControlError where error.code == .noSuchItem {
             } catch is RevisionConflict {}
         case .phone(let index):

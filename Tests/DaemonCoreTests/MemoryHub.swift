@@ -310,9 +310,14 @@ final class MemoryHub: Sendable {
                 let stored = index.map { state.records[$0] }
                 var same = record
                 (same.sequence, same.replaces, same.ancestors) = (stored?.sequence, nil, stored?.ancestors)
+                same.replacedVersion = nil
+                let replaced = stored.map {
+                    RecordVersion.digest(revision: $0.revision, sealed: $0.sealed.map { [UInt8]($0) })
+                }
                 if let stored, same == stored { return HubWriteOutcome(sequence: stored.sequence) }
                 guard (record.replaces ?? record.revision - 1) == (stored?.revision ?? 0),
-                    record.revision > stored?.revision ?? 0
+                    record.revision > stored?.revision ?? 0,
+                    record.replacedVersion.map({ [UInt8]($0) == replaced }) ?? true
                 else {
                     return stored.map { HubWriteOutcome(conflict: $0) }
                         ?? HubWriteOutcome(error: HubError(.conflict, "nothing is stored"))
@@ -325,9 +330,6 @@ final class MemoryHub: Sendable {
                 same.sequence = state.sequence
                 let known = RecordVersion.versions(in: [UInt8](record.ancestors ?? Data()))
                 let had = RecordVersion.versions(in: [UInt8](stored?.ancestors ?? Data()))
-                let replaced = stored.map {
-                    RecordVersion.digest(revision: $0.revision, sealed: $0.sealed.map { [UInt8]($0) })
-                }
                 let all = (had + [replaced].compactMap { $0 }).filter { !known.contains($0) } + known
                 same.ancestors = Data(all.suffix(RecordVersion.maximumCount).flatMap { $0 })
                 if let index { state.records[index] = same } else { state.records.append(same) }

@@ -136,7 +136,7 @@ import WireProtocol
                         model.write("text \(count)", after: saved.note.id == note.id ? note.title : nil)
                     case 5:
                         guard let note else { continue }
-                        try await world.sealed.notes.remove(note.id, peer: alice)
+                        try await world.sealed.notes.remove(note.id, version: note.version, peer: alice)
                         model.remove(note.title)
                     case 6: devices.hub.setAway(devices.device(index), Bool.random(using: &random))
                     default: backups.append(devices.hub.backup())

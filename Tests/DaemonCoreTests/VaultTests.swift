@@ -217,7 +217,10 @@ private let wrong = SecretBytes(utf8: "wrong")
             #expect(try await notes.read(other.note.id, peer: alice).body == outdated)
         }
 
-        try await notes.remove(first.id, peer: alice)
+        await #expect(throws: RevisionConflict.self) {
+            try await notes.remove(first.id, version: first.version, peer: alice)
+        }
+        try await notes.remove(first.id, version: second.note.version, peer: alice)
         #expect(await refusal { _ = try await notes.read(first.id, peer: alice) } == .noSuchItem)
         #expect(try await notes.list(search: nil, peer: alice).notes.count == 3)
     }

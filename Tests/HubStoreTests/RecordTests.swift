@@ -1,5 +1,6 @@
 import Foundation
 import HubStore
+import SealedFormats
 import Testing
 import WireProtocol
 
@@ -212,6 +213,26 @@ extension Conformance {
             #expect(stored.records == 2 && stored.bytes == 2 * 612 + 2 * 512 && stored.sequence == 6)
             let outcomes = try await store.write([household.record()], household: household.id, at: now)
             #expect(outcomes[0].sequence == 7)
+        }
+
+        @Test(arguments: StoreKind.allCases)
+        func whatReplacesAVersionDoesNotReplaceAnotherOneOfTheSameRevision(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let id = HubID.random()
+            let (seen, stored) = (household.record(id), household.record(id))
+            func version(_ record: HubRecord) -> Data {
+                Data(RecordVersion.digest(revision: record.revision, sealed: record.sealed.map { [UInt8]($0) }))
+            }
+            _ = try await store.write([stored], household: household.id, at: now)
+            var change = household.record(id, revision: 2)
+            change.replacedVersion = version(seen)
+            let refused = try await store.write([change], household: household.id, at: now)[0]
+            #expect(refused.conflict?.sealed == stored.sealed)
+            change.replacedVersion = version(stored)
+            #expect(try await store.write([change, change], household: household.id, at: now).map(\.sequence) == [2, 2])
+            #expect(try await store.record("notes", id, of: household.id)?.replacedVersion == nil)
         }
 
         @Test(arguments: StoreKind.allCases)

@@ -63,7 +63,7 @@ import WireProtocol
         let other = record(2, by: .random(), sealed: [9])
         try await take(other, 6)
         try await database.overwrite(
-            stale, as: record(3, sealed: [2]), known: KnownRevision(revision: 2, sequence: 6))
+            stale, as: record(3, sealed: [2]), known: KnownRevision(revision: 2, sequence: 6), version: [])
         #expect(try await database.record(.notes, sample.id) == other)
         #expect(try await database.conflicts().map(\.sealed) == [[2]])
         #expect(try await line() == nil)

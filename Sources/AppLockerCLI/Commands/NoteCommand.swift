@@ -216,7 +216,8 @@ struct NoteCommand: AsyncParsableCommand {
             let titles = found.map { "\"\($0.title)\"" }.joined(separator: ", ")
             try await Confirmation.require("Remove \(titles)? This can't be undone.", isGiven: yes)
             for note in found {
-                let _: DoneReport = try await client.call(.removeNote, parameter: note.id)
+                let _: DoneReport = try await client.call(
+                    .removeNote, parameter: note.id, query: [("version", note.version)])
             }
             if output.json { return try Output.standard.json(NoteList(notes: found)) }
             Output.standard.line("Removed \(titles.terminalSafe).")
