@@ -139,6 +139,7 @@ extension StateDatabase {
             }
             if keepsBoth { try setAside(local.record, in: database) }
         }
+        if let line = local.line { try unqueue(line, in: database) }
         try put(incoming, in: database)
     }
 
@@ -219,7 +220,8 @@ extension StateDatabase {
                 Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
                 record.sealed.map { Data($0) },
                 blobs(record), Int64(clamping: record.name.revision), Int64(clamping: incoming.sequence),
-                Int64(clamping: record.name.revision), kept(known.filter { !ancestors.contains($0) } + ancestors, version),
+                Int64(clamping: record.name.revision),
+                kept(known.filter { !ancestors.contains($0) } + ancestors, version),
                 incoming.received,
             ])
     }

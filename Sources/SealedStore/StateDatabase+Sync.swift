@@ -139,18 +139,20 @@ extension StateDatabase: SyncStore {
         _ line: OutboxLine, as record: StoredRecord, known: KnownRevision, version: [UInt8]
     ) async throws {
         try await pool.write { database in
-            guard let local = try Self.local(record.name, in: database) else { return }
+            guard let local = try Self.local(record.name, in: database), local.line == line.number,
+                local.record == line.record
+            else { return }
             try database.execute(
                 sql: """
                     UPDATE record SET revision = ?, epoch = ?, author = ?, sealed = ?, synced = ?, sequence = ?,
                         seen = MAX(seen, ?), versions = ?
-                    WHERE collection = ? AND id = ? AND EXISTS (SELECT 1 FROM outbox WHERE number = ?)
+                    WHERE collection = ? AND id = ?
                     """,
                 arguments: [
                     Int64(clamping: record.name.revision), record.epoch, Data(record.author.bytes),
                     record.sealed.map { Data($0) }, Int64(clamping: known.revision), Int64(clamping: known.sequence),
                     Int64(clamping: known.revision), Self.kept(local.versions, version),
-                    record.name.collection.rawValue, Data(record.name.id.bytes), line.number,
+                    record.name.collection.rawValue, Data(record.name.id.bytes),
                 ])
         }
     }

@@ -44,7 +44,9 @@ extension Conformance {
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let request = NewBlobRequest(id: .random(), size: 1 << 33, hash: .random(32))
-            for _ in 0..<2 { _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now) }
+            for _ in 0..<2 {
+                _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
+            }
             #expect(try await store.household(household.id).bytes == 1 << 33)
             for bad in [
                 NewBlobRequest(id: request.id, size: 9, hash: request.hash),
@@ -93,7 +95,8 @@ extension Conformance {
             var blobs: [HubID] = []
             for index in 0..<4 {
                 let request = NewBlobRequest(id: .random(), size: 100, hash: .random(32))
-                _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now + Int64(index / 3))
+                _ = try await store.beginBlob(
+                    request, by: household.computer, household: household.id, at: now + Int64(index / 3))
                 if index < 2 {
                     try await store.advanceBlob(
                         request.id, of: household.id, from: 0, to: 100, isComplete: true, at: now)

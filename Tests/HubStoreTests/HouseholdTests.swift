@@ -80,7 +80,8 @@ extension Conformance {
                 { _ = try await store.prune(["notes"], of: sample.id, writtenBefore: now) },
                 {
                     _ = try await store.beginBlob(
-                        NewBlobRequest(id: id, size: 9, hash: .random(32)), by: sample.computer, household: sample.id, at: now)
+                        NewBlobRequest(id: id, size: 9, hash: .random(32)), by: sample.computer, household: sample.id,
+                        at: now)
                 },
                 { _ = try await store.blob(id, of: sample.id) },
                 { try await store.advanceBlob(id, of: sample.id, from: 0, to: 1, isComplete: false, at: now) },
@@ -107,7 +108,8 @@ extension Conformance {
             let companion = try await household.admitted(to: store)
             let blob = HubID.random()
             _ = try await store.beginBlob(
-                NewBlobRequest(id: blob, size: 5, hash: .random(32)), by: household.computer, household: household.id, at: now)
+                NewBlobRequest(id: blob, size: 5, hash: .random(32)), by: household.computer, household: household.id,
+                at: now)
             _ = try await store.write([household.record()], household: household.id, at: now)
             _ = try await store.write([other.record()], household: other.id, at: now)
             #expect(try await store.device(tokenHash: household.token) != nil)

@@ -15,7 +15,8 @@ extension Conformance {
             for _ in 0..<HubRecord.maximumBlobs {
                 let blob = HubID.random()
                 _ = try await store.beginBlob(
-                    NewBlobRequest(id: blob, size: 1, hash: .random(32)), by: household.computer, household: household.id, at: now)
+                    NewBlobRequest(id: blob, size: 1, hash: .random(32)), by: household.computer,
+                    household: household.id, at: now)
                 try await store.advanceBlob(blob, of: household.id, from: 0, to: 1, isComplete: true, at: now)
                 blobs.append(blob)
             }
@@ -231,7 +232,8 @@ extension Conformance {
             let refused = try await store.write([change], household: household.id, at: now)[0]
             #expect(refused.conflict?.sealed == stored.sealed)
             change.replacedVersion = version(stored)
-            #expect(try await store.write([change, change], household: household.id, at: now).map(\.sequence) == [2, 2])
+            #expect(
+                try await store.write([change, change], household: household.id, at: now).map(\.sequence) == [2, 2])
             #expect(try await store.record("notes", id, of: household.id)?.replacedVersion == nil)
         }
 

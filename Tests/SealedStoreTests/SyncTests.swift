@@ -69,6 +69,22 @@ import WireProtocol
         #expect(try await line() == nil)
     }
 
+    /// At a restored hub another device was the first to send its version of this revision again.
+    @Test func aLineWhosePlaceWasTakenInAComparisonOverwritesNothing() async throws {
+        try await database.write(StateChange(records: [record(1)]))
+        try await database.acknowledge(try #require(try await line()), sequence: 5)
+        try await database.beginComparing(of: own, documents: [:])
+        _ = try await database.endComparing(documents: [:])
+        let stale = try #require(try await line())
+        let other = record(1, by: .random(), sealed: [9])
+        try await take(other, 6)
+        try await database.overwrite(
+            stale, as: record(2), known: KnownRevision(revision: 1, sequence: 6), version: [])
+        #expect(try await database.record(.notes, sample.id) == other)
+        #expect(try await database.conflicts().map(\.name.revision) == [1])
+        #expect(try await line() == nil)
+    }
+
     @Test func whatWasSentAndWhoseAnswerWasLostIsNotSentAgain() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await take(record(1), 7)
