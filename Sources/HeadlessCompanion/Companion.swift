@@ -145,6 +145,7 @@ public actor Companion {
 
     /// Reads everything that the hub has since the last time.
     public func sync() async throws {
+        try await compareStores()
         try await followRoster()
         while true {
             let page = try await hub.records(after: state.cursor)
@@ -157,6 +158,24 @@ public actor Companion {
             if !page.more { break }
         }
         try save()
+    }
+
+    /// A store that was restored from a backup is read again from where both were the same. What it lost computers send again: this
+    /// companion keeps what it has, and sends nothing.
+    private func compareStores() async throws {
+        let report = try await hub.household()
+        let newest = state.records.values.reduce(state.cursor) { max($0, $1.sequence ?? 0) }
+        if let known = state.generations {
+            let common = HubHistory.common(
+                known: known, newest: newest, served: report.generations, sequence: report.sequence)
+            if common < newest {
+                state.cursor = common
+                for (key, record) in state.records where record.sequence ?? 0 > common {
+                    state.records[key]?.sequence = nil
+                }
+            }
+        }
+        state.generations = report.generations
     }
 
     /// Reads on, live, for as long as the caller wants to know.

@@ -22,6 +22,8 @@ struct CompanionState: Codable {
     var computer: ItemID
     var roster: [Data] = []
     var cursor: UInt64 = 0
+    /// The runs of the hub's store, as it served them last; nil before that.
+    var generations: [HubGeneration]?
     /// The newest of each, by "collection/id"; tombstones too.
     var records: [String: HubRecord] = [:]
     /// Under a key that this device has not been given yet.

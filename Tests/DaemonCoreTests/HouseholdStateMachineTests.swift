@@ -10,7 +10,9 @@ import Testing
             151_922, 191_586, 210_567, 441_740, 546_618, 602_734, 617_114, 618_693, 770_685, 820_318, 833_863, 886_785,
             921_124, 929_229,
         ]
-            + Array(1...6), orAskedBy: "HOUSEHOLD_SEEDS")
+            + Array(1...3) + Array(1_000_001...1_000_003), orAskedBy: "HOUSEHOLD_SEEDS", upTo: 2_000_000)
+    /// From this seed on the hub is restored from a backup now and then.
+    private static let firstWithRestores: UInt64 = 1_000_000
 
     @Test(arguments: seeds)
     func theHouseholdKeepsItsPromises(_ seed: UInt64) async throws {
@@ -18,7 +20,9 @@ import Testing
         let household = try await HouseholdUnderTest(computers: Int.random(in: 1...2, using: &random))
         for _ in 0..<Int.random(in: 1...2, using: &random) { try await household.pair(at: 0) }
         var taken: [HouseholdStep] = []
-        for step in HouseholdStep.run(of: 200, &random) {
+        var steps = HouseholdStep.run(of: 200, &random)
+        if seed >= Self.firstWithRestores { HouseholdStep.restoreHub(in: &steps, &random) }
+        for step in steps {
             taken.append(step)
             do {
                 try await household.take(step)

@@ -18,10 +18,20 @@ enum HouseholdStep: Sendable {
     case lie(HubLie, device: Int)
     /// The network is whole and the hub is honest, until all devices have the same.
     case heal
+    /// All devices have the same, and the hub's store is put back to what it was when they had, since the last phone was paired.
+    case restoreHub(Int)
 
     /// The steps of a run: each so often as its weight says, and a healed network every 50 steps and at the end.
     static func run(of count: Int, _ random: inout RepeatableRandom) -> [HouseholdStep] {
         (1...count).map { $0 % 50 == 0 ? .heal : any(&random) }
+    }
+
+    /// Three times, but not at the end.
+    static func restoreHub(in steps: inout [HouseholdStep], _ random: inout RepeatableRandom) {
+        for _ in 0..<3 {
+            let place = Int.random(in: 0..<steps.count, using: &random)
+            steps.insert(.restoreHub(Int.random(in: 0..<60, using: &random)), at: place)
+        }
     }
 
     private static func any(_ random: inout RepeatableRandom) -> HouseholdStep {

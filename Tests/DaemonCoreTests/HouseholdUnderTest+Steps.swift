@@ -32,6 +32,7 @@ extension HouseholdUnderTest {
             try await revoke(gone, on: author)
         case .lie(let lie, let device): try await tell(lie, to: self.device(device))
         case .heal: try await heal()
+        case .restoreHub(let number): try await restoreHub(number)
         }
     }
 
@@ -162,6 +163,12 @@ extension HouseholdUnderTest {
         guard lost.isEmpty else { throw Violation(description: "Lost: \(lost).\n\(await state())") }
         try await checkKeys()
         for index in members { try await showNotes(index, isComplete: true) }
+        backups.append(hub.backup())
+    }
+
+    private func restoreHub(_ number: Int) async throws {
+        try await heal()
+        if let backup = counted(number, backups) { hub.restore(backup) }
     }
 
     private func allNotes() async throws -> [String] {

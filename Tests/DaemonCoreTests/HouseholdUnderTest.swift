@@ -55,6 +55,8 @@ actor HouseholdUnderTest {
     var rosters: [HubID: Roster] = [:]
     /// How many of the written records were tried with the keys of removed phones.
     var tried = 0
+    /// Of moments at which all devices had the same. None is from before the last pairing: the hub would have no token of that phone.
+    var backups: [MemoryHub.State] = []
     private var pairings = 0
 
     private static let keys = (DeviceSigningKey(), DeviceSigningKey())
@@ -222,6 +224,7 @@ actor HouseholdUnderTest {
         }
         let companion = try await joining
         phones.append(Phone(companion: companion, id: await companion.device, name: name))
+        backups = []
     }
 
     /// What a phone asks of the hub.

@@ -17,10 +17,10 @@ public struct RepeatableRandom: RandomNumberGenerator, Sendable {
 
 /// Seeds of a randomised test: those that are part of every run, and as many as an environment variable asks for (`NAME=20`), which are
 /// printed; or those that it names (`NAME=12,345`, `NAME=12,`) alone.
-public func seeds(_ always: [UInt64], orAskedBy variable: String) -> [UInt64] {
+public func seeds(_ always: [UInt64], orAskedBy variable: String, upTo end: UInt64 = 1_000_000) -> [UInt64] {
     let asked = ProcessInfo.processInfo.environment[variable] ?? "0"
     if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
-    let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<1_000_000) }
+    let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<end) }
     if !random.isEmpty { print("\(variable): seeds \(random)") }
     return always + random
 }
