@@ -34,11 +34,24 @@ struct OwnerSession: Sendable {
 
     /// Does the work without a session, and with one only where AppLocker asks for it.
     func whereNeeded<Result>(_ work: (_ token: String?) async throws -> Result) async throws -> Result {
+        try await lookingFirst(work).result
+    }
+
+    /// The same, with the passcode that was asked for, so that it is asked for once.
+    func lookingFirst<Result>(
+        _ work: (_ token: String?) async throws -> Result
+    ) async throws -> (result: Result, passcode: Passcode?) {
         do {
-            return try await work(nil)
+            return (try await work(nil), nil)
         } catch let error as ControlError where error.code == .sessionNeeded {
-            return try await open { try await work($0) }
+            let passcode = try await passcodes.existing()
+            return (try await open(with: passcode) { try await work($0) }, passcode)
         }
+    }
+
+    /// Users who have given the passcode before are shown it without.
+    func hub() async throws -> HubStatus {
+        try await whereNeeded { try await client.call(.hubStatus, token: $0) }
     }
 
     /// A session that can't be ended ends by itself within minutes, and its token was never shown to anybody.

@@ -16,7 +16,7 @@ extension ControlPlane {
     func householdReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
         let (name, user) = (request.parameter ?? "", request.peer.user)
         switch request.route {
-        case .hubStatus, .listDevices, .joining: try await requireAcquainted(request)
+        case .hubStatus, .listDevices, .joining: try await requirePasscodeGiven(request)
         default: break
         }
         switch request.route {
@@ -64,13 +64,13 @@ extension ControlPlane {
         return DoneReport()
     }
 
-    private func requireAcquainted(_ request: ControlRequest) async throws {
-        if await passcodes.knowsPasscode(request.peer.user) { return }
+    private func requirePasscodeGiven(_ request: ControlRequest) async throws {
+        if await passcodes.hasGivenPasscode(request.peer.user) { return }
         guard try await reachesEverybody(request) else {
             throw ControlError(
-                .notYours,
-                "The hub and the devices are shown to who has given AppLocker's passcode on this computer. Give it once, as with "
-                    + "`applocker unlock APP`, and ask again.")
+                .sessionNeeded,
+                "The hub and the devices are shown to users who have given AppLocker's passcode on this computer. Open a session first."
+            )
         }
     }
 

@@ -140,7 +140,9 @@ public actor MomentService {
         let name = moment.record.name
         let record = try keys.seal(
             body.bytes(), .moments, name.id, revision: name.revision + 1, in: name.vault)
-        try await write(StateChange(records: [record]))
+        var change = StateChange(records: [record])
+        change.replaced[record.name] = RecordStamp(of: moment.record)
+        try await write(change)
         return Self.report(Opened(record: record, body: body))
     }
 
@@ -163,7 +165,12 @@ public actor MomentService {
         let gone = Set(moments.map(\.record.name.id))
         let others = try await all(keys).moments.filter { !gone.contains($0.record.name.id) }
         let kept = Set(others.flatMap { $0.body.photos.map(\.id) })
-        var change = StateChange(records: moments.map { $0.record.removed(by: keys.device) })
+        var change = StateChange()
+        for moment in moments {
+            let tombstone = moment.record.removed(by: keys.device)
+            change.records.append(tombstone)
+            change.replaced[tombstone.name] = RecordStamp(of: moment.record)
+        }
         var content: [ItemID] = []
         for id in Set(moments.flatMap { $0.body.photos.map(\.id) }).subtracting(kept) {
             guard let photo = try await records.record(.photos, id), photo.sealed != nil else { continue }

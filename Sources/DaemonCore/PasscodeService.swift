@@ -73,7 +73,7 @@ public actor PasscodeService {
     }
 
     /// Whether the user has given the owner's passcode on this computer, or is root.
-    public func knowsPasscode(_ user: UInt32) -> Bool { stored.lockouts.hasOwn(user) }
+    public func hasGivenPasscode(_ user: UInt32) -> Bool { stored.lockouts.hasOwn(user) }
 
     /// - Parameter owners: users who count alone from the start.
     /// - Throws: `ControlError` with `alreadySetUp`, `passcodeTooShort` or `failed`.

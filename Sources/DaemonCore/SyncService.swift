@@ -36,6 +36,8 @@ actor SyncService {
     var comparisons = 0
     /// Up to here the hub was read; on disk it may be a little behind.
     var cursor: UInt64 = 0
+    /// The hub's newest sequence number, as it said when this connection began: a page that ends before it is not the last one.
+    private var reportedSequence: UInt64 = 0
     /// The reading of the stream, cut short when there is another hub.
     private var reading: Task<Void, any Error>?
     private var nap: Task<Void, Never>?
@@ -151,6 +153,7 @@ actor SyncService {
     /// One connection, from its beginning to its end.
     private func read(_ session: HouseholdService.Session) async throws {
         let hub = session.hub
+        reportedSequence = 0
         try await household.followRoster()
         do {
             try await household.finishRevocation()
@@ -161,6 +164,7 @@ actor SyncService {
         try await loadCursor()
         let report = try await hub.household()
         try await compareStores(report, session)
+        reportedSequence = report.sequence
         let number = await household.session?.roster.head.number ?? 0
         try await readPages(hub)
         try await endComparing()
@@ -196,7 +200,7 @@ actor SyncService {
                 throw HubUnreachable(.offline, "The hub's store was found replaced meanwhile.")
             }
             // Taken as complete, this page would lose the last records of revoked devices.
-            guard page.next >= asked else {
+            guard page.next >= asked, page.more || page.next >= reportedSequence else {
                 if isCompared { await misbehaved("fewer records than before") }
                 throw HubUnreachable(.notUnderstood, "The hub served fewer records than before.")
             }

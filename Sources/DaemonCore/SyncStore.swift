@@ -19,7 +19,7 @@ public struct OutboxLine: Sendable {
     public let record: StoredRecord
     /// The revision that the hub has; 0 for none.
     public let replaces: UInt64
-    /// `RecordVersion` of what the hub ever had of it, one after the other.
+    /// `RecordVersion` of what the hub ever had of it, one after the other; what it has is the last.
     public let ancestors: [UInt8]
     /// The version that it replaces there; nil where it replaces nothing.
     public var replacedVersion: [UInt8]? { replaces > 0 ? RecordVersion.versions(in: ancestors).last : nil }

@@ -1,5 +1,6 @@
 import Foundation
 import HubStore
+import SealedFormats
 import WireProtocol
 
 /// What the hub refuses before it asks the store.
@@ -51,6 +52,9 @@ enum Check {
     static func record(_ record: HubRecord, from device: StoredDevice) throws {
         try collection(record.collection)
         try number(record.revision, "The record's revision")
+        guard record.replaces ?? 0 < record.revision else {
+            throw HubError(.badRequest, "A record replaces a revision below its own.")
+        }
         try bytes(record.signature, 64, "The record's signature")
         if let sealed = record.sealed {
             try bytes(sealed, 1...HubRecord.maximumSealedBytes, "The record's sealed")
@@ -58,7 +62,7 @@ enum Check {
         guard record.blobs.count <= HubRecord.maximumBlobs, Set(record.blobs).count == record.blobs.count else {
             throw HubError(.badRequest, "A record names at most \(HubRecord.maximumBlobs) blobs, each once.")
         }
-        if let version = record.replacedVersion { try bytes(version, HubRecord.versionLength, "replacedVersion") }
+        if let version = record.replacedVersion { try bytes(version, RecordVersion.length, "replacedVersion") }
         if let ancestors = record.ancestors { try bytes(ancestors, 0...HubRecord.maximumAncestors, "ancestors") }
         guard record.author == device.id else {
             throw HubError(.forbidden, "The record's author is not the device of this token.")

@@ -34,10 +34,10 @@ final class PushSender: Sendable {
         var tokens: [String: (header: String, until: Duration)] = [:]
         var isEnding = false
 
-        /// Where all places are taken, the household that has most of them gives its oldest message up for one that has fewer: push
-        /// services that answer slowly, or never, keep nobody else's messages back.
+        /// Where the most messages wait that may, the household that has most of them gives one up for one that has fewer: push services
+        /// that answer slowly, or never, keep nobody else's messages back.
         /// - Returns: false where this household has as many as any other.
-        mutating func takePlace(for household: HubID) -> Bool {
+        mutating func evict(for household: HubID) -> Bool {
             var counts: [HubID: Int] = [:]
             for (name, queue) in queues { counts[name.household, default: 0] += queue.waiting.count }
             guard let most = counts.max(by: { $0.value < $1.value }), most.value > counts[household, default: 0] + 1,
@@ -90,8 +90,6 @@ final class PushSender: Sendable {
         let now = time.elapsed()
         let dropped = state.withLock { state -> Int in
             guard !state.isEnding else { return 1 }
-            let isFull = state.count >= settings.maximumWaiting
-            let hasTakenPlace = isFull && state.takePlace(for: household)
             var queue = state.queues[name] ?? Queue(subscription: subscription)
             queue.subscription = subscription
             if let topic = message.topic {
@@ -99,15 +97,20 @@ final class PushSender: Sendable {
                 queue.waiting.removeAll { $0.message.topic == topic }
                 state.count -= before - queue.waiting.count
             }
-            guard state.count < settings.maximumWaiting, queue.waiting.count < settings.maximumWaitingEach else {
+            guard queue.waiting.count < settings.maximumWaitingEach else {
                 state.queues[name] = queue
-                return hasTakenPlace ? 2 : 1
+                return 1
+            }
+            let isFull = state.count >= settings.maximumWaiting
+            guard !isFull || state.evict(for: household) else {
+                state.queues[name] = queue
+                return 1
             }
             queue.waiting.append(Waiting(message: message, since: now))
             state.count += 1
             if queue.worker == nil { queue.worker = Task { await self.work(name) } }
             state.queues[name] = queue
-            return hasTakenPlace ? 1 : 0
+            return isFull ? 1 : 0
         }
         for _ in 0..<dropped { metrics.pushed("dropped") }
     }

@@ -3,8 +3,8 @@ import Synchronization
 import WireProtocol
 
 /// How much each household has here, remembered for a minute: what it writes meanwhile is added. Near the limit, and after each hundredth
-/// of it, the store is asked again: other hubs may have written to it too, and each of them may let in no more than that hundredth beyond
-/// the limit.
+/// of it, the store is asked again: other hubs may have written to it too. What is written at the same moment is not seen: a household may
+/// come to have a batch of records for each request, and a hundredth of the limit for each hub, beyond it.
 final class Quotas: Sendable {
     private struct Known {
         var bytes: UInt64

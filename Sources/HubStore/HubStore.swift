@@ -153,7 +153,7 @@ public struct StoredHousehold: Equatable, Sendable {
     public var sequence: UInt64
     /// Without tombstones.
     public var records: Int
-    /// Sealed bytes of records and complete or begun blobs.
+    /// Of records as `RecordDecision` counts them, and of complete or begun blobs.
     public var bytes: UInt64
     public var eventDays: Int
     /// Number of the newest roster entry.

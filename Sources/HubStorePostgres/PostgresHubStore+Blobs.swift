@@ -75,21 +75,12 @@ extension PostgresHubStore {
     }
 
     /// One transaction for each household that has any.
-    /// What it uploaded and no record named is garbage at once: a stolen token may have filled the household's quota with it.
-    static func abandonBlobs(begunBy device: HubID, household: PostgresValue, _ connection: PostgresConnection) throws {
-        try connection.query(
-            """
-            UPDATE blob SET idle_since = 0 WHERE household = $1 AND begun_by = $2 AND NOT was_named
-                AND NOT EXISTS (SELECT 1 FROM record_blob
-                    WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
-            """, [household, .id(device)])
-    }
-
     public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
         let unnamed = """
-            idle_since < $1::bigint - 86400 AND (NOT was_named OR idle_since < $1::bigint - 86400 * (
-                SELECT event_days FROM household WHERE household.number = blob.household
-            )) AND NOT EXISTS (SELECT 1 FROM record_blob
+            (NOT was_named AND begun_by NOT IN (SELECT id FROM device)
+                OR idle_since < $1::bigint - 86400 AND (NOT was_named OR idle_since < $1::bigint - 86400 * (
+                    SELECT event_days FROM household WHERE household.number = blob.household
+                ))) AND NOT EXISTS (SELECT 1 FROM record_blob
                 WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
             """
         let households = try await pool.read { connection in

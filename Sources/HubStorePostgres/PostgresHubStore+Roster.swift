@@ -54,7 +54,6 @@ extension PostgresHubStore {
                 let rows = try connection.query(
                     "DELETE FROM device WHERE id = $1 AND household = $2", [.id(device), number])
                 if case .revoke = request.change, rows.changed == 0 { throw HubError.noSuchDevice }
-                try Self.abandonBlobs(begunBy: device, household: number, connection)
                 changes.append(.revoked(household: household, device: device))
             }
             try connection.query(

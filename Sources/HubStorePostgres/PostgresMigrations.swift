@@ -4,7 +4,7 @@ import WireProtocol
 /// Brings the tables up to date, one hub after the other.
 enum PostgresMigrations {
     /// Never edited once released, only added; a database's version is how many it has.
-    private static let all = [households + records + shares, revokedTokens, uploadersAndWeights]
+    private static let all = [households + records + shares, revokedTokens, blobUploadersAndRecordSizes]
     /// Of the advisory lock; means nothing else to anybody.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
 
@@ -42,10 +42,10 @@ enum PostgresMigrations {
         """
 
     /// Tombstones are kept, and counted; nothing asks for them by their time any more.
-    private static let uploadersAndWeights = """
+    private static let blobUploadersAndRecordSizes = """
         ALTER TABLE blob ADD COLUMN begun_by uuid;
         DROP INDEX record_tombstone;
-        UPDATE household SET bytes = bytes + \(RecordDecision.rowBytes) *
+        UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
         """
 

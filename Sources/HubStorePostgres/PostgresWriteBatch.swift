@@ -29,7 +29,7 @@ struct PostgresWriteBatch {
     /// When it was written, and whether blobs belonged to it or do now.
     private var changed: [Key: (time: Int64, hasBlobs: Bool)] = [:]
     /// What a record of these writes named until another of them took its place.
-    private var passing: [(household: Int64, blob: HubID, time: Int64)] = []
+    private var replacedInBatch: [(household: Int64, blob: HubID, time: Int64)] = []
 
     static func run(
         _ writes: [PostgresWrite], _ connection: PostgresConnection
@@ -130,7 +130,7 @@ struct PostgresWriteBatch {
         after.ancestors = RecordDecision.ancestors(of: record, after: before)
         stored[key] = after
         if changed[key] != nil {
-            passing += (before?.blobs ?? []).map { (household: totals.number, blob: $0, time: write.time) }
+            replacedInBatch += (before?.blobs ?? []).map { (household: totals.number, blob: $0, time: write.time) }
         }
         let hadBlobs = changed[key]?.hasBlobs == true || before?.blobs.isEmpty == false
         changed[key] = (write.time, hadBlobs || !record.blobs.isEmpty)
@@ -185,12 +185,13 @@ struct PostgresWriteBatch {
             ])
         try connection.query(
             """
-            UPDATE blob SET idle_since = passing.written, was_named = true
-            FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS passing (household, id, written)
-            WHERE blob.household = passing.household AND blob.id = passing.id
+            UPDATE blob SET idle_since = replaced.written, was_named = true
+            FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS replaced (household, id, written)
+            WHERE blob.household = replaced.household AND blob.id = replaced.id
             """,
             [
-                .integers(passing.map(\.household)), .ids(passing.map(\.blob)), .integers(passing.map(\.time)),
+                .integers(replacedInBatch.map(\.household)), .ids(replacedInBatch.map(\.blob)),
+                .integers(replacedInBatch.map(\.time)),
             ])
         let names = keys.flatMap { key in Set(stored[key]?.blobs ?? []).map { (key: key, blob: $0) } }
         try connection.query(

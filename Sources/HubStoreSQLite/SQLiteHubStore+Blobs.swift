@@ -67,16 +67,6 @@ extension SQLiteHubStore {
         }
     }
 
-    /// What it uploaded and no record named is garbage at once: a stolen token may have filled the household's quota with it.
-    static func abandonBlobs(begunBy device: HubID, household: Int64, in database: Database) throws {
-        try database.execute(
-            sql: """
-                UPDATE blob SET idle_since = 0 WHERE household = ? AND begun_by = ? AND NOT was_named
-                    AND NOT EXISTS (SELECT 1 FROM record_blob
-                        WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
-                """, arguments: [household, device])
-    }
-
     public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
         try await write { database, _ in
             let rows = try Row.fetchAll(
@@ -84,7 +74,8 @@ extension SQLiteHubStore {
                 sql: """
                     SELECT blob.household, household.id AS household_id, blob.id, blob.size FROM blob
                     JOIN household ON household.number = blob.household
-                    WHERE idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400)
+                    WHERE (NOT was_named AND begun_by NOT IN (SELECT id FROM device)
+                            OR idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400))
                         AND NOT EXISTS (SELECT 1 FROM record_blob
                             WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
                     """, arguments: [time - 86_400, time])

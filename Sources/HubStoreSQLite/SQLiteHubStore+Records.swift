@@ -21,7 +21,7 @@ extension SQLiteHubStore {
     private static func write(
         _ record: HubRecord, of household: inout Household, at time: Int64, in database: Database
     ) throws -> HubWriteOutcome {
-        if record.revision == 1, record.blobs.isEmpty, RecordDecision.isWellFormed(record) {
+        if record.revision == 1, record.replaces ?? 0 == 0, record.blobs.isEmpty, RecordDecision.isWellFormed(record) {
             // Most are new: one statement finds out and writes.
             try put(
                 record, instead: nil, of: household, at: time,

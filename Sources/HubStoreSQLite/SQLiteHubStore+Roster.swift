@@ -54,7 +54,6 @@ extension SQLiteHubStore {
                 try database.execute(
                     sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])
                 if case .revoke = request.change, database.changesCount == 0 { throw HubError.noSuchDevice }
-                try Self.abandonBlobs(begunBy: device, household: number, in: database)
             }
             try database.execute(
                 sql: "INSERT INTO roster (household, number, entry) VALUES (?, ?, ?)",

@@ -1,5 +1,4 @@
 import GRDB
-import HubStore
 
 extension SQLiteHubStore {
     /// Migrations are never edited once released, only added.
@@ -11,17 +10,17 @@ extension SQLiteHubStore {
             try database.execute(sql: shares)
         }
         migrator.registerMigration("2: tokens of revoked companions") { try $0.execute(sql: revokedTokens) }
-        migrator.registerMigration("3: who began a blob, and what a record counts for") {
-            try $0.execute(sql: uploadersAndWeights)
+        migrator.registerMigration("3: who began a blob, and the size of records") {
+            try $0.execute(sql: blobUploadersAndRecordSizes)
         }
         return migrator
     }
 
     /// Tombstones are kept, and counted; nothing asks for them by their time any more.
-    private static let uploadersAndWeights = """
+    private static let blobUploadersAndRecordSizes = """
         ALTER TABLE blob ADD COLUMN begun_by BLOB;
         DROP INDEX record_tombstone;
-        UPDATE household SET bytes = bytes + \(RecordDecision.rowBytes) *
+        UPDATE household SET bytes = bytes + 512 *
             (SELECT COUNT(*) FROM record WHERE record.household = household.number);
         """
 

@@ -122,6 +122,11 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         migrator.registerMigration("4: the content of records") { try createBlobs($0) }
         migrator.registerMigration("5: what the hub ever had") { try createVersions($0) }
         migrator.registerMigration("6: what other devices replaced") { try createEarlier($0) }
+        migrator.registerMigration("7: the last version is what the hub has") { database in
+            // Where that is not certain, none is named until the hub has answered.
+            try database.execute(
+                sql: "UPDATE record SET versions = x'' WHERE (collection, id) IN (SELECT collection, id FROM outbox)")
+        }
         return migrator
     }
 

@@ -49,7 +49,7 @@ public struct HouseholdReport: Codable, Sendable {
     /// Newest sequence number.
     public var sequence: UInt64
     public var records: Int
-    /// Sealed bytes of records and blobs, and how many there may be.
+    /// 512 for each record and what is sealed in it, and blobs, and how many there may be.
     public var bytes: UInt64
     public var quotaBytes: UInt64
     /// After so many days the hub forgets events.

@@ -73,7 +73,6 @@ public struct HubRecord: Codable, Hashable, Sendable {
     public static let maximumSealedBytes = 16 << 20
     public static let maximumBlobs = 8
     /// In bytes.
-    public static let versionLength = 8
     public static let maximumAncestors = 128
 }
 

@@ -69,14 +69,15 @@ extension World {
     ]
 
     /// Shown to who has given the owner's passcode before.
-    static let acquainted: [ControlRoute] = [.hubStatus, .joining, .listDevices]
+    static let ofPasscodeUsers: [ControlRoute] = [.hubStatus, .joining, .listDevices]
 
     /// What concerns other users: with a session, as root or as the daemon's own user; see `HistoryTests`.
     static let ofEverybody: [ControlRoute] = [.verifyLog]
 
     @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
         let all =
-            Self.managing + Self.ofDevices + Self.open + Self.acquainted + Self.ofEverybody + ControlPlane.vaultRoutes
+            Self.managing + Self.ofDevices + Self.open + Self.ofPasscodeUsers + Self.ofEverybody
+            + ControlPlane.vaultRoutes
             + [.prompts, .session]
         #expect(Set(all) == Set(ControlRoute.allCases))
         #expect(all.count == Set(all).count)
@@ -118,11 +119,11 @@ extension World {
         #expect(await refusal { _ = try await world.control.respond(to: request) } == .sessionNeeded)
     }
 
-    @Test(arguments: acquainted) func hubAndDevicesAreShownToUsersWhoHaveGivenThePasscode(
+    @Test(arguments: ofPasscodeUsers) func hubAndDevicesAreShownToUsersWhoHaveGivenThePasscode(
         _ route: ControlRoute
     ) async throws {
         let world = try await World()
-        #expect(await refusal { try await world.call(route, by: bob) } == .notYours)
+        #expect(await refusal { try await world.call(route, by: bob) } == .sessionNeeded)
         /// Without a hub some answer that there is none.
         func isShown(to peer: ControlPeer) async -> Bool {
             let code = await refusal { try await world.call(route, by: peer) }

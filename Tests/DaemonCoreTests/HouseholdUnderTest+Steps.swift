@@ -144,6 +144,7 @@ extension HouseholdUnderTest {
                 }
             }
             let titles = try await allNotes()
+            guard await notesAtHub() == titles else { return false }
             for index in members {
                 try await read(index)
                 guard phones[index].notes.map(\.title).sorted() == titles else { return false }
@@ -164,6 +165,13 @@ extension HouseholdUnderTest {
         try await checkKeys()
         for index in members { try await showNotes(index, isComplete: true) }
         backups.append(hub.backup())
+    }
+
+    /// What a device that comes now would read.
+    private func notesAtHub() async -> [String] {
+        let keys = await vaultKeys()
+        return hub.records(in: "notes").filter { $0.sealed != nil }.map { Self.title(of: $0, keys) ?? "not readable" }
+            .sorted()
     }
 
     private func restoreHub(_ number: Int) async throws {

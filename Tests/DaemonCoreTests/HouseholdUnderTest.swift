@@ -138,13 +138,19 @@ actor HouseholdUnderTest {
                 "\(phone.name), \(phone.id): \(standing), keys \(keys), "
                     + "shows \(phone.notes.map { "\($0.title): \($0.id) \($0.revision)" })")
         }
-        var keys: [KeyRing.Entry] = []
-        for computer in computers { keys += await computer.world.sealed.vault.openKeys()?.ring.entries ?? [] }
+        let keys = await vaultKeys()
         lines += lying.written.filter { $0.collection == "notes" }.map { record in
             "written: note \(record.id), revision \(record.revision), epoch \(record.epoch), by \(record.author), number "
                 + "\(record.sequence ?? 0): \(record.sealed == nil ? "removed" : Self.title(of: record, keys) ?? "not readable")"
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// Of the computers whose vaults are open.
+    func vaultKeys() async -> [KeyRing.Entry] {
+        var keys: [KeyRing.Entry] = []
+        for computer in computers { keys += await computer.world.sealed.vault.openKeys()?.ring.entries ?? [] }
+        return keys.filter { $0.kind == .vault }
     }
 
     func connect(_ index: Int) async throws {

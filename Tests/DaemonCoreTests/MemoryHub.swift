@@ -315,6 +315,9 @@ final class MemoryHub: Sendable {
                     RecordVersion.digest(revision: $0.revision, sealed: $0.sealed.map { [UInt8]($0) })
                 }
                 if let stored, same == stored { return HubWriteOutcome(sequence: stored.sequence) }
+                if let stored, stored.vault != record.vault {
+                    return HubWriteOutcome(error: HubError(.badRequest, "another vault"))
+                }
                 guard (record.replaces ?? record.revision - 1) == (stored?.revision ?? 0),
                     record.revision > stored?.revision ?? 0,
                     record.replacedVersion.map({ [UInt8]($0) == replaced }) ?? true

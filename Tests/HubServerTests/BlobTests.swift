@@ -142,6 +142,13 @@ struct BlobTests {
                 let removed = try await hub.put(computer.record(id: id, revision: 2, sealed: nil), by: computer)
                 #expect(removed.status == 200)
             }
+            // A removal of what was never there is none.
+            var pretended = computer.record(sealed: nil)
+            pretended.replaces = 1
+            let outcome = try await hub.ask(
+                .writeRecords, token: computer.token, body: HubWriteRequest(records: [pretended])
+            ).decoded(HubWriteAnswer.self).outcomes[0]
+            #expect(outcome.error?.code == .badRequest)
             // 512 bytes stay of each.
             #expect(refused == 3)
             let new = try await hub.put(computer.record(sealed: nil), by: computer)

@@ -238,6 +238,16 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func aFirstRevisionThatReplacesSomethingIsRefused(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let household = try await SampleHousehold.founded(in: open.store)
+            var record = household.record(bytes: nil)
+            record.replaces = 1
+            let outcome = try await open.store.write([record], household: household.id, at: now)[0]
+            #expect(outcome.error?.code == .conflict && outcome.sequence == nil)
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func aRecordStaysInItsVault(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store

@@ -72,7 +72,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<100_000 {
             let (id, size) = (randomID(), 20_000)
             _ = try await store.beginBlob(
-                NewBlobRequest(id: id, size: UInt64(size), hash: Data(count: 32)), by: household, household: household,
+                NewBlobRequest(id: id, size: UInt64(size), hash: Data(count: 32)), by: computer, household: household,
                 at: time)
             for from in stride(from: 0, to: size, by: 5_000) {
                 try await blobs.write(

@@ -10,9 +10,9 @@ import { openStored } from "./keys.js";
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("./bodies.js").HouseholdEvent & { key: string, sequence: number }} Alert */
 /**
- * `reported`: when it wrote this, by this device's clock, milliseconds since 1970. `clockLead`: how far its clock is ahead of this
- * device's, milliseconds.
- * @typedef {{ id: string, sequence: number, missingEvents: number, reported: number, clockLead: number }
+ * `reported`: when it wrote this, by this device's clock, milliseconds since 1970. `arrived`: when this device read it. `clockLead`: how
+ * far its clock is ahead of this device's, milliseconds.
+ * @typedef {{ id: string, sequence: number, missingEvents: number, reported: number, arrived: number, clockLead: number }
  *   & import("./bodies.js").ComputerStatus} Computer
  */
 /**
@@ -54,7 +54,7 @@ export class Household {
         const computers = found.map(({ row, body }) => {
             const clockLead = clockOf(clocks, row.record.id, now) - now;
             return {
-                ...body, id: row.record.id, sequence: row.sequence, clockLead, reported: body.clock - clockLead,
+                ...body, id: row.record.id, sequence: row.sequence, clockLead, reported: body.clock - clockLead, arrived: row.at,
                 missingEvents: chains[row.record.id] ? missingEvents(chains[row.record.id]) : 0,
             };
         });

@@ -21,10 +21,11 @@ struct HubCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try (try await connection.client.call(.hubStatus, reply: HubStatus.self)).print(output)
+            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
         }
     }
 
@@ -110,10 +111,11 @@ struct SyncCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try (try await connection.client.call(.hubStatus, reply: HubStatus.self)).print(output)
+            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
         }
     }
 }

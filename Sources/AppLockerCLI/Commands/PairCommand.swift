@@ -31,11 +31,13 @@ struct PairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let hub: HubStatus = try await owner.client.call(.hubStatus)
+        let (hub, given) = try await owner.lookingFirst {
+            try await owner.client.call(.hubStatus, token: $0, reply: HubStatus.self)
+        }
         guard let url = address ?? hub.url else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
-        let own = try await passcode.source.existing()
+        let own = if let given { given } else { try await passcode.source.existing() }
         try await owner.open(with: own) { token in
             let pairing: PairingReport = try await owner.client.call(
                 .makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil))
@@ -125,10 +127,12 @@ struct DevicesCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let list: DeviceList = try await connection.client.call(.listDevices)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let list: DeviceList = try await owner.whereNeeded { try await owner.client.call(.listDevices, token: $0) }
             if output.json { return try Output.standard.json(list) }
             var table = Table(["NAME", "KIND", "LAST SEEN", "ID"])
             for device in list.devices {

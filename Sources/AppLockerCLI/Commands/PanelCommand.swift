@@ -29,19 +29,23 @@ struct PanelCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = connection.client
-        let hub: HubStatus = try await client.call(.hubStatus)
-        guard let url = hub.url else {
+        let owner = OwnerSession(client: client, passcodes: passcode.source)
+        let ((hub, list), given) = try await owner.lookingFirst { token in
+            let hub: HubStatus = try await client.call(.hubStatus, token: token)
+            return (
+                hub, hub.url == nil ? nil : try await client.call(.listDevices, token: token, reply: DeviceList.self)
+            )
+        }
+        guard let url = hub.url, let list else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
         if !printLink { try Browser.requireDesktop() }
         let reached = address ?? Self.named(url)
-        let list: DeviceList = try await client.call(.listDevices)
         let computer = list.devices.first { $0.isThisComputer }?.name ?? "This computer"
         if !again, list.devices.contains(where: { Self.isPanel($0.name, of: computer) }) {
             return try show(reached)
         }
-        let own = try await passcode.source.existing()
-        let owner = OwnerSession(client: client, passcodes: passcode.source)
+        let own = if let given { given } else { try await passcode.source.existing() }
         let panel = try await Interruption.cancels(saying: "Interrupted; no browser was let in.") {
             try await owner.open(with: own) { token in
                 let pairing: PairingReport = try await client.call(
