@@ -57,7 +57,7 @@ extension HouseholdService {
             if let ring = vaultRing {
                 try await untilNobodyInterferes {
                     var change = StateChange()
-                    change.resealed = try await resealed(under: ring, vault: vault, without: gone)
+                    try await reseal(into: &change, under: ring, vault: vault, without: gone)
                     try await store.write(change)
                 }
             } else if try await store.countRecords(by: gone) > 0 {
@@ -92,8 +92,7 @@ extension HouseholdService {
         try await untilNobodyInterferes {
             let document = try await requireVaultDocument()
             var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
-            change.resealed = try await resealed(
-                under: ring, vault: document.vault, without: session.roster.revoked)
+            try await reseal(into: &change, under: ring, vault: document.vault, without: session.roster.revoked)
             try await store.write(change)
         }
         try await giveKeysToAll(ring)
@@ -101,24 +100,27 @@ extension HouseholdService {
 
     /// Every record that is under older keys than the newest, or by a device that goes, as its next revision under the newest keys,
     /// by this computer. What does not open, as when a device wrote nonsense, stays as it is: it keeps no device from being revoked.
-    func resealed(under ring: KeyRing, vault: ItemID, without gone: Set<ItemID>) async throws -> [StoredRecord] {
+    /// The change is refused where another version has come in the place of one that was sealed anew.
+    func reseal(
+        into change: inout StateChange, under ring: KeyRing, vault: ItemID, without gone: Set<ItemID>
+    ) async throws {
         let own = signingKey.publicKey.id
         let keys = VaultKeys(vault: vault, ring: ring, device: own)
-        var records: [StoredRecord] = []
         for record in try await store.vaultRecords() + store.tombstones(by: gone) {
             let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
             guard let current = ring.current(kind, vault: record.name.vault)?.epoch,
                 record.epoch < current || gone.contains(record.author), record.name.revision < HubRecord.maximumNumber
             else { continue }
-            guard record.sealed != nil else {
-                var tombstone = record
-                tombstone.name.revision += 1
-                (tombstone.author, tombstone.epoch) = (own, current)
-                records.append(tombstone)
-                continue
+            var resealed: StoredRecord?
+            if record.sealed == nil {
+                resealed = record.removed(by: own)
+                resealed?.epoch = current
+            } else {
+                resealed = try keys.resealed(record, revision: record.name.revision + 1)
             }
-            if let resealed = try keys.resealed(record, revision: record.name.revision + 1) { records.append(resealed) }
+            guard let resealed else { continue }
+            change.resealed.append(resealed)
+            change.replaced[resealed.name] = RecordStamp(of: record)
         }
-        return records
     }
 }

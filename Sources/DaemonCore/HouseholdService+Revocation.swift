@@ -155,7 +155,7 @@ extension HouseholdService {
         change.unchanged[VaultDocuments.ring] = stored.bytes
         // What devices that went before removed may still wait for this computer's signature.
         let gone = try requireSession().roster.revoked.union([member.id])
-        change.resealed = try await resealed(under: newRing, vault: document.vault, without: gone)
+        try await reseal(into: &change, under: newRing, vault: document.vault, without: gone)
         try await passcodes.whileRingIsStill { [change, newRing] in
             try await self.write(change, .decidedHere(member.id, name: name), vaultRing: newRing)
         }
@@ -184,8 +184,8 @@ extension HouseholdService {
             if open == nil {
                 change.documents[HouseholdDocuments.sealAnew] = [1]
             } else {
-                change.resealed = try await self.resealed(
-                    under: newRing, vault: document.vault, without: departure.devices)
+                try await self.reseal(
+                    into: &change, under: newRing, vault: document.vault, without: departure.devices)
             }
             try await self.write(change, departure, vaultRing: newRing)
             if open != nil { await self.vault.replaceRing(newRing) }

@@ -101,7 +101,10 @@ extension StateDatabase: RecordStore {
             if let stamp = change.replaced[record.name] { try require(stamp, at: record.name, in: database) }
             try write(record, for: writer, anyRevision: change.acceptsAnyRevision, to: database)
         }
-        for record in change.resealed { try write(record, isResealed: true, to: database) }
+        for record in change.resealed {
+            if let stamp = change.replaced[record.name] { try require(stamp, at: record.name, in: database) }
+            try write(record, isResealed: true, to: database)
+        }
         try queue(change.household, in: database)
         try write(change.documents, to: database)
     }

@@ -86,6 +86,9 @@ import WireProtocol
             await #expect(throws: RevisionConflict(name: change.records[0].name, current: 1)) {
                 try await database.write(change)
             }
+            var resealed = StateChange()
+            (resealed.resealed, resealed.replaced) = (change.records, change.replaced)
+            await #expect(throws: RevisionConflict.self) { try await database.write(resealed) }
         }
         let tag = [UInt8](try #require(stored.sealed).suffix(RecordStamp.tagLength))
         change.replaced = [change.records[0].name: RecordStamp(revision: 1, tag: tag)]
