@@ -56,6 +56,30 @@ import WireProtocol
         try await reopened.close()
     }
 
+    @Test func aFileOfTheVersionBeforeGoesOnWithItsRecordsCounted() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        _ = try await store.write(
+            [household.record(), household.record(bytes: nil)], household: household.id, at: now)
+        let blob = NewBlobRequest(id: .random(), size: 5, hash: .random(32))
+        _ = try await store.beginBlob(blob, by: household.computer, household: household.id, at: now)
+        try await store.close()
+        try await DatabaseQueue(path: path).write { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE blob DROP COLUMN begun_by;
+                    CREATE INDEX record_tombstone ON record (household, written) WHERE sealed IS NULL;
+                    UPDATE household SET bytes = 100 + 5;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%';
+                    """)
+        }
+        let reopened = try SQLiteHubStore(path: path)
+        #expect(try await reopened.household(household.id).bytes == 100 + 5 + 2 * 512)
+        #expect(try await reopened.collectGarbage(at: now + 1).isEmpty)
+        try await reopened.advanceBlob(blob.id, of: household.id, from: 0, to: 5, isComplete: true, at: now)
+        try await reopened.close()
+    }
+
     /// "Owner who is forced" of docs/threat-model.md: with the database it shows that a phone has more than one PIN.
     @Test func theRowOfAPINShareShowsWhichOfItsEntriesOpened() async throws {
         let store = try SQLiteHubStore(path: path)
