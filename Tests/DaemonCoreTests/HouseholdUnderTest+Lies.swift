@@ -199,10 +199,17 @@ extension HouseholdUnderTest {
             let before = try await refused(by: device)
             try await serve(to: device, Self.inserting([record]))
             // A computer that was connected looks at it after it was told. It may have been cut off while it did: once it has
-            // settled without a word it is told again.
+            // settled without a word it is told again. A phone reads nothing of a restored hub until computers have sent it the list of
+            // devices.
             try await until("a forged record is refused") {
                 if try await refused(by: device) > before { return true }
-                guard case .computer(let index) = device, try await isSettled(computers[index]) else { return false }
+                if case .computer(let index) = device, try await !isSettled(computers[index]) {
+                    computers[index].world.time.wakeNext(within: .seconds(400))
+                    return false
+                }
+                if case .phone = device {
+                    for computer in computers { computer.world.time.wakeNext(within: .seconds(400)) }
+                }
                 try await serve(to: device, Self.inserting([record]))
                 return false
             }
