@@ -297,8 +297,9 @@ extension SyncService {
         }
         let own = line.record
         if conflict.revision == own.name.revision, conflict.sealed.map({ [UInt8]($0) }) == own.sealed {
-            // Another device sent the very same again, as to a restored hub.
-            return try await store.acknowledge(line, sequence: conflict.sequence ?? 0)
+            // Another device sent the very same again, as to a restored hub, or removed it too. Under that device's signature it lies there:
+            // once the device is removed, this computer signs it anew.
+            return try await store.acknowledge(line, sequence: conflict.sequence ?? 0, author: conflict.author.item)
         }
         let known = try await store.known(own.name.collection, own.name.id)
         let before = known?.atHub ?? 0

@@ -103,7 +103,8 @@ public protocol SyncStore: RecordStore {
         _ line: OutboxLine, as record: StoredRecord, known: KnownRevision, version: [UInt8]
     ) async throws
     /// The hub has this line's record under this sequence number; the line goes unless the record has changed since.
-    func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws
+    /// - Parameter author: who signed it there; nil: this computer.
+    func acknowledge(_ line: OutboxLine, sequence: UInt64, author: ItemID?) async throws
     /// The hub has nothing of this record of a vault any more.
     func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws
     /// The hub's store is another one than before: what it has is read from the beginning and compared with what is here. Of the
@@ -155,4 +156,10 @@ public protocol SyncStore: RecordStore {
     func handle(command id: ItemID) async throws -> Bool
     /// Forgets what belongs to a hub, and has everything else told to the next one.
     func forgetHub(removing documents: [String]) async throws
+}
+
+extension SyncStore {
+    func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws {
+        try await acknowledge(line, sequence: sequence, author: nil)
+    }
 }

@@ -128,10 +128,15 @@ extension StateDatabase: SyncStore {
         }
     }
 
-    public func acknowledge(_ line: OutboxLine, sequence: UInt64) async throws {
+    public func acknowledge(_ line: OutboxLine, sequence: UInt64, author: ItemID? = nil) async throws {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM outbox WHERE number = ?", arguments: [line.number])
             try Self.setSynced(line.record, sequence, in: database)
+            let name = line.record.name
+            guard let author, try Self.local(name, in: database)?.record == line.record else { return }
+            try database.execute(
+                sql: "UPDATE record SET author = ? WHERE collection = ? AND id = ?",
+                arguments: [Data(author.bytes), name.collection.rawValue, Data(name.id.bytes)])
         }
     }
 

@@ -85,6 +85,17 @@ import WireProtocol
         #expect(try await line() == nil)
     }
 
+    /// Two devices removed the same note: the removal that lies at the hub has to be signed anew once its author is removed.
+    @Test func whatAnotherDeviceWroteAlikeIsKnownAsThatDevices() async throws {
+        let phone = ItemID.random()
+        try await database.write(StateChange(records: [record(1)]))
+        try await database.acknowledge(try #require(try await line()), sequence: 5)
+        try await database.write(StateChange(records: [record(2, sealed: nil)]))
+        try await database.acknowledge(try #require(try await line()), sequence: 6, author: phone)
+        #expect(try await database.tombstones(by: [phone]).count == 1)
+        #expect(try await line() == nil)
+    }
+
     @Test func whatWasSentAndWhoseAnswerWasLostIsNotSentAgain() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await take(record(1), 7)
