@@ -1,4 +1,4 @@
-# Everything a person needs from a fresh clone. The steps themselves are small scripts in Packaging/.
+# Everything a person needs from a fresh clone. The steps themselves are small scripts in Scripts/.
 SWIFT ?= swift
 NAME ?=
 FUZZ_SECONDS ?= 60
@@ -20,38 +20,39 @@ help:
 	@echo "make soak, make deb"
 
 run: build
-	@Packaging/make/run
+	@Scripts/run
 
 demo: build
 	@.build/release/applocker demo
 
 build:
-	@Packaging/setup run
+	@Scripts/setup run
 	$(SWIFT) build -c release
 
 test:
-	@Packaging/setup test
-	@Packaging/python-peers
-	@Packaging/make/test
+	@Scripts/setup test
+	@Scripts/python-peers
+	@Scripts/test
 
 check:
-	@Packaging/setup check
-	@Packaging/make/test --check
+	@Scripts/setup check
+	@Scripts/test --check
 
 lint:
-	@Packaging/make/lint
+	@Scripts/lint
 
 format:
 	$(SWIFT) format -i -r Sources Tests $(wildcard Benchmarks) Package.swift
+	@if [ -x .build/python/bin/ruff ]; then .build/python/bin/ruff format --no-cache --quiet; fi
 
 bench:
-	@Packaging/make/bench "$(NAME)"
+	@Scripts/bench "$(NAME)"
 
 fuzz:
 	@Fuzz/run
 
 soak:
-	@Packaging/make/part "the soak test" Benchmarks/soak/run
+	@Scripts/part "the soak test" Benchmarks/soak/run
 
 deb:
-	@Packaging/make/part "the Debian package" Packaging/deb/build
+	@Scripts/part "the Debian package" Packaging/deb/build

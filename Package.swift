@@ -8,6 +8,12 @@ let hasDesktop = ["gtk-4.0/gtk/gtk.h", "X11/extensions/scrnsaver.h"].allSatisfy 
     FileManager.default.fileExists(atPath: "/usr/include/" + $0)
 }
 
+#if os(Linux)
+    let isLinux = true
+#else
+    let isLinux = false
+#endif
+
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -16,17 +22,35 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// A library module under Sources/ and its unit tests under Tests/. `optimised`: also in a debug build.
+/// A folder of `Sources/`, and of `Tests/`.
+enum Area: String {
+    case shared = "Shared"
+    case system = "System"
+    case gate = "Gate"
+    case daemon = "Daemon"
+    case hub = "Hub"
+    case desktop = "Desktop"
+    case cli = "CLI"
+
+    func sources(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
+    func tests(_ name: String) -> String { "Tests/\(rawValue)/\(name)" }
+}
+
+/// A library module and its unit tests. `optimised`: also in a debug build.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]? = nil, optimised: Bool = false
+    _ name: String, in area: Area, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]? = nil,
+    optimised: Bool = false
 ) -> [Target] {
     let settings = strict + (optimised ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : [])
-    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: settings)]
-    if let tests {
+    var targets: [Target] = [
+        .target(name: name, dependencies: dependencies, path: area.sources(name), swiftSettings: settings)
+    ]
+    // TestSupport needs Linux.
+    if let tests, isLinux {
         targets.append(
             .testTarget(
                 name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + tests,
-                resources: resources(ofTests: name), swiftSettings: strict))
+                path: area.tests(name + "Tests"), resources: resources(ofTests: name), swiftSettings: strict))
     }
     return targets
 }
@@ -34,6 +58,23 @@ func module(
 /// Test targets that carry fixtures keep them in a folder of that name.
 func resources(ofTests name: String) -> [Resource] {
     ["Supervisor", "AppCatalog", "Pictures"].contains(name) ? [.copy("Fixtures")] : []
+}
+
+/// - Parameter path: where it isn't the area's folder of that name.
+func program(
+    _ name: String, in area: Area, _ dependencies: [Target.Dependency], path: String? = nil,
+    linkerSettings: [LinkerSetting] = []
+) -> [Target] {
+    [
+        .executableTarget(
+            name: name, dependencies: dependencies, path: path ?? area.sources(name), swiftSettings: strict,
+            linkerSettings: linkerSettings)
+    ]
+}
+
+/// A C library of the system, with the Debian package that has its headers.
+func systemLibrary(_ name: String, in area: Area, pkgConfig: String, package: String) -> [Target] {
+    [.systemLibrary(name: name, path: area.sources(name), pkgConfig: pkgConfig, providers: [.apt([package])])]
 }
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -53,170 +94,205 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
-var targets: [Target] = [
-    .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "TestOutput", path: "Tests/TestOutput"),
-    .target(
-        name: "TestSupport", dependencies: ["CLinux", "MessageBus", "TestOutput"], path: "Tests/TestSupport",
-        swiftSettings: strict),
-]
-targets += module("Policy", tests: [])
-targets += module("WireProtocol", ["Policy"], tests: ["Policy"])
-targets += module("GateProtocol", tests: [])
-targets += module("SealedFormats", [crypto, cryptoExtras], tests: [])
-targets += module("ProcessHardening", ["CLinux"], tests: [])
-targets += module("LaunchGate", ["GateProtocol", "ProcessHardening", "CLinux"], tests: ["GateProtocol", "CLinux"])
-// Each daemon reads the machine's catalogue as it starts, and hundreds of tests start one.
-targets += module("AppCatalog", ["Policy"], tests: ["Policy"], optimised: true)
-targets += module("Household", ["WireProtocol", "SealedFormats", crypto], tests: ["WireProtocol", "SealedFormats"])
+var targets: [Target] = []
+
+// MARK: Shared: what every device and the hub stand on
+
+targets += module("Policy", in: .shared, tests: [])
+targets += module("HubAPI", in: .shared)
+targets += module("ControlAPI", in: .shared, ["HubAPI"], tests: [])
+targets += module("SealedFormats", in: .shared, ["HubAPI", crypto, cryptoExtras], tests: [])
 targets += module(
-    "DaemonCore", ["Policy", "WireProtocol", "SealedFormats", "Household"],
-    tests: ["Household", "HeadlessCompanion", "Policy", "WireProtocol", "SealedFormats", "SealedStore", "CLinux", grdb])
+    "Household", in: .shared, ["ControlAPI", "HubAPI", "SealedFormats", crypto], tests: ["HubAPI", "SealedFormats"])
 targets += module(
-    "SealedStore", ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", grdb],
-    tests: ["DaemonCore", "Household", "Policy", "WireProtocol", "SealedFormats", "store-writer", grdb])
-targets += module(
-    "GateClient", ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"],
-    tests: ["DaemonCore", "Policy", "WireProtocol", "GateProtocol", "CLinux"])
-targets += module(
-    "LocalControl",
-    [
-        "WireProtocol", "CLinux", hummingbird, hummingbirdCore, httpClient, httpTypes, lifecycle, logging, nioCore,
-        nioHTTP1, nioHTTPTypes, nioPosix,
-    ], tests: ["WireProtocol", "CLinux", hummingbird, lifecycle])
-targets += [
-    .systemLibrary(name: "CQrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])])
-]
-targets += module("QRCode", ["CQrencode"], tests: [])
-targets += module("Pictures", ["CLinux"], tests: [])
-targets += module("FileLocking", ["SealedFormats", "CLinux"], tests: ["SealedFormats", "CLinux", "seal-speed"])
+    "HubClient", in: .shared, ["HubAPI", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
+    tests: ["HubServer", "HubStore", "HubStoreSQLite", "HubAPI"])
+
+let portable = targets
+
+// MARK: System: adapters to Linux and its libraries
+
 targets.append(
-    .executableTarget(
-        name: "seal-speed", dependencies: ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program",
-        swiftSettings: strict))
-targets += module("IntruderCamera", ["DaemonCore", "CLinux"], tests: ["DaemonCore"])
-targets += module("Supervisor", ["CLinux"], tests: ["CLinux"])
-targets += module("HostIntegrity", ["CLinux"], tests: ["CLinux"])
+    .target(name: "CLinux", path: Area.system.sources("CLinux"), cSettings: [.define("_GNU_SOURCE")]))
+targets += systemLibrary("CQrencode", in: .system, pkgConfig: "libqrencode", package: "libqrencode-dev")
+targets += systemLibrary("CSystemd", in: .system, pkgConfig: "libsystemd", package: "libsystemd-dev")
+targets += module("BlockingThread", in: .system)
+targets += module("ProcessHardening", in: .system, ["CLinux"], tests: [])
+targets += module("ProcessSpawning", in: .system, ["CLinux"])
+targets += module("HostIntegrity", in: .system, ["CLinux"], tests: ["CLinux"])
+targets += module("QRCode", in: .system, ["CQrencode"], tests: [])
+targets += module("Pictures", in: .system, ["CLinux", "ProcessSpawning"], tests: [])
+targets += module("DBus", in: .system, ["CSystemd"], tests: [])
 targets += module(
-    "HeadlessCompanion", ["Household", "SealedFormats", "WireProtocol"],
-    tests: ["Household", "HubClient", "SealedFormats", "WireProtocol"])
-targets += module(
-    "AppLockerCLI",
+    "LocalControl", in: .system,
     [
-        "Policy", "WireProtocol", "LocalControl", "HeadlessCompanion", "HubClient", "MessageBus", "SealedFormats",
-        "FileLocking", "Pictures", "QRCode", "Supervisor", "HostIntegrity", "CLinux", crypto, argumentParser,
+        "ControlAPI", "HubAPI", "CLinux", "ProcessSpawning", hummingbird, hummingbirdCore, httpClient, httpTypes,
+        lifecycle,
+        logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix,
+    ], tests: ["ControlAPI", "HubAPI", "CLinux", hummingbird, lifecycle])
+
+// MARK: Gate: holds launches in the kernel
+
+targets += module("GateProtocol", in: .gate, tests: [])
+targets += module(
+    "LaunchGate", in: .gate, ["GateProtocol", "ProcessHardening", "CLinux"], tests: ["GateProtocol", "CLinux"])
+// Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
+// no file to start again that anybody could replace or lock.
+targets += program(
+    "applocker-gate", in: .gate, ["LaunchGate"],
+    linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))])
+
+// MARK: Daemon: decides
+
+// Each daemon reads the machine's catalogue as it starts, and hundreds of tests start one.
+targets += module("AppCatalog", in: .daemon, ["Policy"], tests: ["Policy"], optimised: true)
+targets += module(
+    "DaemonCore", in: .daemon, ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household"],
+    tests: [
+        "Household", "HeadlessCompanion", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "SealedStore", "CLinux",
+        grdb,
+    ])
+targets += module(
+    "SealedStore", in: .daemon, ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", grdb],
+    tests: ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "store-writer", grdb])
+// What the crash tests kill.
+targets += program(
+    "store-writer", in: .daemon, ["DaemonCore", "SealedFormats", "SealedStore"],
+    path: Area.daemon.tests("StoreWriter"))
+targets += module(
+    "SessionSignals", in: .daemon, ["DaemonCore", "DBus"],
+    tests: ["DaemonCore", "DBus"])
+targets += module("IntruderCamera", in: .daemon, ["DaemonCore", "CLinux", "ProcessSpawning"], tests: ["DaemonCore"])
+targets += module(
+    "GateClient", in: .daemon, ["DaemonCore", "Policy", "ControlAPI", "GateProtocol", "CLinux"],
+    tests: ["DaemonCore", "Policy", "ControlAPI", "GateProtocol", "CLinux"])
+targets += program(
+    "applockerd", in: .daemon,
+    [
+        "Policy", "ControlAPI", "HubAPI", "Household", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl",
+        "GateClient",
+        "HubClient", "AppCatalog", "HostIntegrity", "IntruderCamera", "SessionSignals",
+        "ProcessHardening", "CLinux", logging, lifecycle, unixSignals,
+    ])
+
+// MARK: Hub: stores and forwards what devices have sealed
+
+targets += systemLibrary("CZlib", in: .hub, pkgConfig: "zlib", package: "zlib1g-dev")
+targets += systemLibrary("CPostgreSQL", in: .hub, pkgConfig: "libpq", package: "libpq-dev")
+targets += module(
+    "HubStore", in: .hub, ["SealedFormats", "HubAPI"],
+    tests: ["HubStoreSQLite", "HubStorePostgres", "HubAPI", "CLinux", "hub-store-writer", grdb])
+targets += module("HubStoreSQLite", in: .hub, ["HubStore", "HubAPI", grdb])
+targets += module("HubStorePostgres", in: .hub, ["HubStore", "HubAPI", "CPostgreSQL"])
+// What the crash tests kill.
+targets += program(
+    "hub-store-writer", in: .hub, ["HubStore", "HubStoreSQLite", "HubAPI"],
+    path: Area.hub.tests("HubStoreWriter"))
+targets += program(
+    "hub-append-speed", in: .hub,
+    ["HubStore", "HubStoreSQLite", "HubStorePostgres", "SealedFormats", "HubAPI"], path: "Benchmarks/hub/append")
+targets += module("WebPush", in: .hub, ["HubAPI", crypto], tests: ["HubAPI", crypto])
+targets += module(
+    "HubServer", in: .hub,
+    [
+        "BlockingThread", "HubStore", "SealedFormats", "WebPush", "HubAPI", "CZlib", crypto, hummingbird,
+        hummingbirdCore,
+        httpClient, httpTypes, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
     ],
-    tests: ["Pictures", "Policy", "WireProtocol", "LocalControl", "MessageBus", argumentParser])
+    tests: [
+        "HubStore", "HubStoreSQLite", "SealedFormats", "WebPush", "HubAPI", "applocker-hub", crypto, hummingbird,
+        httpClient, httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+    ])
+targets += program(
+    "applocker-hub", in: .hub,
+    [
+        "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", argumentParser, lifecycle,
+        logging, unixSignals,
+    ])
+
+// MARK: Desktop: asks and reports in a user's session
+
+if hasDesktop {
+    targets += systemLibrary("CXss", in: .desktop, pkgConfig: "xscrnsaver", package: "libxss-dev")
+    targets += systemLibrary("CGtk4", in: .desktop, pkgConfig: "gtk4 gio-unix-2.0 x11", package: "libgtk-4-dev")
+    targets += module(
+        "DesktopSession", in: .desktop,
+        ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss"],
+        tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
+    targets += module(
+        "UnlockPrompt", in: .desktop,
+        [
+            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DesktopSession", "ProcessHardening", "QRCode",
+            "CGtk4", "CLinux",
+        ],
+        tests: ["ControlAPI", "LocalControl", "applocker-prompt"])
+    targets += program("applocker-agent", in: .desktop, ["DesktopSession"])
+    targets += program("applocker-prompt", in: .desktop, ["UnlockPrompt"])
+}
+
+// MARK: CLI: everything a person or a script can do
+
+targets += module(
+    "FileLocking", in: .cli, ["BlockingThread", "SealedFormats", "CLinux"],
+    tests: ["SealedFormats", "CLinux", "seal-speed"])
+targets += program("seal-speed", in: .cli, ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program")
+targets += module("Supervisor", in: .cli, ["CLinux", "ProcessSpawning"], tests: ["CLinux"])
+targets += module(
+    "AppLockerCLI", in: .cli,
+    [
+        "BlockingThread", "Policy", "ControlAPI", "HubAPI", "Household", "LocalControl", "HubClient",
+        "DBus", "SealedFormats", "FileLocking", "Pictures", "ProcessSpawning", "QRCode", "Supervisor", "HostIntegrity",
+        "CLinux", crypto,
+        argumentParser,
+    ],
+    tests: ["Pictures", "Policy", "ControlAPI", "LocalControl", "DBus", argumentParser])
+targets += program("applocker", in: .cli, ["AppLockerCLI", "ProcessHardening"])
+
+// MARK: Tests of several areas
+
+targets += program(
+    "hub-device", in: .hub, ["HeadlessCompanion", "HubClient", "HubAPI", "SealedFormats"],
+    path: "Benchmarks/hub/device")
+
 targets += [
-    .executableTarget(name: "applocker", dependencies: ["AppLockerCLI", "ProcessHardening"], swiftSettings: strict),
-    // Swift's own libraries are linked into the released gate: it maps only what it uses, under 8 MB in all, and needs
-    // no file to start again that anybody could replace or lock.
-    .executableTarget(
-        name: "applocker-gate", dependencies: ["LaunchGate"], swiftSettings: strict,
-        linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
-    .executableTarget(
-        name: "applockerd",
-        dependencies: [
-            "Policy", "WireProtocol", "SealedFormats", "DaemonCore", "SealedStore", "LocalControl", "GateClient",
-            "GateProtocol", "HubClient", "AppCatalog", "HostIntegrity", "IntruderCamera", "SessionSignals",
-            "ProcessHardening", "CLinux",
-            logging, lifecycle, unixSignals,
-        ], swiftSettings: strict),
+    .target(name: "TestOutput", path: "Tests/TestOutput"),
+    // A companion without a screen.
+    .target(
+        name: "HeadlessCompanion", dependencies: ["Household", "SealedFormats", "HubAPI"],
+        path: "Tests/HeadlessCompanion", swiftSettings: strict),
+    .testTarget(
+        name: "HeadlessCompanionTests",
+        dependencies: ["HeadlessCompanion", "TestSupport", "Household", "HubClient", "SealedFormats", "ControlAPI"],
+        path: "Tests/HeadlessCompanionTests", swiftSettings: strict),
+    .target(
+        name: "TestSupport", dependencies: ["CLinux", "DBus", "TestOutput"], path: "Tests/TestSupport",
+        swiftSettings: strict),
     // What fuzzing kept; Fuzz/ compiles the same parsers for libFuzzer.
     .testTarget(
         name: "CorpusTests",
         dependencies: [
-            "TestSupport", "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "WireProtocol",
+            "TestSupport", "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "ControlAPI", "HubAPI",
             "Household", "DaemonCore", "HubStore",
         ], swiftSettings: strict),
-    // What the crash tests kill.
-    .executableTarget(
-        name: "store-writer", dependencies: ["DaemonCore", "SealedFormats", "SealedStore"], path: "Tests/StoreWriter",
-        swiftSettings: strict),
     .testTarget(
         name: "Integration",
         dependencies: [
-            "TestSupport", "Policy", "WireProtocol", "LocalControl", "Household", "HeadlessCompanion", "HubClient",
+            "TestSupport", "Policy", "ControlAPI", "LocalControl", "Household", "HeadlessCompanion", "HubClient",
             "SealedFormats", "CLinux", "applocker", "applockerd", "applocker-gate", "applocker-hub",
         ], swiftSettings: strict),
     .testTarget(
         name: "Privileged",
         dependencies: [
-            "TestSupport", "Policy", "WireProtocol", "LocalControl", "LaunchGate", "GateProtocol", "CLinux",
+            "TestSupport", "Policy", "ControlAPI", "LocalControl", "LaunchGate", "GateProtocol", "CLinux",
             "applocker", "applockerd", "applocker-gate",
         ], swiftSettings: strict),
 ]
-// The hub: what it keeps, in SQLite or PostgreSQL, what it answers, and the devices' end of it.
-targets += [.systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])])]
-targets += [.systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])])]
-targets += module(
-    "HubStore", ["SealedFormats", "WireProtocol"],
-    tests: ["HubStoreSQLite", "HubStorePostgres", "WireProtocol", "CLinux", "hub-store-writer", grdb])
-targets += module("HubStoreSQLite", ["HubStore", "WireProtocol", grdb])
-targets += module("HubStorePostgres", ["HubStore", "WireProtocol", "CPostgreSQL"])
-targets += [
-    // What the crash tests kill.
-    .executableTarget(
-        name: "hub-store-writer", dependencies: ["HubStore", "HubStoreSQLite", "WireProtocol"],
-        path: "Tests/HubStoreWriter", swiftSettings: strict),
-    .executableTarget(
-        name: "hub-append-speed",
-        dependencies: ["HubStore", "HubStoreSQLite", "HubStorePostgres", "SealedFormats", "WireProtocol"],
-        path: "Benchmarks/hub/append", swiftSettings: strict),
-]
-targets += module("WebPush", [crypto], tests: [crypto])
-targets += module(
-    "HubServer",
-    [
-        "HubStore", "SealedFormats", "WebPush", "WireProtocol", "CZlib", crypto, hummingbird, hummingbirdCore,
-        httpClient, httpTypes, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL,
-    ],
-    tests: [
-        "HubStore", "HubStoreSQLite", "SealedFormats", "WebPush", "WireProtocol", "applocker-hub", crypto, hummingbird,
-        httpClient, httpTypes, lifecycle, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
-    ])
-targets += module(
-    "HubClient", ["WireProtocol", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
-    tests: ["HubServer", "HubStore", "HubStoreSQLite", "WireProtocol"])
-targets += [
-    .executableTarget(
-        name: "applocker-hub",
-        dependencies: [
-            "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", "WireProtocol", argumentParser, lifecycle,
-            logging, unixSignals,
-        ], swiftSettings: strict)
-]
-// The message bus: the daemon listens to logind with it, the desktop agent speaks to the desktop.
-targets += [.systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])])]
-targets += module("MessageBus", ["CSystemd"], tests: [])
-targets += module(
-    "SessionSignals", ["DaemonCore", "MessageBus"], tests: ["DaemonCore", "MessageBus", "Policy", "WireProtocol"])
-if hasDesktop {
-    targets += [.systemLibrary(name: "CXss", pkgConfig: "xscrnsaver", providers: [.apt(["libxss-dev"])])]
-    targets += module(
-        "DesktopSession", ["WireProtocol", "LocalControl", "MessageBus", "ProcessHardening", "CXss"],
-        tests: ["WireProtocol", "LocalControl", "MessageBus", "applocker-agent"])
-    targets += [
-        .executableTarget(
-            name: "applocker-agent", dependencies: ["DesktopSession", "WireProtocol"], swiftSettings: strict),
-        .systemLibrary(
-            name: "CGtk4", pkgConfig: "gtk4 gio-unix-2.0 x11", providers: [.apt(["libgtk-4-dev"])]),
-        .target(
-            name: "UnlockPrompt",
-            dependencies: [
-                "WireProtocol", "LocalControl", "DesktopSession", "ProcessHardening", "QRCode", "CGtk4", "CLinux",
-            ],
-            swiftSettings: strict),
-        .executableTarget(name: "applocker-prompt", dependencies: ["UnlockPrompt"], swiftSettings: strict),
-        .testTarget(
-            name: "UnlockPromptTests",
-            dependencies: ["UnlockPrompt", "WireProtocol", "LocalControl", "TestSupport", "applocker-prompt"],
-            swiftSettings: strict),
-    ]
-}
 
+// Front ends for other systems stand on the portable modules alone. These have been built on Linux only.
 let package = Package(
     name: "AppLocker",
+    platforms: [.iOS(.v18), .macOS(.v15)],
+    products: portable.filter { $0.type == .regular }.map { .library(name: $0.name, targets: [$0.name]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -230,5 +306,5 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: targets
+    targets: isLinux ? targets : portable
 )

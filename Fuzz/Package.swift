@@ -20,24 +20,28 @@ let package = Package(
         .target(
             name: "SealedFormats",
             dependencies: [
+                "HubAPI",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: settings),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-        .target(name: "Pictures", dependencies: ["CLinux"], swiftSettings: settings),
-        .target(name: "WireProtocol", dependencies: ["Policy"], swiftSettings: settings),
+        .target(name: "ProcessSpawning", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "Pictures", dependencies: ["CLinux", "ProcessSpawning"], swiftSettings: settings),
+        .target(name: "HubAPI", swiftSettings: settings),
+        .target(name: "ControlAPI", dependencies: ["HubAPI"], swiftSettings: settings),
         .target(
             name: "Household",
-            dependencies: ["WireProtocol", "SealedFormats", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["ControlAPI", "HubAPI", "SealedFormats", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
+        .target(name: "BlockingThread", swiftSettings: settings),
         .target(
-            name: "DaemonCore", dependencies: ["Policy", "WireProtocol", "SealedFormats", "Household"],
+            name: "DaemonCore", dependencies: ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household"],
             swiftSettings: settings),
-        .target(name: "HubStore", dependencies: ["SealedFormats", "WireProtocol"], swiftSettings: settings),
+        .target(name: "HubStore", dependencies: ["SealedFormats", "HubAPI"], swiftSettings: settings),
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
-                "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "WireProtocol", "Household",
+                "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "ControlAPI", "HubAPI", "Household",
                 "DaemonCore", "HubStore",
             ], swiftSettings: settings),
     ]

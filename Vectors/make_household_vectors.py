@@ -26,8 +26,16 @@ def revoke(one):
 
 def entry(position, previous, author, change, label="", magic=b"APRO\1", zeros=b"\0\0", time=None):
     kind, payload = change
-    signed = (magic + bytes([kind]) + zeros + number(position, 8) + previous
-              + number(1750000000 + position if time is None else time, 8) + device_id(author) + payload)
+    signed = (
+        magic
+        + bytes([kind])
+        + zeros
+        + number(position, 8)
+        + previous
+        + number(1750000000 + position if time is None else time, 8)
+        + device_id(author)
+        + payload
+    )
     return signed + signature(f"roster {position} {label}", author["signing"], "roster", signed)
 
 
@@ -36,7 +44,7 @@ def entry_hash(sealed):
 
 
 def chain(*steps):
-    """Entries by (author, change) each."""
+    """Entries, each by its author and change."""
     entries, previous = [], bytes(32)
     for position, (author, change) in enumerate(steps, 1):
         entries.append(entry(position, previous, author, change))
@@ -48,11 +56,22 @@ def rosters():
     den, laptop, phone, tablet = (device(name) for name in ("den", "laptop", "phone", "tablet"))
 
     def opening(name, entries, members, revoked=()):
-        return {"name": name, "entries": [one.hex() for one in entries],
-                "household": entry_hash(entries[0])[:16].hex(), "head": entry_hash(entries[-1]).hex(),
-                "members": [{"id": device_id(one).hex(), "role": role, "signingKey": point(one["signing"]).hex(),
-                             "boxKey": point(one["box"]).hex()} for one, role in members],
-                "revoked": sorted(device_id(one).hex() for one in revoked)}
+        return {
+            "name": name,
+            "entries": [one.hex() for one in entries],
+            "household": entry_hash(entries[0])[:16].hex(),
+            "head": entry_hash(entries[-1]).hex(),
+            "members": [
+                {
+                    "id": device_id(one).hex(),
+                    "role": role,
+                    "signingKey": point(one["signing"]).hex(),
+                    "boxKey": point(one["box"]).hex(),
+                }
+                for one, role in members
+            ],
+            "revoked": sorted(device_id(one).hex() for one in revoked),
+        }
 
     founded = [(den, admit(den, 1))]
     paired = [*founded, (den, admit(phone, 2))]
@@ -60,10 +79,18 @@ def rosters():
     opens = [
         opening("founded", chain(*founded), [(den, 1)]),
         opening("with a phone", chain(*paired), [(den, 1), (phone, 2)]),
-        opening("with a second computer that put the phone out", chain(*grown),
-                [(den, 1), (laptop, 1), (tablet, 2)], [phone]),
-        opening("a computer put out by the other", chain(*grown, (den, revoke(laptop))),
-                [(den, 1), (tablet, 2)], [phone, laptop]),
+        opening(
+            "with a second computer that put the phone out",
+            chain(*grown),
+            [(den, 1), (laptop, 1), (tablet, 2)],
+            [phone],
+        ),
+        opening(
+            "a computer put out by the other",
+            chain(*grown, (den, revoke(laptop))),
+            [(den, 1), (tablet, 2)],
+            [phone, laptop],
+        ),
     ]
     good = chain(*paired)
     first, second = good
@@ -83,8 +110,11 @@ def rosters():
         ("begins after something", [entry(1, b"\1" * 32, den, admit(den, 1))], "damaged"),
         ("by a companion", third(phone, admit(tablet, 2)), "damaged"),
         ("by a stranger", third(laptop, admit(tablet, 2)), "damaged"),
-        ("by a computer that was put out", chain(*grown, (den, revoke(laptop)), (laptop, admit(device("x"), 2))),
-         "damaged"),
+        (
+            "by a computer that was put out",
+            chain(*grown, (den, revoke(laptop)), (laptop, admit(device("x"), 2))),
+            "damaged",
+        ),
         ("admitted twice", third(den, admit(phone, 2)), "damaged"),
         ("back after a revocation", chain(*grown, (den, admit(phone, 2))), "damaged"),
         ("a stranger revoked", third(den, revoke(laptop)), "damaged"),
@@ -104,9 +134,11 @@ def rosters():
         ("cut", [first, second[:-1]], "malformed"),
         ("one byte more", [first, second + b"\0"], "malformed"),
     ]
-    write("roster.json", opens, [
-        {"name": label, "entries": [one.hex() for one in entries], "error": error}
-        for label, entries, error in cases])
+    write(
+        "roster.json",
+        opens,
+        [{"name": label, "entries": [one.hex() for one in entries], "error": error} for label, entries, error in cases],
+    )
 
 
 def signed_record(name, epoch, author, blobs, sealed):
@@ -119,9 +151,16 @@ def signed_records():
     blobs = [bytes.fromhex(ident("blob 1")), bytes.fromhex(ident("blob 2"))]
 
     def case(label, name, epoch, blobs, sealed, made, key=author):
-        return {"name": label, "record": name, "epoch": epoch, "blobs": [blob.hex() for blob in blobs],
-                "sealed": None if sealed is None else sealed.hex(), "publicKey": point(key["signing"]).hex(),
-                "author": device_id(key).hex(), "signature": made.hex()}
+        return {
+            "name": label,
+            "record": name,
+            "epoch": epoch,
+            "blobs": [blob.hex() for blob in blobs],
+            "sealed": None if sealed is None else sealed.hex(),
+            "publicKey": point(key["signing"]).hex(),
+            "author": device_id(key).hex(),
+            "signature": made.hex(),
+        }
 
     def sign(label, name, epoch, blobs, sealed, key=author, purpose="record", writer=None):
         message = signed_record(name, epoch, device_id(writer or key), blobs, sealed)
@@ -129,8 +168,11 @@ def signed_records():
 
     opens = []
     for label, collection, revision, epoch, ids, sealed in [
-            ("a note", "notes", 1, 1, [], fixed("note", 300)), ("a tombstone", "notes", 7, 3, [], None),
-            ("a photo", "intruders", 1, 2, blobs[:1], fixed("photo", 400)), ("two blobs", "moments", 2, 1, blobs, b"x")]:
+        ("a note", "notes", 1, 1, [], fixed("note", 300)),
+        ("a tombstone", "notes", 7, 3, [], None),
+        ("a photo", "intruders", 1, 2, blobs[:1], fixed("photo", 400)),
+        ("two blobs", "moments", 2, 1, blobs, b"x"),
+    ]:
         name = record("signed " + label, collection, revision)
         opens.append(case(label, name, epoch, ids, sealed, sign(label, name, epoch, ids, sealed)))
     name, sealed = record("signed", "notes", 2), fixed("sealed", 256)
@@ -165,7 +207,9 @@ def invitations():
     key = hkdf(secret, b"", b"applocker/1/pair-key", 32)
     bound = fields("applocker/1/pair", household, computer, one)
 
-    def body(name, signing=point(phone["signing"]), box=point(phone["box"])):
+    keys = point(phone["signing"]), point(phone["box"])
+
+    def body(name, signing=keys[0], box=keys[1]):
         return signing + box + name
 
     def joined(name):
@@ -178,14 +222,27 @@ def invitations():
         return {"name": label, "link": link, "join": join, **more}
 
     opens = [
-        case(label, link(hub, version), joined(name), hub=hub, role=role, household=household.hex(), computer=computer.hex(),
-             invitation=one.hex(), proof=proof.hex(), proofHash=hashlib.sha256(proof).hexdigest(),
-             signingKey=point(phone["signing"]).hex(), boxKey=point(phone["box"]).hex(), deviceName=name)
+        case(
+            label,
+            link(hub, version),
+            joined(name),
+            hub=hub,
+            role=role,
+            household=household.hex(),
+            computer=computer.hex(),
+            invitation=one.hex(),
+            proof=proof.hex(),
+            proofHash=hashlib.sha256(proof).hexdigest(),
+            signingKey=point(phone["signing"]).hex(),
+            boxKey=point(phone["box"]).hex(),
+            deviceName=name,
+        )
         for label, hub, name, role, version in [
             ("a phone", "https://hub.example", "Anna’s iPhone", "companion", 1),
             ("with a port", "http://127.0.0.1:8440", "x", "companion", 1),
             ("below a path", "https://example.org/applocker", "n" * 64, "companion", 1),
-            ("a computer", "https://hub.example", "study", "computer", 2)]
+            ("a computer", "https://hub.example", "study", "computer", 2),
+        ]
     ]
     good = gcm_seal(key, ZERO, pad(body(b"phone")), bound)
     cases = [
@@ -196,19 +253,31 @@ def invitations():
         case("padded", link() + "=", error="malformed"),
         case("version 0", link(version=0), error="unknownVersion"),
         case("version 3", link(version=3), error="unknownVersion"),
-        case("a join without the secret", link(),
-             gcm_seal(fixed("guess", 32), ZERO, pad(body(b"phone")), bound).hex(), error="damaged"),
-        case("a join for another invitation", link(),
-             gcm_seal(key, ZERO, pad(body(b"phone")),
-                      fields("applocker/1/pair", household, computer, computer)).hex(), error="damaged"),
+        case(
+            "a join without the secret",
+            link(),
+            gcm_seal(fixed("guess", 32), ZERO, pad(body(b"phone")), bound).hex(),
+            error="damaged",
+        ),
+        case(
+            "a join for another invitation",
+            link(),
+            gcm_seal(key, ZERO, pad(body(b"phone")), fields("applocker/1/pair", household, computer, computer)).hex(),
+            error="damaged",
+        ),
         case("a flipped join", link(), flipped(good, 20).hex(), error="damaged"),
         case("a join that is not padded", link(), gcm_seal(key, ZERO, body(b"phone"), bound).hex(), error="damaged"),
         case("an empty name", link(), joined(""), error="malformed"),
         case("a name of 65 bytes", link(), joined("n" * 65), error="malformed"),
-        case("a name that is not UTF-8", link(), gcm_seal(key, ZERO, pad(body(b"\xff")), bound).hex(),
-             error="malformed"),
-        case("a key that is no point", link(),
-             gcm_seal(key, ZERO, pad(body(b"phone", signing=bytes(65))), bound).hex(), error="malformed"),
+        case(
+            "a name that is not UTF-8", link(), gcm_seal(key, ZERO, pad(body(b"\xff")), bound).hex(), error="malformed"
+        ),
+        case(
+            "a key that is no point",
+            link(),
+            gcm_seal(key, ZERO, pad(body(b"phone", signing=bytes(65))), bound).hex(),
+            error="malformed",
+        ),
     ]
     write("invitation.json", opens, cases)
 

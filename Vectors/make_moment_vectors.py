@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes moments.json beside this file: moments, photos and their hashes, from docs/formats.md, "Moments and photos", alone. What is
-random in the formats is made from names, so running it again writes the same bytes."""
+"""Writes moments.json beside this file: moments, photos and their hashes, from docs/formats.md, "Moments and photos",
+alone. Random values of the formats are derived from names, so running it again writes the same bytes."""
 
 import base64
 import hashlib
@@ -23,11 +23,29 @@ def name_of(collection, label):
 
 
 def moment(**changed):
-    photos = [{"id": ident(f"photo {index}"), "width": 4032, "height": 3024,
-               "hash": photo_hash(VAULT_KEY, 7, ident("vault"), b"file %d" % index)} for index in (2, 0, 1)]
-    return {"title": "Seeufer 🌊", "words": "Kalt,\nund schön.", "date": 1715961600.5, "offset": 120, "mood": "joy",
-            "place": {"name": "Zürich", "latitude": 47.3769, "longitude": 8.5417}, "photos": photos, "favourite": True,
-            "created": 1715970000, "modified": 1715970001.25, "removed": 1716000000, **changed}
+    photos = [
+        {
+            "id": ident(f"photo {index}"),
+            "width": 4032,
+            "height": 3024,
+            "hash": photo_hash(VAULT_KEY, 7, ident("vault"), b"file %d" % index),
+        }
+        for index in (2, 0, 1)
+    ]
+    return {
+        "title": "Seeufer 🌊",
+        "words": "Kalt,\nund schön.",
+        "date": 1715961600.5,
+        "offset": 120,
+        "mood": "joy",
+        "place": {"name": "Zürich", "latitude": 47.3769, "longitude": 8.5417},
+        "photos": photos,
+        "favourite": True,
+        "created": 1715970000,
+        "modified": 1715970001.25,
+        "removed": 1716000000,
+        **changed,
+    }
 
 
 def without(value, *keys):
@@ -35,28 +53,48 @@ def without(value, *keys):
 
 
 def moments():
-    least = without(moment(title="", words="", mood="", place={"name": ""}, photos=[], favourite=False, offset=-1080), "removed")
-    opens = [("everything", moment()), ("the least", without(least, "place")), ("a name alone", least),
-             ("a point alone", moment(place={"latitude": -90, "longitude": 180}))]
+    least = without(
+        moment(title="", words="", mood="", place={"name": ""}, photos=[], favourite=False, offset=-1080), "removed"
+    )
+    opens = [
+        ("everything", moment()),
+        ("the least", without(least, "place")),
+        ("a name alone", least),
+        ("a point alone", moment(place={"latitude": -90, "longitude": 180})),
+    ]
     one = moment()["photos"][0]
     refused = [
-        ("no title", without(moment(), "title")), ("words that are a number", moment(words=7)),
-        ("no date", without(moment(), "date")), ("the year 10,000", moment(date=253402300800)), ("an offset of a day", moment(offset=1440)),
-        ("an offset with a fraction", moment(offset=0.5)), ("a latitude alone", moment(place={"latitude": 1})),
-        ("a latitude of 91", moment(place={"latitude": 91, "longitude": 0})), ("an empty place", moment(place={})),
-        ("a photo twice", moment(photos=[one, one])), ("a photo without a size", moment(photos=[without(one, "width")])),
+        ("no title", without(moment(), "title")),
+        ("words that are a number", moment(words=7)),
+        ("no date", without(moment(), "date")),
+        ("the year 10,000", moment(date=253402300800)),
+        ("an offset of a day", moment(offset=1440)),
+        ("an offset with a fraction", moment(offset=0.5)),
+        ("a latitude alone", moment(place={"latitude": 1})),
+        ("a latitude of 91", moment(place={"latitude": 91, "longitude": 0})),
+        ("an empty place", moment(place={})),
+        ("a photo twice", moment(photos=[one, one])),
+        ("a photo without a size", moment(photos=[without(one, "width")])),
         ("a hash cut off", moment(photos=[{**one, "hash": one["hash"][1:]}])),
         ("201 photos", moment(photos=[{**one, "id": ident(f"many {index}")} for index in range(201)])),
-        ("favourite as text", moment(favourite="yes")), ("removed as text", moment(removed="yes")), ("a list", [moment()]),
+        ("favourite as text", moment(favourite="yes")),
+        ("removed as text", moment(removed="yes")),
+        ("a list", [moment()]),
     ]
     name = name_of("moments", "moment")
 
     def sealed(label, content):
-        return {"name": label, "record": name, "vaultKey": VAULT_KEY.hex(),
-                "envelope": envelope("moment " + label, text(content), name).hex()}
+        return {
+            "name": label,
+            "record": name,
+            "vaultKey": VAULT_KEY.hex(),
+            "envelope": envelope("moment " + label, text(content), name).hex(),
+        }
 
-    return {"opens": [{**sealed(label, content), "content": content} for label, content in opens],
-            "refused": [{**sealed(label, content), "error": "malformed"} for label, content in refused]}
+    return {
+        "opens": [{**sealed(label, content), "content": content} for label, content in opens],
+        "refused": [{**sealed(label, content), "error": "malformed"} for label, content in refused],
+    }
 
 
 def body_of(facts, thumbnail):
@@ -71,48 +109,98 @@ def photos():
     sizes, streams = {}, {}
     for which, (kind, size, seed) in contents.items():
         key = fixed("key of " + which, 32)
-        sizes[which] = {"type": kind, "size": size, "key": base64.b64encode(key).decode(), "blob": ident("blob " + which)}
+        sizes[which] = {
+            "type": kind,
+            "size": size,
+            "key": base64.b64encode(key).decode(),
+            "blob": ident("blob " + which),
+        }
         sealed = stream("photo " + which, content_by_rule(size, seed), name, key, CHUNKS)
-        streams[which] = {"seed": seed, "header": sealed[:72].hex(), "sealedSize": len(sealed),
-                          "sealedSHA256": hashlib.sha256(sealed).hexdigest()}
+        streams[which] = {
+            "seed": seed,
+            "header": sealed[:72].hex(),
+            "sealedSize": len(sealed),
+            "sealedSHA256": hashlib.sha256(sealed).hexdigest(),
+        }
     facts = {"width": 3024, "height": 4032, "taken": 1715961600, **sizes}
     blobs = [sizes["original"]["blob"], sizes["medium"]["blob"]]
 
     def sealed_photo(label, body, names=blobs):
-        return {"name": label, "record": name, "blobs": names, "vaultKey": VAULT_KEY.hex(),
-                "envelope": envelope("photo " + label, body, name).hex()}
+        return {
+            "name": label,
+            "record": name,
+            "blobs": names,
+            "vaultKey": VAULT_KEY.hex(),
+            "envelope": envelope("photo " + label, body, name).hex(),
+        }
 
     alone = without(facts, "medium", "taken")
     opens = [
-        {**sealed_photo("both sizes", body_of(facts, thumbnail)), "content": facts, "thumbnail": thumbnail.hex(), "streams": streams},
-        {**sealed_photo("an original alone", body_of(alone, b"\xff"), blobs[:1]), "content": alone, "thumbnail": "ff",
-         "streams": {"original": streams["original"]}}]
+        {
+            **sealed_photo("both sizes", body_of(facts, thumbnail)),
+            "content": facts,
+            "thumbnail": thumbnail.hex(),
+            "streams": streams,
+        },
+        {
+            **sealed_photo("an original alone", body_of(alone, b"\xff"), blobs[:1]),
+            "content": alone,
+            "thumbnail": "ff",
+            "streams": {"original": streams["original"]},
+        },
+    ]
     original = sizes["original"]
     refused = [
-        ("no thumbnail", body_of(facts, b""), blobs), ("a large thumbnail", body_of(facts, bytes(16_385)), blobs),
-        ("blobs in another order", body_of(facts, thumbnail), blobs[::-1]), ("a blob that is not named", body_of(facts, thumbnail), blobs[:1]),
+        ("no thumbnail", body_of(facts, b""), blobs),
+        ("a large thumbnail", body_of(facts, bytes(16_385)), blobs),
+        ("blobs in another order", body_of(facts, thumbnail), blobs[::-1]),
+        ("a blob that is not named", body_of(facts, thumbnail), blobs[:1]),
         ("one blob more", body_of(alone, thumbnail), blobs),
         ("no original", body_of(without(facts, "original"), thumbnail), blobs[1:]),
         ("a medium that is null", body_of({**facts, "medium": None}, thumbnail), blobs[:1]),
         ("another type", body_of({**alone, "original": {**original, "type": "image/svg+xml"}}, thumbnail), blobs[:1]),
-        ("a short key", body_of({**alone, "original": {**original, "key": base64.b64encode(bytes(31)).decode()}}, thumbnail), blobs[:1]),
+        (
+            "a short key",
+            body_of({**alone, "original": {**original, "key": base64.b64encode(bytes(31)).decode()}}, thumbnail),
+            blobs[:1],
+        ),
         ("an empty original", body_of({**alone, "original": {**original, "size": 0}}, thumbnail), blobs[:1]),
         ("no width", body_of({**alone, "width": 0}, thumbnail), blobs[:1]),
-        ("JSON beyond the end", number(1 << 16, 4) + text(facts), blobs), ("no JSON", number(3, 4) + b"{}}" + thumbnail, blobs),
+        ("JSON beyond the end", number(1 << 16, 4) + text(facts), blobs),
+        ("no JSON", number(3, 4) + b"{}}" + thumbnail, blobs),
     ]
-    return {"opens": opens, "refused": [{**sealed_photo(label, body, names), "error": "malformed"} for label, body, names in refused]}
+    return {
+        "opens": opens,
+        "refused": [{**sealed_photo(label, body, names), "error": "malformed"} for label, body, names in refused],
+    }
 
 
 def hashes():
-    return [{"name": label, "vaultKey": key.hex(), "epoch": epoch, "vault": ident(vault),
-             "fileSHA256": hashlib.sha256(file).hexdigest(), "hash": photo_hash(key, epoch, ident(vault), file)}
-            for label, key, epoch, vault, file in [
-                ("a file", VAULT_KEY, 7, "vault", b"file"), ("another epoch", fixed("newer key", 32), 70_000, "vault", b"file"),
-                ("another vault", VAULT_KEY, 7, "other vault", b"file"), ("another file", VAULT_KEY, 7, "vault", b"file 2")]]
+    return [
+        {
+            "name": label,
+            "vaultKey": key.hex(),
+            "epoch": epoch,
+            "vault": ident(vault),
+            "fileSHA256": hashlib.sha256(file).hexdigest(),
+            "hash": photo_hash(key, epoch, ident(vault), file),
+        }
+        for label, key, epoch, vault, file in [
+            ("a file", VAULT_KEY, 7, "vault", b"file"),
+            ("another epoch", fixed("newer key", 32), 70_000, "vault", b"file"),
+            ("another vault", VAULT_KEY, 7, "other vault", b"file"),
+            ("another file", VAULT_KEY, 7, "vault", b"file 2"),
+        ]
+    ]
 
 
 def write():
-    document = {"source": "make_moment_vectors.py, from docs/formats.md", "moments": moments(), "photos": photos(), "hashes": hashes()}
+    document = {
+        "source": "make_moment_vectors.py, from docs/formats.md",
+        "moments": moments(),
+        "photos": photos(),
+        "hashes": hashes(),
+    }
     (FOLDER / "moments.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 

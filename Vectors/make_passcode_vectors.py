@@ -47,13 +47,23 @@ def accepted():
     ]
     for name, passcode, logarithm, used in cases:
         text = scrypt(passcode.encode(), fixed(name, 32), logarithm, used)
-        yield {"name": name, "passcode": passcode, "machineSecret": used.hex() if used else None, "text": text,
-               "needsUpgrade": False}
+        yield {
+            "name": name,
+            "passcode": passcode,
+            "machineSecret": used.hex() if used else None,
+            "text": text,
+            "needsUpgrade": False,
+        }
     for passcode in ["1234", "Grüße 🔑"]:
         for name, make, length in [("pbkdf2", pbkdf2, 32), ("sha256", sha256, 32), ("sha256", sha256, 16)]:
             text = make(passcode.encode(), fixed(f"{name} {passcode} {length}", length))
-            yield {"name": f"older {name}, salt of {length} bytes", "passcode": passcode, "machineSecret": None,
-                   "text": text, "needsUpgrade": True}
+            yield {
+                "name": f"older {name}, salt of {length} bytes",
+                "passcode": passcode,
+                "machineSecret": None,
+                "text": text,
+                "needsUpgrade": True,
+            }
 
 
 def refused():
@@ -61,27 +71,58 @@ def refused():
     good = f"scrypt:ln=17,r=8,p=1:machine:{salt}:{tag}"
     cases = {
         "malformed": [
-            "", "applocker-passcode", f"applocker-passcode:1", f"other:1:{good}", f" {MAGIC}:{good}", f"{MAGIC}:{good}\n",
-            f"{MAGIC}:{good}:", f"{MAGIC}:{good}" + "0" * 512, f"{MAGIC}:{good[:-1]}", f"{MAGIC}:{good[:-2]}",
+            "",
+            "applocker-passcode",
+            "applocker-passcode:1",
+            f"other:1:{good}",
+            f" {MAGIC}:{good}",
+            f"{MAGIC}:{good}\n",
+            f"{MAGIC}:{good}:",
+            f"{MAGIC}:{good}" + "0" * 512,
+            f"{MAGIC}:{good[:-1]}",
+            f"{MAGIC}:{good[:-2]}",
             f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine:{salt.upper()}:{tag}",
             f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine:{salt[:-2]}:{tag}",
-            f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine::{tag}", f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine:{salt}:",
-            f"{MAGIC}:scrypt:ln=17,r=8,p=1:nothing:{salt}:{tag}", f"{MAGIC}:scrypt:ln=17,r=8,p=1:{salt}:{tag}",
-            f"{MAGIC}:sha256:-:machine:{salt}:{tag}", f"{MAGIC}:pbkdf2-sha256:rounds=200000:machine:{salt}:{tag}",
-            f"{MAGIC}:sha256:-:passcode:{salt[:14]}:{tag}", f"{MAGIC}:sha256:-:passcode:{salt + salt + '00'}:{tag}",
+            f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine::{tag}",
+            f"{MAGIC}:scrypt:ln=17,r=8,p=1:machine:{salt}:",
+            f"{MAGIC}:scrypt:ln=17,r=8,p=1:nothing:{salt}:{tag}",
+            f"{MAGIC}:scrypt:ln=17,r=8,p=1:{salt}:{tag}",
+            f"{MAGIC}:sha256:-:machine:{salt}:{tag}",
+            f"{MAGIC}:pbkdf2-sha256:rounds=200000:machine:{salt}:{tag}",
+            f"{MAGIC}:sha256:-:passcode:{salt[:14]}:{tag}",
+            f"{MAGIC}:sha256:-:passcode:{salt + salt + '00'}:{tag}",
             f"{MAGIC}:pbkdf2-sha256:rounds=200000:passcode:{salt[:32]}:{tag}",
         ],
-        "unknownVersion": [f"applocker-passcode:2:{good}", "applocker-passcode:2", f"applocker-passcode:01:{good}",
-                           f"applocker-passcode::{good}", "applocker-passcode:\u001b[2J:x"],
-        "unknownAlgorithm": [f"{MAGIC}:argon2id:m=1,t=1,p=1:machine:{salt}:{tag}",
-                             f"{MAGIC}:SHA256:-:passcode:{salt}:{tag}", f"{MAGIC}::-:passcode:{salt}:{tag}"],
+        "unknownVersion": [
+            f"applocker-passcode:2:{good}",
+            "applocker-passcode:2",
+            f"applocker-passcode:01:{good}",
+            f"applocker-passcode::{good}",
+            "applocker-passcode:\u001b[2J:x",
+        ],
+        "unknownAlgorithm": [
+            f"{MAGIC}:argon2id:m=1,t=1,p=1:machine:{salt}:{tag}",
+            f"{MAGIC}:SHA256:-:passcode:{salt}:{tag}",
+            f"{MAGIC}::-:passcode:{salt}:{tag}",
+        ],
         "parametersOutOfRange": [
-            f"{MAGIC}:{algorithm}:{parameters}:passcode:{salt}:{tag}" for algorithm, parameters in [
-                ("scrypt", "ln=16,r=8,p=1"), ("scrypt", "ln=21,r=8,p=1"), ("scrypt", "ln=63,r=8,p=1"),
-                ("scrypt", "ln=-1,r=8,p=1"), ("scrypt", "ln=017,r=8,p=1"), ("scrypt", "ln=17,r=9,p=1"),
-                ("scrypt", "ln=17,r=8,p=1073741823"), ("scrypt", "ln=17,r=8"), ("scrypt", "r=8,ln=17,p=1"),
-                ("scrypt", ""), ("scrypt", "ln=99999999999999999999,r=8,p=1"), ("pbkdf2-sha256", "rounds=1"),
-                ("pbkdf2-sha256", "rounds=4294967295"), ("pbkdf2-sha256", "rounds=0200000"), ("sha256", ""),
+            f"{MAGIC}:{algorithm}:{parameters}:passcode:{salt}:{tag}"
+            for algorithm, parameters in [
+                ("scrypt", "ln=16,r=8,p=1"),
+                ("scrypt", "ln=21,r=8,p=1"),
+                ("scrypt", "ln=63,r=8,p=1"),
+                ("scrypt", "ln=-1,r=8,p=1"),
+                ("scrypt", "ln=017,r=8,p=1"),
+                ("scrypt", "ln=17,r=9,p=1"),
+                ("scrypt", "ln=17,r=8,p=1073741823"),
+                ("scrypt", "ln=17,r=8"),
+                ("scrypt", "r=8,ln=17,p=1"),
+                ("scrypt", ""),
+                ("scrypt", "ln=99999999999999999999,r=8,p=1"),
+                ("pbkdf2-sha256", "rounds=1"),
+                ("pbkdf2-sha256", "rounds=4294967295"),
+                ("pbkdf2-sha256", "rounds=0200000"),
+                ("sha256", ""),
             ]
         ],
     }

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Writes the vectors of docs/formats.md beside this file: slots.json, ring.json, envelope.json, stream.json, box.json,
-signature.json, audit.json, locked_file.json, backup.json, earlier.json and recovery.json. Written from that page alone, so
-that a reader in another language proves that two implementations agree. What is random in the formats is made from names
-here: running it again writes the same bytes.
+signature.json, audit.json, locked_file.json, backup.json, earlier.json and recovery.json. Written from that page alone,
+so that a reader in another language proves that two implementations agree. Random values of the formats are derived
+from names here, so running it again writes the same bytes.
 
-Each file has "opens" and "refused"; what is refused names the code of the error."""
+Each file has "opens" and "refused"; a refused case has the code of its error."""
 
 import hashlib
 import json
 import pathlib
 
-from sealed_formats import (
-    ZERO, committed, fields, gcm_seal, hkdf, number, pad, record_fields, recovery_digits, stretch)
+from sealed_formats import ZERO, committed, fields, gcm_seal, hkdf, number, pad, record_fields, recovery_digits, stretch
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -26,11 +25,11 @@ def ident(label):
 
 
 def flipped(data, position, bit=0):
-    return data[:position] + bytes([data[position] ^ 1 << bit]) + data[position + 1:]
+    return data[:position] + bytes([data[position] ^ 1 << bit]) + data[position + 1 :]
 
 
 def replaced(data, position, new):
-    return data[:position] + new + data[position + len(new):]
+    return data[:position] + new + data[position + len(new) :]
 
 
 def write(name, opens, refused):
@@ -66,11 +65,18 @@ def slots():
     scrypt = slot_block("scrypt", SCRYPT, 17, {0: ("7294", root), 5: ("1111", decoy), 7: (code, root)}, secret)
     plain = slot_block("passphrase", SCRYPT, 17, {2: ("Grüße 🔑", root)})
     browser = slot_block("browser", PBKDF2, 600_000, {3: ("294617", root)}, secret)
-    kek = stretch("294617".encode(), browser[:44], secret)
+    kek = stretch(b"294617", browser[:44], secret)
 
     def case(name, passcode, mixed, block, root_key, slot):
-        return {"name": name, "passcode": passcode, "mixedSecret": mixed and mixed.hex(), "block": block.hex(),
-                "kek": stretch(passcode.encode(), block[:44], mixed).hex(), "rootKey": root_key.hex(), "slot": slot}
+        return {
+            "name": name,
+            "passcode": passcode,
+            "mixedSecret": mixed and mixed.hex(),
+            "block": block.hex(),
+            "kek": stretch(passcode.encode(), block[:44], mixed).hex(),
+            "rootKey": root_key.hex(),
+            "slot": slot,
+        }
 
     opens = [
         case("scrypt with a machine secret, first slot", "7294", secret, scrypt, root, 0),
@@ -79,25 +85,28 @@ def slots():
         case("scrypt without a machine secret", "Grüße 🔑", None, plain, root, 2),
         case("PBKDF2 with a share", "294617", secret, browser, root, 3),
     ]
-    refused = [{"name": name, "block": block.hex(), "error": error} for name, block, error in [
-        ("empty", b"", "malformed"),
-        ("another magic", replaced(browser, 0, b"APKR"), "malformed"),
-        ("version 0", replaced(browser, 4, b"\0"), "unknownVersion"),
-        ("version 2", replaced(browser, 4, b"\2"), "unknownVersion"),
-        ("derivation 0", replaced(browser, 5, b"\0"), "unknownAlgorithm"),
-        ("derivation 3", replaced(browser, 5, b"\3"), "unknownAlgorithm"),
-        ("mixed secret 2", replaced(browser, 6, b"\2"), "malformed"),
-        ("seven slots", replaced(browser, 7, b"\7")[:-112], "malformed"),
-        ("nine slots", replaced(browser, 7, b"\x09") + bytes(112), "malformed"),
-        ("599,999 rounds", replaced(browser, 8, number(599_999, 4)), "parametersOutOfRange"),
-        ("10,000,001 rounds", replaced(browser, 8, number(10_000_001, 4)), "parametersOutOfRange"),
-        ("2^32 - 1 rounds", replaced(browser, 8, b"\xff" * 4), "parametersOutOfRange"),
-        ("N = 2^16", replaced(scrypt, 8, number(16, 4)), "parametersOutOfRange"),
-        ("N = 2^21", replaced(scrypt, 8, number(21, 4)), "parametersOutOfRange"),
-        ("N = 2^(2^32 - 1)", replaced(scrypt, 8, b"\xff" * 4), "parametersOutOfRange"),
-        ("cut by one byte", browser[:-1], "malformed"),
-        ("one byte more", browser + b"\0", "malformed"),
-    ]]
+    refused = [
+        {"name": name, "block": block.hex(), "error": error}
+        for name, block, error in [
+            ("empty", b"", "malformed"),
+            ("another magic", replaced(browser, 0, b"APKR"), "malformed"),
+            ("version 0", replaced(browser, 4, b"\0"), "unknownVersion"),
+            ("version 2", replaced(browser, 4, b"\2"), "unknownVersion"),
+            ("derivation 0", replaced(browser, 5, b"\0"), "unknownAlgorithm"),
+            ("derivation 3", replaced(browser, 5, b"\3"), "unknownAlgorithm"),
+            ("mixed secret 2", replaced(browser, 6, b"\2"), "malformed"),
+            ("seven slots", replaced(browser, 7, b"\7")[:-112], "malformed"),
+            ("nine slots", replaced(browser, 7, b"\x09") + bytes(112), "malformed"),
+            ("599,999 rounds", replaced(browser, 8, number(599_999, 4)), "parametersOutOfRange"),
+            ("10,000,001 rounds", replaced(browser, 8, number(10_000_001, 4)), "parametersOutOfRange"),
+            ("2^32 - 1 rounds", replaced(browser, 8, b"\xff" * 4), "parametersOutOfRange"),
+            ("N = 2^16", replaced(scrypt, 8, number(16, 4)), "parametersOutOfRange"),
+            ("N = 2^21", replaced(scrypt, 8, number(21, 4)), "parametersOutOfRange"),
+            ("N = 2^(2^32 - 1)", replaced(scrypt, 8, b"\xff" * 4), "parametersOutOfRange"),
+            ("cut by one byte", browser[:-1], "malformed"),
+            ("one byte more", browser + b"\0", "malformed"),
+        ]
+    ]
     changed = [
         ("a flipped bit of the derivation's salt", flipped(browser, 12)),
         ("a flipped bit of the rounds", flipped(browser, 11)),
@@ -117,7 +126,8 @@ def slots():
 
 def ring_plaintext(entries):
     return number(len(entries), 2) + b"".join(
-        bytes([kind]) + bytes.fromhex(vault) + number(epoch, 4) + key for kind, vault, epoch, key in entries)
+        bytes([kind]) + bytes.fromhex(vault) + number(epoch, 4) + key for kind, vault, epoch, key in entries
+    )
 
 
 def sealed_ring(label, plaintext, root_key):
@@ -133,12 +143,25 @@ def ring():
     def entry(kind, vault, epoch):
         return kind, vault, epoch, fixed(f"{kind} {vault} {epoch}", 32)
 
-    full = [entry(1, low, 1), entry(1, low, 2), entry(1, low, 256), entry(1, high, 1), entry(1, high, 2**32 - 1),
-            entry(2, low, 1), entry(3, low, 1), entry(4, high, 7)]
+    full = [
+        entry(1, low, 1),
+        entry(1, low, 2),
+        entry(1, low, 256),
+        entry(1, high, 1),
+        entry(1, high, 2**32 - 1),
+        entry(2, low, 1),
+        entry(3, low, 1),
+        entry(4, high, 7),
+    ]
     opens = [
-        {"name": name, "rootKey": root.hex(), "ring": sealed_ring(name, ring_plaintext(entries), root).hex(),
-         "entries": [{"kind": kind, "vault": vault, "epoch": epoch, "key": key.hex()}
-                     for kind, vault, epoch, key in entries]}
+        {
+            "name": name,
+            "rootKey": root.hex(),
+            "ring": sealed_ring(name, ring_plaintext(entries), root).hex(),
+            "entries": [
+                {"kind": kind, "vault": vault, "epoch": epoch, "key": key.hex()} for kind, vault, epoch, key in entries
+            ],
+        }
         for name, entries in [("empty", []), ("one vault key", [entry(1, ident("vault"), 1)]), ("every kind", full)]
     ]
     good = sealed_ring("good", ring_plaintext(full), root)
@@ -171,8 +194,11 @@ def ring():
         sealed("kind 5", ring_plaintext([entry(5, low, 1)])),
         sealed("part of an entry", ring_plaintext(full[:1])[:-1]),
     ]
-    write("ring.json", opens, [
-        {"name": name, "rootKey": root.hex(), "ring": data.hex(), "error": error} for name, data, error in refused])
+    write(
+        "ring.json",
+        opens,
+        [{"name": name, "rootKey": root.hex(), "ring": data.hex(), "error": error} for name, data, error in refused],
+    )
 
 
 # Record envelope
@@ -190,9 +216,15 @@ def envelope(label, body, name, wrap_epoch=1, body_epoch=1, vault_key=VAULT_KEY,
     body_bound = fields("applocker/1/body", *record_fields(name, number(body_epoch, 4)))
     key, commitment, _ = committed(vault_key, salt, wrap_bound)
     body_key = hkdf(item_key, b"", b"applocker/1/body-key", 32)
-    return (b"APEV\1\0\0\0" + number(wrap_epoch, 4) + number(body_epoch, 4) + salt + commitment
-            + gcm_seal(key, ZERO, item_key, wrap_bound)
-            + gcm_seal(body_key, ZERO, pad(body) if padded is None else padded, body_bound))
+    return (
+        b"APEV\1\0\0\0"
+        + number(wrap_epoch, 4)
+        + number(body_epoch, 4)
+        + salt
+        + commitment
+        + gcm_seal(key, ZERO, item_key, wrap_bound)
+        + gcm_seal(body_key, ZERO, pad(body) if padded is None else padded, body_bound)
+    )
 
 
 def envelopes():
@@ -200,16 +232,16 @@ def envelopes():
     opens = []
 
     def opening(label, body, name, sealed, vault_key=VAULT_KEY):
-        opens.append({"name": label, "record": name, "vaultKey": vault_key.hex(), "body": body.hex(),
-                      "envelope": sealed.hex()})
+        opens.append(
+            {"name": label, "record": name, "vaultKey": vault_key.hex(), "body": body.hex(), "envelope": sealed.hex()}
+        )
 
     for size in [0, 1, 251, 252, 253, 268, 269, 508, 509, 540, 541, 1020, 1021, 1500]:
         body = fixed(f"body {size}", size)
         opening(f"{size} bytes", body, name, envelope(f"size {size}", body, name))
     for other in [record("other", "a" * 32, 2**64 - 1), record("third", "-", 258)]:
         body = b'{"title":"Fahrradschloss","text":"4711"}'
-        opening(f"named {other['collection']}", body, other,
-                envelope("name " + other["collection"], body, other, 7, 7))
+        opening(f"named {other['collection']}", body, other, envelope("name " + other["collection"], body, other, 7, 7))
     body, newer = b"kept as it was", fixed("newer vault key", 32)
     opening("before the vault key changed", body, name, envelope("rewrapped", body, name, 1, 1))
     opening("wrapped again in epoch 3", body, name, envelope("rewrapped", body, name, 3, 1, newer), newer)
@@ -245,21 +277,34 @@ def envelopes():
         ("length of 2^32 - 1", envelope("p5", b"", name, padded=replaced(pad(b"y"), 0, b"\xff" * 4)), "damaged"),
         ("no padding", envelope("p6", b"", name, padded=number(1, 4) + b"y"), "malformed"),
     ]
-    refused = [{"name": label, "record": name, "vaultKey": VAULT_KEY.hex(), "envelope": data.hex(), "error": error}
-               for label, data, error in changed]
-    for label, other in [("another vault", {**name, "vault": ident("other vault")}),
-                         ("another collection", {**name, "collection": "files"}),
-                         ("another record", {**name, "id": ident("other")}),
-                         ("another revision", {**name, "revision": 2})]:
-        refused.append({"name": label, "record": other, "vaultKey": VAULT_KEY.hex(), "envelope": good.hex(),
-                        "error": "wrongKey"})
-    refused.append({"name": "another vault key", "record": name, "vaultKey": newer.hex(), "envelope": good.hex(),
-                    "error": "wrongKey"})
+    refused = [
+        {"name": label, "record": name, "vaultKey": VAULT_KEY.hex(), "envelope": data.hex(), "error": error}
+        for label, data, error in changed
+    ]
+    for label, other in [
+        ("another vault", {**name, "vault": ident("other vault")}),
+        ("another collection", {**name, "collection": "files"}),
+        ("another record", {**name, "id": ident("other")}),
+        ("another revision", {**name, "revision": 2}),
+    ]:
+        refused.append(
+            {"name": label, "record": other, "vaultKey": VAULT_KEY.hex(), "envelope": good.hex(), "error": "wrongKey"}
+        )
+    refused.append(
+        {
+            "name": "another vault key",
+            "record": name,
+            "vaultKey": newer.hex(),
+            "envelope": good.hex(),
+            "error": "wrongKey",
+        }
+    )
     write("envelope.json", opens, refused)
 
 
 if __name__ == "__main__":
     import make_household_vectors
+    import make_recovery_vectors
     import make_signed_vectors
     import make_stream_vectors
 
@@ -269,3 +314,4 @@ if __name__ == "__main__":
     make_stream_vectors.write_all()
     make_signed_vectors.write_all()
     make_household_vectors.write_all()
+    make_recovery_vectors.write_all()

@@ -5,7 +5,18 @@ import hashlib
 import json
 
 from make_sealed_vectors import (
-    SCRYPT, VAULT_KEY, envelope, fixed, flipped, ident, record, replaced, ring_plaintext, slot_block, write)
+    SCRYPT,
+    VAULT_KEY,
+    envelope,
+    fixed,
+    flipped,
+    ident,
+    record,
+    replaced,
+    ring_plaintext,
+    slot_block,
+    write,
+)
 from sealed_formats import committed, fields, gcm_seal, number, stream_name
 
 CHUNK = 1 << 16
@@ -22,8 +33,10 @@ def stream(label, content, name, key, logarithm=16):
     sealing, commitment, prefix = committed(key, salt, fields("applocker/1/stream", start, stream_name(name)))
     size = 1 << logarithm
     count = max(1, -(-len(content) // size))
-    chunks = [gcm_seal(sealing, prefix + number(index, 4) + number(index == count - 1, 1), content[index * size:][:size])
-              for index in range(count)]
+    chunks = [
+        gcm_seal(sealing, prefix + number(index, 4) + number(index == count - 1, 1), content[index * size :][:size])
+        for index in range(count)
+    ]
     return start + salt + commitment + b"".join(chunks)
 
 
@@ -32,16 +45,32 @@ def streams():
     name = {"vault": ident("vault"), "collection": "files", "id": ident("file")}
     opens = []
     for label, size, logarithm, named in [
-            ("empty", 0, 16, name), ("one byte", 1, 16, name), ("a chunk less one byte", CHUNK - 1, 16, name),
-            ("a chunk", CHUNK, 16, name), ("a chunk and a byte", CHUNK + 1, 16, name),
-            ("two chunks", 2 * CHUNK, 16, name), ("three chunks", 2 * CHUNK + 5, 16, name),
-            ("chunks of 256 KiB", (1 << 18) + 7, 18, name), ("chunks of 1 MiB", (1 << 20) + 7, 20, name),
-            ("alone", 1000, 16, {"purpose": "backup"})]:
+        ("empty", 0, 16, name),
+        ("one byte", 1, 16, name),
+        ("a chunk less one byte", CHUNK - 1, 16, name),
+        ("a chunk", CHUNK, 16, name),
+        ("a chunk and a byte", CHUNK + 1, 16, name),
+        ("two chunks", 2 * CHUNK, 16, name),
+        ("three chunks", 2 * CHUNK + 5, 16, name),
+        ("chunks of 256 KiB", (1 << 18) + 7, 18, name),
+        ("chunks of 1 MiB", (1 << 20) + 7, 20, name),
+        ("alone", 1000, 16, {"purpose": "backup"}),
+    ]:
         content = content_by_rule(size, len(opens))
         sealed = stream(label, content, named, key, logarithm)
-        opens.append({"name": label, "stream": named, "contentKey": key.hex(), "size": size, "seed": len(opens),
-                      "contentSHA256": hashlib.sha256(content).hexdigest(), "header": sealed[:72].hex(),
-                      "sealedSize": len(sealed), "sealedSHA256": hashlib.sha256(sealed).hexdigest()})
+        opens.append(
+            {
+                "name": label,
+                "stream": named,
+                "contentKey": key.hex(),
+                "size": size,
+                "seed": len(opens),
+                "contentSHA256": hashlib.sha256(content).hexdigest(),
+                "header": sealed[:72].hex(),
+                "sealedSize": len(sealed),
+                "sealedSHA256": hashlib.sha256(sealed).hexdigest(),
+            }
+        )
 
     def refuse(label, of, edit, error, **more):
         return {"name": label, "of": of, "edit": edit, "error": error, **more}
@@ -85,35 +114,58 @@ def locked_file():
     content, key = b"diary\n" * 20, fixed("locked content key", 32)
     name = record("locked", "locked-files")
     attributes = {"user.note": base64.b64encode(b"private").decode()}
-    body = json.dumps({"name": "diary.txt", "size": len(content), "mode": 0o100600, "modified": "1750000000.000000000",
-                       "attributes": attributes, "contentKey": base64.b64encode(key).decode()}).encode()
+    body = json.dumps(
+        {
+            "name": "diary.txt",
+            "size": len(content),
+            "mode": 0o100600,
+            "modified": "1750000000.000000000",
+            "attributes": attributes,
+            "contentKey": base64.b64encode(key).decode(),
+        }
+    ).encode()
     envelope_bytes = envelope("locked", body, name)
-    fixed_part = (b"APLK\2\2\0\0" + bytes.fromhex(name["vault"]) + bytes.fromhex(name["id"])
-                  + number(len(envelope_bytes), 4))
+    fixed_part = (
+        b"APLK\2\2\0\0" + bytes.fromhex(name["vault"]) + bytes.fromhex(name["id"]) + number(len(envelope_bytes), 4)
+    )
     sealed_stream = stream("locked", content, name, key)
     file = fixed_part + envelope_bytes + sealed_stream
-    refused = [{"name": label, "vaultKey": VAULT_KEY.hex(), "file": base64.b64encode(data).decode(), "error": error}
-               for label, data, error in [
-        ("empty", b"", "malformed"),
-        ("another magic", replaced(file, 0, b"APLX"), "malformed"),
-        ("version 3", replaced(file, 4, b"\3"), "unknownVersion"),
-        ("a backup's purpose", replaced(file, 5, b"\1"), "malformed"),
-        ("reserved byte", replaced(file, 6, b"\1"), "malformed"),
-        ("another vault", flipped(file, 8), "wrongKey"),
-        ("another record", flipped(file, 24), "wrongKey"),
-        ("no envelope", replaced(file, 40, bytes(4)), "malformed"),
-        ("envelope of more than 1 MiB", replaced(file, 40, number((1 << 20) + 1, 4)), "malformed"),
-        ("envelope longer than the file", replaced(file, 40, number(1 << 20, 4)), "malformed"),
-        ("envelope a byte shorter", replaced(file, 40, number(len(envelope_bytes) - 1, 4)), "malformed"),
-        ("flipped bit of the envelope's body", flipped(file, 44 + 130), "damaged"),
-        ("stream of another file", fixed_part + envelope_bytes
-         + stream("locked", content, {**name, "id": ident("other")}, key), "wrongKey"),
-        ("cut by one byte", file[:-1], "damaged"),
-        ("one byte more", file + b"\0", "damaged"),
-        ("without its stream", fixed_part + envelope_bytes, "malformed"),
-    ]]
-    opens = [{"name": "a text file", "vaultKey": VAULT_KEY.hex(), "vault": name["vault"], "id": name["id"],
-              "body": body.decode(), "content": content.decode(), "file": base64.b64encode(file).decode()}]
+    refused = [
+        {"name": label, "vaultKey": VAULT_KEY.hex(), "file": base64.b64encode(data).decode(), "error": error}
+        for label, data, error in [
+            ("empty", b"", "malformed"),
+            ("another magic", replaced(file, 0, b"APLX"), "malformed"),
+            ("version 3", replaced(file, 4, b"\3"), "unknownVersion"),
+            ("a backup's purpose", replaced(file, 5, b"\1"), "malformed"),
+            ("reserved byte", replaced(file, 6, b"\1"), "malformed"),
+            ("another vault", flipped(file, 8), "wrongKey"),
+            ("another record", flipped(file, 24), "wrongKey"),
+            ("no envelope", replaced(file, 40, bytes(4)), "malformed"),
+            ("envelope of more than 1 MiB", replaced(file, 40, number((1 << 20) + 1, 4)), "malformed"),
+            ("envelope longer than the file", replaced(file, 40, number(1 << 20, 4)), "malformed"),
+            ("envelope a byte shorter", replaced(file, 40, number(len(envelope_bytes) - 1, 4)), "malformed"),
+            ("flipped bit of the envelope's body", flipped(file, 44 + 130), "damaged"),
+            (
+                "stream of another file",
+                fixed_part + envelope_bytes + stream("locked", content, {**name, "id": ident("other")}, key),
+                "wrongKey",
+            ),
+            ("cut by one byte", file[:-1], "damaged"),
+            ("one byte more", file + b"\0", "damaged"),
+            ("without its stream", fixed_part + envelope_bytes, "malformed"),
+        ]
+    ]
+    opens = [
+        {
+            "name": "a text file",
+            "vaultKey": VAULT_KEY.hex(),
+            "vault": name["vault"],
+            "id": name["id"],
+            "body": body.decode(),
+            "content": content.decode(),
+            "file": base64.b64encode(file).decode(),
+        }
+    ]
     write("locked_file.json", opens, refused)
 
 
@@ -126,9 +178,21 @@ def backup():
         (1, json.dumps(manifest).encode()),
         (2, json.dumps({"apps": [], "categories": [], "rules": []}).encode()),
         (3, ring_plaintext([(1, ident("vault"), 1, VAULT_KEY)])),
-        (4, json.dumps({"collection": "notes", "id": ident("backed up"), "vault": ident("vault"), "revision": 1,
-                        "epoch": 1, "author": ident("device"), "deleted": False,
-                        "sealed": base64.b64encode(note).decode()}).encode()),
+        (
+            4,
+            json.dumps(
+                {
+                    "collection": "notes",
+                    "id": ident("backed up"),
+                    "vault": ident("vault"),
+                    "revision": 1,
+                    "epoch": 1,
+                    "author": ident("device"),
+                    "deleted": False,
+                    "sealed": base64.b64encode(note).decode(),
+                }
+            ).encode(),
+        ),
         (5, bytes.fromhex(ident("blob")) + fixed("sealed blob", 100)),
     ]
     name = {"purpose": "backup"}
@@ -167,11 +231,19 @@ def backup():
         ("a blob without an id", file(entries(parts + [(5, bytes(15)), end]), "b8"), "malformed"),
         ("an entry above 32 MiB", file(entries(parts[:1]) + b"\2" + number((32 << 20) + 1, 8), "b9"), "tooLarge"),
     ]
-    opens = [{"name": "one of everything", "passphrase": passphrase, "rootKey": root.hex(),
-              "entries": [{"kind": kind, "content": base64.b64encode(data).decode()} for kind, data in parts],
-              "file": base64.b64encode(good).decode()}]
-    refused = [{"name": label, "rootKey": root.hex(), "file": base64.b64encode(data).decode(), "error": error}
-               for label, data, error in cases]
+    opens = [
+        {
+            "name": "one of everything",
+            "passphrase": passphrase,
+            "rootKey": root.hex(),
+            "entries": [{"kind": kind, "content": base64.b64encode(data).decode()} for kind, data in parts],
+            "file": base64.b64encode(good).decode(),
+        }
+    ]
+    refused = [
+        {"name": label, "rootKey": root.hex(), "file": base64.b64encode(data).decode(), "error": error}
+        for label, data, error in cases
+    ]
     write("backup.json", opens, refused)
 
 

@@ -1,4 +1,4 @@
-"""What is inside the records of moments and photos, read from docs/formats.md, "Moments and photos", alone."""
+"""The contents of records of moments and photos, read from docs/formats.md, "Moments and photos", alone."""
 
 import base64
 import hashlib
@@ -55,7 +55,9 @@ def read_moment(body):
     moment = parsed(body)
     expect(all(isinstance(moment.get(key), str) for key in ("title", "words", "mood")), "text")
     expect(all(is_number(moment.get(key)) for key in ("date", "created", "modified")), "times")
-    expect(is_whole(moment.get("offset"), -1080, 1080) and isinstance(moment.get("favourite"), bool), "offset, favourite")
+    expect(
+        is_whole(moment.get("offset"), -1080, 1080) and isinstance(moment.get("favourite"), bool), "offset, favourite"
+    )
     expect("removed" not in moment or is_number(moment["removed"]), "removed")
     if "place" in moment:
         check_place(moment["place"])
@@ -69,7 +71,7 @@ def read_moment(body):
 
 
 def read_photo(body, blobs):
-    """The JSON and the thumbnail."""
+    """Returns the JSON and the thumbnail."""
     reader = Reader(body)
     photo = parsed(reader.take(reader.number(4)))
     thumbnail = reader.rest()
@@ -78,8 +80,10 @@ def read_photo(body, blobs):
     expect("taken" not in photo or is_number(photo["taken"]), "taken")
     sizes = [photo.get("original")] + ([photo["medium"]] if "medium" in photo else [])
     expect(len(sizes) == len(blobs), "blobs")
-    for size, blob in zip(sizes, blobs):
-        expect(isinstance(size, dict) and size.get("type") in TYPES and is_whole(size.get("size"), 1, 1 << 40), "a size")
+    for size, blob in zip(sizes, blobs, strict=True):
+        expect(
+            isinstance(size, dict) and size.get("type") in TYPES and is_whole(size.get("size"), 1, 1 << 40), "a size"
+        )
         expect(is_id(size.get("blob")) and size["blob"] == blob and isinstance(size.get("key"), str), "its blob")
         expect(len(base64.b64decode(size["key"])) == 32, "its key")
     return photo, thumbnail

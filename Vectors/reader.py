@@ -2,9 +2,9 @@
 """A second, independent reader of everything that AppLocker seals, written from docs/formats.md alone.
 
     reader.py FOLDER     opens what FOLDER/manifest.json lists and prints what it found, as JSON
-    reader.py            runs every vector in the folder of this file, and says how many
+    reader.py            runs every vector in the folder of this file, and prints how many
 
-Exits with 1 where something does not open, or opens that must not."""
+Exits with 1 if something does not open, or opens that must not."""
 
 import base64
 import hashlib
@@ -14,15 +14,36 @@ import re
 import sys
 
 from sealed_formats import (
-    CROCKFORD, TAG, ZERO, Reader, Refused, audit_beginning, audit_next, ec, fields, gcm_open, hkdf, hpke_key,
-    is_signature, number, open_committed, private_key, public_bytes, public_key, record_fields, recovery_digits,
-    stream_name, stretch, unpad)
+    CROCKFORD,
+    TAG,
+    ZERO,
+    Reader,
+    Refused,
+    audit_beginning,
+    audit_next,
+    ec,
+    fields,
+    gcm_open,
+    hkdf,
+    hpke_key,
+    is_signature,
+    number,
+    open_committed,
+    private_key,
+    public_bytes,
+    public_key,
+    record_fields,
+    recovery_digits,
+    stream_name,
+    stretch,
+    unpad,
+)
 
 SLOTS = 940
 
 
 def check_slots(block):
-    """Refuses what is no key-slot block; returns whether a secret is mixed in."""
+    """Refuses an invalid key-slot block; returns whether a secret is mixed in."""
     reader = Reader(block)
     reader.magic(b"APKS")
     algorithm, mixed, count, cost = reader.number(1), reader.number(1), reader.number(1), reader.number(4)
@@ -37,10 +58,10 @@ def check_slots(block):
 
 
 def open_slots(block, kek):
-    """The root key and its slot; None where the passcode has none."""
+    """Returns the root key and its slot, or None if no slot has this passcode."""
     bound = fields("applocker/1/slot", block[:44])
     for index in range(8):
-        slot = block[44 + 112 * index:][:112]
+        slot = block[44 + 112 * index :][:112]
         try:
             key, _ = open_committed(kek, slot[:32], slot[32:64], bound)
             return gcm_open(key, ZERO, slot[64:], bound), index
@@ -113,7 +134,7 @@ def read_stream(sealed, name, content_key):
     count = max(1, -(-len(chunks) // size))
     content = []
     for index in range(count):
-        chunk = chunks[index * size:][:size]
+        chunk = chunks[index * size :][:size]
         nonce = prefix + number(index, 4) + number(index == count - 1, 1)
         content.append(gcm_open(key, nonce, chunk))
     return b"".join(content)
@@ -140,13 +161,14 @@ def read_box(sealed, name, scalar):
 
 
 def read_audit(point, events):
-    """The head; refuses a link that does not continue the chain."""
+    """Returns the head; refuses a link that does not continue the chain."""
     current, position = audit_beginning(point), 0
     for event in events:
         position += 1
         current = audit_next(current, position, event)
         if bytes.fromhex(event["hash"]) != current or not is_signature(
-                bytes.fromhex(event["signature"]), point, "audit", current):
+            bytes.fromhex(event["signature"]), point, "audit", current
+        ):
             raise Refused("damaged", f"link {position}")
     return f"{position}:{current.hex()}"
 
@@ -160,7 +182,7 @@ def is_point(point):
 
 
 def read_roster_entry(sealed):
-    """Number, hash before, author, what it changes, the signed bytes and the signature."""
+    """Number, previous hash, author, change, signed bytes and signature."""
     reader = Reader(sealed)
     reader.magic(b"APRO")
     kind = reader.number(1)
@@ -170,8 +192,12 @@ def read_roster_entry(sealed):
     if kind == 1:
         role, signing, box = reader.number(1), reader.take(65), reader.take(65)
         reader.expect(role in (1, 2) and is_point(signing) and is_point(box), "role or keys")
-        change = {"id": hashlib.sha256(signing).hexdigest()[:32], "role": role, "signingKey": signing.hex(),
-                  "boxKey": box.hex()}
+        change = {
+            "id": hashlib.sha256(signing).hexdigest()[:32],
+            "role": role,
+            "signingKey": signing.hex(),
+            "boxKey": box.hex(),
+        }
     else:
         change = reader.take(16).hex()
     signature = reader.take(64)
@@ -180,7 +206,8 @@ def read_roster_entry(sealed):
 
 
 def read_roster(entries):
-    """Household, head, members and who was revoked; refuses a chain that anybody broke."""
+    """Household, head, members and revoked devices; refuses a broken chain."""
+
     def need(condition):
         if not condition:
             raise Refused("damaged", "the chain")
@@ -212,7 +239,7 @@ def read_roster(entries):
 
 
 def read_invitation(link, join):
-    """What a pairing link says, and who joined by it."""
+    """The contents of a pairing link, and the device that joined with it."""
     hub, mark, text = link.partition("/#pair=")
     if not mark or not re.fullmatch("[A-Za-z0-9_-]*", text) or len(text) % 4 == 1:
         raise Refused("malformed", "no link")
@@ -232,10 +259,18 @@ def read_invitation(link, join):
     except UnicodeDecodeError:
         raise Refused("malformed", "the name") from None
     proof = hkdf(secret, b"", b"applocker/1/pair-proof", 32)
-    return {"hub": hub, "role": "companion" if version == 1 else "computer",
-            "household": household.hex(), "computer": computer.hex(), "invitation": invitation.hex(),
-            "proof": proof.hex(), "proofHash": hashlib.sha256(proof).hexdigest(), "signingKey": signing.hex(),
-            "boxKey": box.hex(), "deviceName": name}
+    return {
+        "hub": hub,
+        "role": "companion" if version == 1 else "computer",
+        "household": household.hex(),
+        "computer": computer.hex(),
+        "invitation": invitation.hex(),
+        "proof": proof.hex(),
+        "proofHash": hashlib.sha256(proof).hexdigest(),
+        "signingKey": signing.hex(),
+        "boxKey": box.hex(),
+        "deviceName": name,
+    }
 
 
 def read_container(reader, purpose):
@@ -256,7 +291,7 @@ def read_locked_file(sealed, vault_key):
 
 
 def read_backup(sealed, passphrase, root_key=None):
-    """Pairs of kind and bytes, without the end. A root key that is known spares the passphrase."""
+    """Pairs of kind and bytes, without the end. A known root key replaces the passphrase."""
     reader = Reader(sealed)
     read_container(reader, 1)
     block = reader.take(SLOTS)
@@ -304,7 +339,7 @@ def read_recovery(text):
 
 
 def opened(entry, folder):
-    """What one entry of a manifest holds."""
+    """The contents of one entry of a manifest."""
     kind = entry["format"]
     sealed = (folder / entry["file"]).read_bytes() if "file" in entry else b""
 
@@ -331,8 +366,10 @@ def opened(entry, folder):
         return {"body": body["name"], "content": hashlib.sha256(content).hexdigest()}
     if kind == "backup":
         entries = read_backup(sealed, entry["passcode"].encode())
-        return {"kinds": [kind for kind, _ in entries],
-                "content": hashlib.sha256(b"".join(content for _, content in entries)).hexdigest()}
+        return {
+            "kinds": [kind for kind, _ in entries],
+            "content": hashlib.sha256(b"".join(content for _, content in entries)).hexdigest(),
+        }
     if kind == "recovery":
         return {"secret": read_recovery(entry["text"]).hex()}
     raise Refused("malformed", f"format {kind}")
@@ -341,6 +378,7 @@ def opened(entry, folder):
 def main():
     if len(sys.argv) != 2:
         import vectors
+
         sys.exit(vectors.run())
     folder = pathlib.Path(sys.argv[1])
     results = []

@@ -1,5 +1,5 @@
-"""The building blocks of docs/formats.md in Python, written from that page alone: what make_sealed_vectors.py seals with
-and reader.py opens with. Needs `cryptography` (Debian: python3-cryptography)."""
+"""The building blocks of docs/formats.md in Python, written from that page alone: make_sealed_vectors.py seals with
+them and reader.py opens with them. Needs `cryptography` (Debian: python3-cryptography)."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 class Refused(Exception):
-    """With the code of the error that a reader has to report."""
+    """`code` is the code of the error that a reader must report."""
 
     def __init__(self, code, what=""):
         super().__init__(f"{code}: {what}")
@@ -30,7 +30,7 @@ def number(value, size):
 
 
 def fields(*values):
-    """F of docs/formats.md; text is its UTF-8."""
+    """F of docs/formats.md; text is encoded as UTF-8."""
     encoded = [value.encode() if isinstance(value, str) else value for value in values]
     return b"".join(number(len(value), 4) + value for value in encoded)
 
@@ -118,9 +118,9 @@ def unpad(padded):
     if len(padded) < 4:
         raise Refused("damaged", "padding")
     count = int.from_bytes(padded[:4], "big")
-    if padded_length(count) != len(padded) or any(padded[4 + count:]):
+    if padded_length(count) != len(padded) or any(padded[4 + count :]):
         raise Refused("damaged", "padding")
-    return padded[4:4 + count]
+    return padded[4 : 4 + count]
 
 
 # Names
@@ -128,8 +128,13 @@ def unpad(padded):
 
 def record_fields(name, *more):
     """`name` has vault, collection, id (hexadecimal) and revision."""
-    return (bytes.fromhex(name["vault"]), name["collection"], bytes.fromhex(name["id"]), number(name["revision"], 8),
-            *more)
+    return (
+        bytes.fromhex(name["vault"]),
+        name["collection"],
+        bytes.fromhex(name["id"]),
+        number(name["revision"], 8),
+        *more,
+    )
 
 
 def stream_name(name):
@@ -142,7 +147,7 @@ def stream_name(name):
 
 
 def stretch(passcode, header, mixed_secret):
-    """From the 44 bytes that a key-slot block begins with."""
+    """Derives a key from a passcode. `header`: the first 44 bytes of a key-slot block."""
     algorithm, cost, salt = header[5], struct.unpack(">I", header[8:12])[0], header[12:44]
     if algorithm == 1:
         rounds = 1 << cost
@@ -200,7 +205,8 @@ def is_signature(signature, point, purpose, message):
     r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
     try:
         public_key(point).verify(
-            utils.encode_dss_signature(r, s), signed_bytes(purpose, message), ec.ECDSA(hashes.SHA256()))
+            utils.encode_dss_signature(r, s), signed_bytes(purpose, message), ec.ECDSA(hashes.SHA256())
+        )
         return True
     except InvalidSignature:
         return False
@@ -218,13 +224,20 @@ def audit_event(event):
         value = event.get(key)
         return b"\0" if value is None else b"\1" + str(value).encode()
 
-    return fields(struct.pack(">d", event["time"]), event["kind"], optional("app"), optional("user"),
-                  optional("process"), optional("path"), optional("reason"), event["sentence"])
+    return fields(
+        struct.pack(">d", event["time"]),
+        event["kind"],
+        optional("app"),
+        optional("user"),
+        optional("process"),
+        optional("path"),
+        optional("reason"),
+        event["sentence"],
+    )
 
 
 def audit_next(previous, position, event):
-    return hashlib.sha256(
-        fields("applocker/1/audit-link", previous, number(position, 8), audit_event(event))).digest()
+    return hashlib.sha256(fields("applocker/1/audit-link", previous, number(position, 8), audit_event(event))).digest()
 
 
 # Recovery code

@@ -1,5 +1,5 @@
-"""Runs every vector of this folder through reader.py: what opens must give what the vector says, what is refused must be
-refused with its code."""
+"""Runs every vector of this folder through reader.py: what opens must have the vector's content, what is refused must
+be refused with the vector's code."""
 
 import base64
 import hashlib
@@ -18,7 +18,8 @@ def slots(case):
     block = bytes.fromhex(case["block"])
     if "passcode" in case:
         root_key, slot = reader.read_slots(
-            block, case["passcode"].encode(), case["mixedSecret"] and bytes.fromhex(case["mixedSecret"]))
+            block, case["passcode"].encode(), case["mixedSecret"] and bytes.fromhex(case["mixedSecret"])
+        )
         assert (root_key.hex(), slot) == (case["rootKey"], case["slot"])
         return
     reader.check_slots(block)
@@ -41,12 +42,12 @@ def edited(sealed, edit):
     if not edit:
         return sealed
     size = (1 << 16) + 16
-    chunks = [sealed[start:start + size] for start in range(72, len(sealed), size)]
+    chunks = [sealed[start : start + size] for start in range(72, len(sealed), size)]
     match edit:
         case ["flip", position, bit]:
-            return sealed[:position] + bytes([sealed[position] ^ 1 << bit]) + sealed[position + 1:]
+            return sealed[:position] + bytes([sealed[position] ^ 1 << bit]) + sealed[position + 1 :]
         case ["set", position, value]:
-            return sealed[:position] + bytes([value]) + sealed[position + 1:]
+            return sealed[:position] + bytes([value]) + sealed[position + 1 :]
         case ["cut", length]:
             return sealed[:length]
         case ["append", data]:
@@ -71,7 +72,8 @@ def streams(document):
     for case in document["refused"]:
         sealed, name, key = made[case["of"]]
         key = bytes.fromhex(case["contentKey"]) if "contentKey" in case else key
-        must_refuse(case, lambda case: reader.read_stream(edited(sealed, case["edit"]), case.get("stream", name), key))
+        content, name = edited(sealed, case["edit"]), case.get("stream", name)
+        must_refuse(case, lambda _, content=content, name=name, key=key: reader.read_stream(content, name, key))
 
 
 def box(case):
@@ -80,8 +82,12 @@ def box(case):
 
 
 def signature(case):
-    if not is_signature(bytes.fromhex(case["signature"]), bytes.fromhex(case["publicKey"]), case["purpose"],
-                        bytes.fromhex(case["message"])):
+    if not is_signature(
+        bytes.fromhex(case["signature"]),
+        bytes.fromhex(case["publicKey"]),
+        case["purpose"],
+        bytes.fromhex(case["message"]),
+    ):
         raise Refused("invalid")
 
 
@@ -124,8 +130,13 @@ def roster(case):
 
 def signed_record(case):
     sealed = case["sealed"] and bytes.fromhex(case["sealed"])
-    message = fields(*record_fields(case["record"]), number(case["epoch"], 4), bytes.fromhex(case["author"]),
-                     bytes.fromhex("".join(case["blobs"])), hashlib.sha256(sealed).digest() if sealed else b"")
+    message = fields(
+        *record_fields(case["record"]),
+        number(case["epoch"], 4),
+        bytes.fromhex(case["author"]),
+        bytes.fromhex("".join(case["blobs"])),
+        hashlib.sha256(sealed).digest() if sealed else b"",
+    )
     point = bytes.fromhex(case["publicKey"])
     if not is_signature(bytes.fromhex(case["signature"]), point, "record", message):
         raise Refused("invalid")
@@ -162,8 +173,13 @@ def moments(document):
     files = {hashlib.sha256(file).hexdigest(): file for file in (b"file", b"file 2")}
     for case in document["hashes"]:
         file = files[case["fileSHA256"]]
-        assert moment_formats.photo_hash(bytes.fromhex(case["vaultKey"]), case["epoch"], case["vault"], file) == case["hash"]
-    return sum(len(part) for key in ("moments", "photos") for part in document[key].values() if isinstance(part, list)) + len(document["hashes"])
+        assert (
+            moment_formats.photo_hash(bytes.fromhex(case["vaultKey"]), case["epoch"], case["vault"], file)
+            == case["hash"]
+        )
+    return sum(
+        len(part) for key in ("moments", "photos") for part in document[key].values() if isinstance(part, list)
+    ) + len(document["hashes"])
 
 
 def must_refuse(case, run):
@@ -178,8 +194,22 @@ def must_refuse(case, run):
 
 def run():
     count = 0
-    for check in [slots, ring, envelope, streams, box, signature, audit, locked_file, backup, earlier, recovery,
-                  roster, signed_record, invitation]:
+    for check in [
+        slots,
+        ring,
+        envelope,
+        streams,
+        box,
+        signature,
+        audit,
+        locked_file,
+        backup,
+        earlier,
+        recovery,
+        roster,
+        signed_record,
+        invitation,
+    ]:
         document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
         if check is streams:
             streams(document)

@@ -1,6 +1,6 @@
 // Runs while no page is open: keeps the app's files, and shows what is pushed.
-import { clicked, pushed, resubscribe, seen } from "./worker/notices.js";
-import { activate, answer, install } from "./worker/shell.js";
+import { clicked, pushed, resubscribe, seen } from "./workers/service/notifications.js";
+import { activate, answer, install } from "./workers/service/app-cache.js";
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 

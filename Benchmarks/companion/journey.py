@@ -1,5 +1,5 @@
-"""From a blocked launch, through gate, daemon, hub and the companion's own checks, to what is painted on its screen; and
-from a tap on Approve to the first instruction of the app that waited."""
+"""From a blocked launch, through gate, daemon, hub and the companion's own checks, to the painted prompt; and from a
+tap on Approve to the first instruction of the held app."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from phone import Phone
 LAUNCHES = 60
 ANSWERS = 40
 
-# When the frame that shows a row with a new key has been handed over, in milliseconds since 1970.
+# Reports when the frame that shows a row with a new key was presented, in milliseconds since 1970.
 WATCH = """(selector) => {
     const seen = new Set([...document.querySelectorAll(selector)].map((node) => node.dataset.key));
     window.painted = [];
@@ -45,17 +45,24 @@ def measure(run):
 def add(run, name, words, times, goals=()):
     for share in (0.5, 0.99):
         goal = dict(goals).get(share)
-        run.figures.add(f"{name}_p{int(share * 100)}", percentile(times, share), "ms", f"{words}, p{int(share * 100)} of {len(times)}",
-                        goal and f"< {goal}", goal and (lambda value, goal=goal: value < goal), spread(times))
+        run.figures.add(
+            f"{name}_p{int(share * 100)}",
+            percentile(times, share),
+            "ms",
+            f"{words}, p{int(share * 100)} of {len(times)}",
+            goal and f"< {goal}",
+            goal and (lambda value, goal=goal: value < goal),
+            spread(times),
+        )
 
 
 def alerts(run, phone):
-    """Nobody is asked: the launch is denied at once, and told."""
+    """Without a prompt: the launch is denied at once, and the phone is notified."""
     run.computer.run("settings", "set", "--ask-phone-only", "off", passcode=True)
     phone.go("alerts", "Alerts")
     program, times = run.computer.folder / "diary", []
     for _ in range(run.rounds(LAUNCHES)):
-        # Alerts of one app within five seconds are one: a launch each time of that.
+        # Alerts of one app within five seconds are merged, so a launch starts each time after that.
         time.sleep(5.2)
         phone.page.evaluate(WATCH, "main [data-key]")
         began = time.time() * 1000
@@ -70,7 +77,7 @@ def alerts(run, phone):
 
 
 def answers(run, phone):
-    """The launch is held until the phone answers."""
+    """The launch is held until the phone approves it."""
     run.computer.run("settings", "set", "--ask-phone-only", "on", passcode=True)
     phone.go("home", "Home")
     shown, answered = [], []

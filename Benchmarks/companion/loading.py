@@ -1,4 +1,4 @@
-"""The first load of the app, later ones without a network, and what unlocking takes."""
+"""The first load of the app, later ones without a network, and the time to unlock."""
 
 import time
 
@@ -8,7 +8,7 @@ from phone import PIN, Phone
 LOADS = 24
 UNLOCKS = 24
 
-# Interactive: the heading of the first screen is there and drawn, and nothing keeps the thread.
+# Interactive: the heading of the first screen is drawn, and the main thread is idle.
 INTERACTIVE = """() => new Promise((resolve) => {
     const look = () => {
         if (!document.querySelector("h1")) return requestAnimationFrame(look);
@@ -21,7 +21,7 @@ INTERACTIVE = """() => new Promise((resolve) => {
 def measure(run):
     first_load(run)
     phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
-    # A passkey needs a name.
+    # A passkey requires a host name.
     phone.address = phone.address.replace("127.0.0.1", "localhost")
     phone.pair()
     phone.page.wait_for_function("() => navigator.serviceWorker.controller !== null", timeout=30_000)
@@ -31,20 +31,33 @@ def measure(run):
 
 
 def first_load(run):
-    """A browser that never was here; bytes as they came over the network."""
+    """A browser without stored data; bytes as received from the network."""
     sizes, times = [], []
     for _ in range(run.rounds(LOADS)):
         phone = Phone(run.browser.new_context, run.computer, has_service_worker=True)
         session = phone.context.new_cdp_session(phone.page)
         session.send("Network.enable")
         received = []
-        session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+        session.on("Network.loadingFinished", lambda event, to=received: to.append(event["encodedDataLength"]))
         phone.page.goto(phone.address)
         times.append(phone.page.evaluate(INTERACTIVE))
         sizes.append(sum(received) / 1000)
         phone.close()
-    run.figures.add("first_load_bytes", percentile(sizes, 0.5), "kB", "first load over the network, headers too", "< 150", lambda value: value < 150)
-    run.figures.add("first_load", percentile(times, 0.5), "ms", f"first load to interactive, p50 of {len(times)}", spread=spread(times))
+    run.figures.add(
+        "first_load_bytes",
+        percentile(sizes, 0.5),
+        "kB",
+        "first load over the network, headers too",
+        "< 150",
+        lambda value: value < 150,
+    )
+    run.figures.add(
+        "first_load",
+        percentile(times, 0.5),
+        "ms",
+        f"first load to interactive, p50 of {len(times)}",
+        spread=spread(times),
+    )
 
 
 def offline_load(run, phone):
@@ -54,8 +67,15 @@ def offline_load(run, phone):
         phone.page.reload()
         times.append(phone.page.evaluate(INTERACTIVE))
     phone.context.set_offline(False)
-    run.figures.add("offline_load", percentile(times, 0.5), "ms", f"load without a network to interactive, p50 of {len(times)}", "< 300",
-                    lambda value: value < 300, spread(times))
+    run.figures.add(
+        "offline_load",
+        percentile(times, 0.5),
+        "ms",
+        f"load without a network to interactive, p50 of {len(times)}",
+        "< 300",
+        lambda value: value < 300,
+        spread(times),
+    )
 
 
 def unlocking(run, phone):
@@ -68,15 +88,27 @@ def unlocking(run, phone):
         phone.page.keyboard.press("Enter")
         phone.page.locator(".tabs").wait_for()
         times.append((time.monotonic() - began) * 1000)
-    run.figures.add("unlock_pin", percentile(times, 0.5), "ms", f"unlock by PIN, to the first screen, p50 of {len(times)}", spread=spread(times))
+    run.figures.add(
+        "unlock_pin",
+        percentile(times, 0.5),
+        "ms",
+        f"unlock by PIN, to the first screen, p50 of {len(times)}",
+        spread=spread(times),
+    )
     phone.has_authenticator()
     times = phone.page.evaluate(PASSKEY, [PIN, run.rounds(UNLOCKS)])
-    run.figures.add("unlock_passkey", percentile(times, 0.5), "ms", f"unlock by passkey (a virtual authenticator), p50 of {len(times)}", spread=spread(times))
+    run.figures.add(
+        "unlock_passkey",
+        percentile(times, 0.5),
+        "ms",
+        f"unlock by passkey (a virtual authenticator), p50 of {len(times)}",
+        spread=spread(times),
+    )
 
 
 PASSKEY = """async ([pin, count]) => {
-    const { Companion } = await import("/core/companion.js");
-    const { createPasskey, askPasskey } = await import("/core/passkey.js");
+    const { Companion } = await import("/session/companion.js");
+    const { createPasskey, askPasskey } = await import("/household/passkey.js");
     const companion = await Companion.open();
     await companion.unlockWithPIN(pin);
     const made = await createPasskey("benchmark");

@@ -1,4 +1,4 @@
-"""Memory of an open companion after as many events as a busy hour has."""
+"""Memory of an open companion after the events of a busy hour."""
 
 import time
 

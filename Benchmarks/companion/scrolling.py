@@ -1,4 +1,4 @@
-"""How long the page's own thread is kept by one task while thousands of rows scroll and are searched."""
+"""The longest task of the page's main thread while thousands of rows scroll and are searched."""
 
 import json
 
@@ -35,7 +35,14 @@ def notes(run, phone):
     _, longest = traced(phone, lambda: page.evaluate(SCROLL))
     add(run, "notes_task", f"{count:,} notes scrolled, the longest task", longest)
     times = [took for *_, took in page.evaluate(SEARCH)]
-    run.figures.add("notes_search", max(times), "ms", f"{count:,} notes searched while one types, the longest of {len(times)}", "< 100", lambda value: value < 100)
+    run.figures.add(
+        "notes_search",
+        max(times),
+        "ms",
+        f"{count:,} notes searched while one types, the longest of {len(times)}",
+        "< 100",
+        lambda value: value < 100,
+    )
 
 
 def add(run, name, words, longest):
@@ -43,14 +50,23 @@ def add(run, name, words, longest):
 
 
 def traced(phone, body, least=100):
-    """What `body` gives, and how long the page's own thread worked at most on one task meanwhile, in milliseconds of its processor's
-    time: on a machine that is busy with something else a task waits, and that is not its own. At least `least` tasks were seen."""
+    """Returns what `body` returns, and the longest task of the page's main thread meanwhile, in milliseconds of
+    processor time: on a busy machine a task's elapsed time includes waiting for a processor. Requires at least `least`
+    tasks."""
     phone.browser.start_tracing(page=phone.page, categories=["toplevel"])
     try:
         result = body()
     finally:
         events = json.loads(phone.browser.stop_tracing())["traceEvents"]
-    mains = {(one["pid"], one["tid"]) for one in events if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"}
-    tasks = [one["tdur"] / 1000 for one in events if one["name"] == "ThreadControllerImpl::RunTask" and (one["pid"], one["tid"]) in mains and "tdur" in one]
+    mains = {
+        (one["pid"], one["tid"])
+        for one in events
+        if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        one["tdur"] / 1000
+        for one in events
+        if one["name"] == "ThreadControllerImpl::RunTask" and (one["pid"], one["tid"]) in mains and "tdur" in one
+    ]
     assert len(tasks) > least, f"{len(tasks)} tasks were seen"
     return result, max(tasks)

@@ -1,4 +1,4 @@
-"""Photos brought in: by the command line, by the browser, by gocryptfs, by copying."""
+"""Importing photos: by the command line, by the browser, by gocryptfs, by copying."""
 
 import os
 import re
@@ -18,9 +18,15 @@ def measure(run):
     folder = generate(run)
     paths = sorted(folder.iterdir())
     size = sum(path.stat().st_size for path in paths)
-    run.figures.add("photo_size", size / len(paths) / 1e6, "MB", f"one of {len(paths)} photos of 12 megapixels, on average")
-    words = {"copy": "copied and synced", "gocryptfs": "copied into gocryptfs and synced",
-             "cli": "applocker moments import (and sending, behind it)", "browser": "imported by the companion in Chromium (and sending, behind it)"}
+    run.figures.add(
+        "photo_size", size / len(paths) / 1e6, "MB", f"one of {len(paths)} photos of 12 megapixels, on average"
+    )
+    words = {
+        "copy": "copied and synced",
+        "gocryptfs": "copied into gocryptfs and synced",
+        "cli": "applocker moments import (and sending, behind it)",
+        "browser": "imported by the companion in Chromium (and sending, behind it)",
+    }
     rates = {}
     for name in run.contenders:
         act = CONTENDERS[name](run, folder)
@@ -32,22 +38,31 @@ def measure(run):
         seconds, busy = time.monotonic() - began, busy_seconds() - busy
         rates[name] = len(paths) / seconds
         run.figures.add(f"{name}_rate", rates[name], "1/s", f"{words[name]}: photos a second")
-        run.figures.add(f"{name}_cpu", 1000 * busy / len(paths), "ms", "  processor time of the whole machine for a photo")
+        run.figures.add(
+            f"{name}_cpu", 1000 * busy / len(paths), "ms", "  processor time of the whole machine for a photo"
+        )
     for name in ("cli", "browser"):
         for other in ("copy", "gocryptfs"):
             if name in rates and other in rates:
-                run.figures.add(f"{name}_to_{other}", rates[name] / rates[other], "ratio", f"{words[name]}: photos a second beside {other}")
+                run.figures.add(
+                    f"{name}_to_{other}",
+                    rates[name] / rates[other],
+                    "ratio",
+                    f"{words[name]}: photos a second beside {other}",
+                )
     sealed = stored(run.computer.state / "blobs")
-    run.figures.add("overhead", 100 * (sealed / size - 1), "%", "room for sealed originals and medium sizes, over the originals")
+    run.figures.add(
+        "overhead", 100 * (sealed / size - 1), "%", "room for sealed originals and medium sizes, over the originals"
+    )
 
 
 def generate(run):
-    """Real JPEGs, no two alike, as large as a phone's; a day has twenty."""
+    """Real JPEGs, all different, of the size of a phone's; twenty a day."""
     folder = run.directory / "photos"
     folder.mkdir()
-    subprocess.run(
-        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=4000x3000:rate=25,noise=alls=14:allf=t",
-         "-frames:v", str(run.count), "-q:v", "3", folder / "%05d.jpg"], check=True)
+    source = "testsrc2=size=4000x3000:rate=25,noise=alls=14:allf=t"
+    command = f"ffmpeg -v error -f lavfi -i {source} -frames:v {run.count} -q:v 3".split()
+    subprocess.run([*command, folder / "%05d.jpg"], check=True)
     for number, path in enumerate(sorted(folder.iterdir())):
         date = FIRST_DAY + number // PER_DAY * 86_400 + number % PER_DAY * 60
         os.utime(path, (date, date))
@@ -55,7 +70,7 @@ def generate(run):
 
 
 def busy_seconds():
-    """What all processors worked since the machine began (proc(5), /proc/stat)."""
+    """Processor time of all processors since the machine started (proc(5), /proc/stat)."""
     numbers = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
     return (sum(numbers[:3]) + sum(numbers[5:7])) / os.sysconf("SC_CLK_TCK")
 
@@ -68,6 +83,7 @@ def copy(run, folder):
     def act():
         shutil.copytree(folder, run.directory / "copy")
         subprocess.run(["sync"], check=True)
+
     return act
 
 
@@ -90,22 +106,25 @@ def gocryptfs(run, folder):
             subprocess.run(["sync"], check=True)
         finally:
             subprocess.run(["umount", clear], check=True)
+
     return act
 
 
 def command_line(run, folder):
-    """Sealed and durable on the computer when it ends."""
+    """Ends when all are sealed and durable on the computer."""
+
     def act():
         child = run.computer.start("moments", "import", str(folder), "--json", passcode=True, stdin=subprocess.DEVNULL)
         _, errors = child.communicate()
         if child.returncode != 0:
             raise SystemExit(f"Benchmarks/everline: {errors.strip()}")
+
     return act
 
 
 def browser(run, folder):
-    """In a household of its own: what the command line brought in would be left out as known. Ends when all is sealed and durable in
-    the browser."""
+    """In a household of its own: there, the photos that the command line imported would be skipped as duplicates. Ends
+    when all are sealed and durable in the browser."""
     run.second = Computer(run.build, run.directory / "second").set_up()
     phone = Phone(run.browser.new_context, run.second, has_service_worker=True).pair()
     page = phone.page
@@ -121,6 +140,7 @@ def browser(run, folder):
         add.click()
         page.get_by_text(re.compile("new moments? added")).wait_for(timeout=7_200_000)
         phone.close()
+
     return act
 
 

@@ -1,4 +1,4 @@
-"""From the gate's answer to the painted timeline, with 5,000 moments and 8,000 photos."""
+"""From unlocking to the painted timeline, with 5,000 moments and 8,000 photos."""
 
 from figures import percentile, spread
 from moment_steps import PAINTED, many, opened
@@ -14,7 +14,7 @@ def measure(run):
     many(phone, moments, photos)
     opened(phone)
     page.locator(".moment-card").first.wait_for(timeout=120_000)
-    # What was opened is kept sealed in one piece from here on.
+    # From here on the decrypted moments are also stored sealed in one piece.
     page.wait_for_timeout(1500)
     times = []
     for _ in range(3 if run.is_quick else ROUNDS):
@@ -25,6 +25,14 @@ def measure(run):
         phone.type_pin()
         times.append(page.evaluate("shown"))
     words = f"the gate's answer to the painted timeline, {moments:,} moments with {photos:,} photos"
-    run.figures.add("timeline_p50", percentile(times, 0.5), "ms", f"{words}, p50 of {len(times)}", "< 500", lambda value: value < 500, spread(times))
+    run.figures.add(
+        "timeline_p50",
+        percentile(times, 0.5),
+        "ms",
+        f"{words}, p50 of {len(times)}",
+        "< 500",
+        lambda value: value < 500,
+        spread(times),
+    )
     run.figures.add("timeline_most", max(times), "ms", "  the longest")
     phone.close()

@@ -20,11 +20,15 @@ PROGRAM = "hub-append-speed"
 
 def measure(run):
     if not os.access(run.build / PROGRAM, os.X_OK):
-        run.figures.leave_out("appends", f"{run.build / PROGRAM} is missing; `swift build -c release --product {PROGRAM}`")
+        run.figures.leave_out(
+            "appends", f"{run.build / PROGRAM} is missing; `swift build -c release --product {PROGRAM}`"
+        )
         return
     contenders = {
-        "disk": lambda: disk(run), "sqlite_peer": lambda: sqlite_one_by_one(run),
-        "sqlite_one": lambda: sqlite(run, 1, 1), "sqlite": lambda: sqlite(run, CLIENTS, 1),
+        "disk": lambda: disk(run),
+        "sqlite_peer": lambda: sqlite_one_by_one(run),
+        "sqlite_one": lambda: sqlite(run, 1, 1),
+        "sqlite": lambda: sqlite(run, CLIENTS, 1),
     }
     contenders["sqlite_signed"] = lambda: sqlite(run, CLIENTS, 1, "signed", one_core)
     if os.path.isdir("/dev/shm"):
@@ -44,7 +48,7 @@ def measure(run):
 
 
 def shuffled(run, contenders):
-    """Runs each contender once a round, in another order each round; a dictionary of lists of lists of numbers."""
+    """Runs each contender once a round, in random order; returns a dictionary of lists of lists of numbers."""
     results = {name: [] for name in contenders}
     for number in range(rounds := run.rounds(ROUNDS)):
         for name in run.random.sample(list(contenders), len(contenders)):
@@ -62,10 +66,11 @@ def one_core():
 
 
 def store(run, kind, place, clients, households, prepare=None):
-    """Appends a second, p50 and p99 in microseconds, processor time for each append in microseconds."""
+    """Appends a second, p50 and p99 in microseconds, processor time of each append in microseconds."""
     words = [run.build / PROGRAM, kind, place, clients, seconds(run), households]
     result = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True, check=True, preexec_fn=prepare)
+        [str(word) for word in words], capture_output=True, text=True, check=True, preexec_fn=prepare
+    )
     return [float(value) for value in result.stdout.split()]
 
 
@@ -79,13 +84,13 @@ def sqlite(run, clients, households, kind="sqlite", prepare=None):
 
 
 def sqlite_in_memory(run):
-    """On a file system in memory: what the processor allows where the disk costs nothing."""
+    """On a file system in memory: the limit by the processor, without a disk."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="applocker-bench-") as place:
         return store(run, "sqlite", place, CLIENTS, 1)
 
 
 def disk(run):
-    """What the disk takes at the most, one after the other: 4 KiB appended and synced."""
+    """The limit of the disk, one after the other: 4 KiB appended and synced."""
     path = run.directory / "disk"
     block, count, end = os.urandom(4096), 0, time.monotonic() + seconds(run)
     with open(path, "wb", buffering=0) as file:
@@ -100,7 +105,7 @@ def disk(run):
 
 
 def sqlite_one_by_one(run):
-    """The same SQLite from Python: one row of 1 KiB and one transaction after the other, WAL and FULL."""
+    """The same SQLite from Python: rows of 1 KiB in one transaction each, WAL and FULL."""
     path = run.directory / "peer.sqlite"
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")
@@ -118,21 +123,18 @@ def sqlite_one_by_one(run):
 
 
 def prepare_pgbench(server):
-    server.run(
-        "psql", "-q", "-h", server.directory, "-U", "hub", "-d", "hub", "-c",
-        "CREATE TABLE peer (id uuid PRIMARY KEY, sealed bytea NOT NULL)")
+    where = ["-h", server.directory, "-U", "hub", "-d", "hub"]
+    server.run("psql", "-q", *where, "-c", "CREATE TABLE peer (id uuid PRIMARY KEY, sealed bytea NOT NULL)")
     script = server.directory / "insert.sql"
-    script.write_text(
-        "INSERT INTO peer VALUES (gen_random_uuid(), decode(repeat('5a', 1024), 'hex'));\n")
+    script.write_text("INSERT INTO peer VALUES (gen_random_uuid(), decode(repeat('5a', 1024), 'hex'));\n")
     script.chmod(0o644)
     return script
 
 
 def pgbench(server, script):
     """PostgreSQL's own client: the same number of connections, a transaction for each row."""
-    output = server.run(
-        "pgbench", "-n", "-M", "prepared", "-h", server.directory, "-U", "hub", "-c", CLIENTS, "-j", 2, "-T", SECONDS,
-        "-f", script, "hub")
+    load = ["-c", CLIENTS, "-j", 2, "-T", SECONDS, "-f", script]
+    output = server.run("pgbench", "-n", "-M", "prepared", "-h", server.directory, "-U", "hub", *load, "hub")
     return [float(re.search(r"tps = ([0-9.]+)", output).group(1))]
 
 
@@ -147,22 +149,39 @@ def report(run, results):
         ("postgres_peer", "appends_pgbench", f"pgbench, {CLIENTS} connections, a transaction a row", None),
         ("postgres_one", "appends_postgres_one", "the hub's PostgreSQL, 1 client", None),
         ("postgres", "appends_postgres", f"the hub's PostgreSQL, {CLIENTS} clients, one household", None),
-        ("postgres_many", "appends_postgres_many", f"the hub's PostgreSQL, {CLIENTS} clients, {CLIENTS} households", None),
+        (
+            "postgres_many",
+            "appends_postgres_many",
+            f"the hub's PostgreSQL, {CLIENTS} clients, {CLIENTS} households",
+            None,
+        ),
     ]
     for key, name, words, goal in rows:
         if key not in results:
             continue
         rates = [result[0] for result in results[key]]
         run.figures.add(
-            name, statistics.median(rates), "1/s", words, None if goal is None else f">= {goal}",
-            None if goal is None else lambda value, goal=goal: value >= goal, spread(rates))
+            name,
+            statistics.median(rates),
+            "1/s",
+            words,
+            None if goal is None else f">= {goal}",
+            None if goal is None else lambda value, goal=goal: value >= goal,
+            spread(rates),
+        )
     for key, words in (("sqlite", "SQLite"), ("postgres", "PostgreSQL")):
         if key not in results:
             continue
         for column, name, unit, scale, what in (
-                (1, "p50", "ms", 1e-3, "p50 of an append"), (2, "p99", "ms", 1e-3, "p99 of an append"),
-                (3, "processor", "us", 1, "processor time of the hub for an append")):
+            (1, "p50", "ms", 1e-3, "p50 of an append"),
+            (2, "p99", "ms", 1e-3, "p99 of an append"),
+            (3, "processor", "us", 1, "processor time of the hub for an append"),
+        ):
             values = [result[column] * scale for result in results[key]]
             run.figures.add(
-                f"appends_{key}_{name}", statistics.median(values), unit, f"{words}, {CLIENTS} clients: {what}",
-                spread=spread(values))
+                f"appends_{key}_{name}",
+                statistics.median(values),
+                unit,
+                f"{words}, {CLIENTS} clients: {what}",
+                spread=spread(values),
+            )

@@ -1,4 +1,4 @@
-"""Whether the time of an answer tells which of a PIN share's four entries was opened: the two-sample Kolmogorov-Smirnov test."""
+"""Whether response times distinguish the four entries of a PIN share, by the two-sample Kolmogorov-Smirnov test."""
 
 import hashlib
 import http.client
@@ -12,7 +12,8 @@ from servers import Hub, text
 
 ENTRIES = 4
 ATTEMPTS = 2_000
-# Of 1,000 pairs of samples that are alike one is as far apart (level 0.001), by samples of n each: factor * sqrt(2 / n).
+# Of 1,000 pairs of samples from one distribution, one is as far apart (level 0.001), by samples of n each: factor *
+# sqrt(2 / n).
 FACTOR = 1.95
 
 
@@ -21,17 +22,25 @@ def measure(run):
     with Hub(run) as hub:
         client = Companion(hub)
         verifiers = [secrets.token_bytes(32) for _ in range(ENTRIES)]
-        entries = [{"verifier": text(verifier), "share": text(secrets.token_bytes(32)),
-                    "changeHash": text(hashlib.sha256(secrets.token_bytes(32)).digest())} for verifier in verifiers]
+        entries = [
+            {
+                "verifier": text(verifier),
+                "share": text(secrets.token_bytes(32)),
+                "changeHash": text(hashlib.sha256(secrets.token_bytes(32)).digest()),
+            }
+            for verifier in verifiers
+        ]
         client.ask("PUT", "/v1/pin-share", {"entries": entries}, 204)
         times = {number: [] for number in range(ENTRIES)}
         lengths = set()
         for _ in range(attempts):
-            # A wrong one among them: what it costs must not tell either, which entry follows it.
+            # A wrong PIN is among them: its time must not reveal either which entry follows it.
             for number in run.random.sample([*times, None], ENTRIES + 1):
                 verifier = secrets.token_bytes(32) if number is None else verifiers[number]
                 start = time.perf_counter()
-                words = client.ask("POST", "/v1/pin-share/attempt", {"verifier": text(verifier)}, 403 if number is None else 200)
+                words = client.ask(
+                    "POST", "/v1/pin-share/attempt", {"verifier": text(verifier)}, 403 if number is None else 200
+                )
                 if number is not None:
                     times[number].append(time.perf_counter() - start)
                     lengths.add(len(words))
@@ -39,10 +48,18 @@ def measure(run):
         raise SystemExit(f"Benchmarks/hub: answers to a right PIN have several lengths: {lengths}")
     distance = max(ks_distance(one, other) for one, other in itertools.combinations(times.values(), 2))
     limit = FACTOR * (2 / attempts) ** 0.5
-    run.figures.add("pin_entries_distance", distance, "", f"largest distance of two entries' answer times, {attempts} each",
-                    f"< {limit:.4f}", lambda value: value < limit)
+    run.figures.add(
+        "pin_entries_distance",
+        distance,
+        "",
+        f"largest distance of two entries' answer times, {attempts} each",
+        f"< {limit:.4f}",
+        lambda value: value < limit,
+    )
     for number, values in times.items():
-        run.figures.add(f"pin_entry_{number + 1}_p50", percentile(values, 0.5) * 1e3, "ms", f"right PIN of entry {number + 1}, p50")
+        run.figures.add(
+            f"pin_entry_{number + 1}_p50", percentile(values, 0.5) * 1e3, "ms", f"right PIN of entry {number + 1}, p50"
+        )
 
 
 def ks_distance(one, other):
@@ -52,27 +69,51 @@ def ks_distance(one, other):
 
 
 class Companion:
-    """A phone that the hub's computer has admitted."""
+    """A phone that was admitted."""
 
     def __init__(self, hub):
         self.connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=30)
         token, proof = secrets.token_bytes(32), secrets.token_bytes(32)
         invitation, device = secrets.token_hex(16), secrets.token_hex(16)
         self.token = hub.token
-        self.ask("POST", "/v1/invitations", {
-            "id": invitation, "proofHash": text(hashlib.sha256(proof).digest()), "expiresInSeconds": 300}, 204)
-        self.ask("POST", f"/v1/invitations/{invitation}/join", {
-            "proof": text(proof), "device": device, "role": "companion", "tokenHash": text(hashlib.sha256(token).digest()),
-            "sealed": text(b"name")}, 200)
+        self.ask(
+            "POST",
+            "/v1/invitations",
+            {"id": invitation, "proofHash": text(hashlib.sha256(proof).digest()), "expiresInSeconds": 300},
+            204,
+        )
+        self.ask(
+            "POST",
+            f"/v1/invitations/{invitation}/join",
+            {
+                "proof": text(proof),
+                "device": device,
+                "role": "companion",
+                "tokenHash": text(hashlib.sha256(token).digest()),
+                "sealed": text(b"name"),
+            },
+            200,
+        )
         # The hub can't check the entry, which is for the other devices.
-        self.ask("POST", "/v1/roster", {
-            "number": 2, "entry": text(secrets.token_bytes(64)),
-            "change": {"admit": {"device": device, "role": "companion", "invitation": invitation}}}, 204)
+        self.ask(
+            "POST",
+            "/v1/roster",
+            {
+                "number": 2,
+                "entry": text(secrets.token_bytes(64)),
+                "change": {"admit": {"device": device, "role": "companion", "invitation": invitation}},
+            },
+            204,
+        )
         self.token = text(token).rstrip("=").replace("+", "-").replace("/", "_")
 
     def ask(self, method, path, body, expected):
-        self.connection.request(method, path, json.dumps(body), {
-            "Content-Type": "application/json", "Authorization": f"Bearer {self.token}"})
+        self.connection.request(
+            method,
+            path,
+            json.dumps(body),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"},
+        )
         answer = self.connection.getresponse()
         words = answer.read()
         if answer.status != expected:

@@ -1,4 +1,5 @@
-"""A PostgreSQL of the benchmark's own: an ordinary user, a Unix socket alone, its data beside what else is measured."""
+"""A PostgreSQL of the benchmark's own: an ordinary user, a Unix socket only, its data next to the other measured
+data."""
 
 import os
 import pwd
@@ -9,7 +10,7 @@ from pathlib import Path
 
 
 def programs():
-    """The newest installed server's directory of programs; None where there is none."""
+    """The directory of the newest installed server's programs, or None."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if found:
         return found[-1].parent
@@ -33,14 +34,17 @@ class PostgresServer:
     def __enter__(self):
         self.directory.mkdir(mode=0o700)
         if self.user:
-            # The directories above belong to root and may be closed to others.
+            # The directories above belong to root and may not be readable by others.
             self.directory.parent.chmod(0o711)
             account = pwd.getpwnam(self.user)
             os.chown(self.directory, account.pw_uid, account.pw_gid)
         self.run("initdb", "-D", self.directory / "data", "-U", "hub", "-A", "trust", "--locale=C")
         self.server = subprocess.Popen(
             self.command("postgres", "-D", self.directory / "data", "-k", self.directory, "-c", "listen_addresses="),
-            cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            cwd=self.directory,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         for _ in range(300):
             if subprocess.run(self.command("pg_isready", "-q", "-h", self.directory)).returncode == 0:
                 break
@@ -50,11 +54,12 @@ class PostgresServer:
 
     def run(self, name, *arguments):
         result = subprocess.run(
-            self.command(name, *arguments), cwd=self.directory, capture_output=True, text=True, check=True)
+            self.command(name, *arguments), cwd=self.directory, capture_output=True, text=True, check=True
+        )
         return result.stdout
 
     def connection_file(self):
-        """What the hub reads: libpq's connection string, for its owner alone."""
+        """Writes libpq's connection string for the hub, readable by its owner only."""
         path = self.directory.parent / "hub.conninfo"
         path.touch(mode=0o600)
         path.write_text(f"host={self.directory} user=hub dbname=hub\n")

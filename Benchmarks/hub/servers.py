@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from processes import children, start, stop
 
 NCHAN = Path("/usr/lib/nginx/modules/ngx_nchan_module.so")
-# Of a message's JSON, about; a sealed event has this size.
+# The approximate size of a message's JSON; a sealed event is as large.
 SEALED_BYTES = 512
 
 
@@ -46,8 +46,9 @@ class Server:
     def usage(self):
         """(processor seconds, resident bytes) of the process that serves."""
         fields = Path(f"/proc/{self.serving}/stat").read_text().rsplit(")", 1)[1].split()
-        resident = [line for line in Path(f"/proc/{self.serving}/status").read_text().splitlines()
-                    if line.startswith("VmRSS:")][0].split()[1]
+        resident = [
+            line for line in Path(f"/proc/{self.serving}/status").read_text().splitlines() if line.startswith("VmRSS:")
+        ][0].split()[1]
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(resident) * 1024
 
     def requests(self, count):
@@ -69,12 +70,17 @@ class Hub(Server):
         self.place.mkdir(mode=0o700)
         self.port = free_port()
         log = self.run.directory / "hub.log"
+        where = ["--state", self.place, "--listen", f"127.0.0.1:{self.port}"]
+        unlimited = "--registration open --household-rate 0 --device-rate 0 --address-rate 0".split()
+        unlimited += "--connections 30000 --connections-per-address 30000".split()
         with open(log, "ab") as output:
             self.process = start(
-                [self.run.build / "applocker-hub", "--state", self.place, "--listen", f"127.0.0.1:{self.port}",
-                 "--registration", "open", "--household-rate", "0", "--device-rate", "0", "--address-rate", "0",
-                 "--connections", "30000", "--connections-per-address", "30000"],
-                ends_with=signal.SIGTERM, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+                [self.run.build / "applocker-hub", *where, *unlimited],
+                ends_with=signal.SIGTERM,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
         self.serving = self.process.pid
         wait_for(self.port, self.process, log)
         token = secrets.token_bytes(32)
@@ -82,15 +88,20 @@ class Hub(Server):
         self.household, self.vault = (secrets.token_hex(16) for _ in range(2))
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.point = self.key.public_key().public_bytes(
-            serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+            serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
+        )
         self.device = hashlib.sha256(self.point).hexdigest()[:32]
         self.found(token)
         return self
 
     def found(self, token):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        body = {"household": self.household, "device": self.device, "tokenHash": text(hashlib.sha256(token).digest()),
-                "entry": text(self.entry())}
+        body = {
+            "household": self.household,
+            "device": self.device,
+            "tokenHash": text(hashlib.sha256(token).digest()),
+            "entry": text(self.entry()),
+        }
         connection.request("POST", "/v1/households", json.dumps(body), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         words = answer.read()
@@ -98,28 +109,60 @@ class Hub(Server):
             raise SystemExit(f"Benchmarks/hub: the hub founds no household: {words!r}")
 
     def entry(self):
-        """Of a roster (docs/formats.md): the hub checks records by the key in it, and nothing else of it."""
+        """The start of a roster (docs/formats.md): the hub checks records by its key, and nothing else of it."""
         number, time_ = (1).to_bytes(8, "big"), bytes(8)
-        return (b"APRO" + bytes([1, 1, 0, 0]) + number + bytes(32) + time_ + bytes.fromhex(self.device) + b"\1"
-                + self.point + self.point + bytes(64))
+        return (
+            b"APRO"
+            + bytes([1, 1, 0, 0])
+            + number
+            + bytes(32)
+            + time_
+            + bytes.fromhex(self.device)
+            + b"\1"
+            + self.point
+            + self.point
+            + bytes(64)
+        )
 
     def signature(self, record, sealed):
-        message = fields(bytes.fromhex(self.vault), b"notes", bytes.fromhex(record), (1).to_bytes(8, "big"),
-                         (1).to_bytes(4, "big"), bytes.fromhex(self.device), b"", hashlib.sha256(sealed).digest())
+        message = fields(
+            bytes.fromhex(self.vault),
+            b"notes",
+            bytes.fromhex(record),
+            (1).to_bytes(8, "big"),
+            (1).to_bytes(4, "big"),
+            bytes.fromhex(self.device),
+            b"",
+            hashlib.sha256(sealed).digest(),
+        )
         signed = self.key.sign(fields(b"applocker/1/signature", b"record", message), ec.ECDSA(hashes.SHA256()))
         return b"".join(number.to_bytes(32, "big") for number in utils.decode_dss_signature(signed))
 
     def subscription(self):
-        return (f"GET /v1/stream HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {self.token}\r\n"
-                "Accept: text/event-stream\r\n\r\n").encode()
+        return (
+            f"GET /v1/stream HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {self.token}\r\n"
+            "Accept: text/event-stream\r\n\r\n"
+        ).encode()
 
     def request(self):
         record, sealed = secrets.token_hex(16), secrets.token_bytes(SEALED_BYTES)
-        body = json.dumps({
-            "collection": "notes", "id": record, "vault": self.vault, "revision": 1, "epoch": 1, "author": self.device,
-            "sealed": text(sealed), "blobs": [], "signature": text(self.signature(record, sealed))})
-        return (f"PUT /v1/records/notes/{record} HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {self.token}\r\n"
-                f"If-None-Match: *\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
+        body = json.dumps(
+            {
+                "collection": "notes",
+                "id": record,
+                "vault": self.vault,
+                "revision": 1,
+                "epoch": 1,
+                "author": self.device,
+                "sealed": text(sealed),
+                "blobs": [],
+                "signature": text(self.signature(record, sealed)),
+            }
+        )
+        return (
+            f"PUT /v1/records/notes/{record} HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {self.token}\r\n"
+            f"If-None-Match: *\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        ).encode()
 
 
 class Nchan(Server):
@@ -150,14 +193,20 @@ class Nchan(Server):
                 server {{
                     listen 127.0.0.1:{self.port} backlog=4096;
                     location /publish {{ nchan_publisher; nchan_channel_id all; nchan_message_buffer_length 4096; }}
-                    location /stream {{ nchan_subscriber eventsource; nchan_channel_id all; nchan_subscriber_first_message newest; }}
+                    location /stream {{
+                        nchan_subscriber eventsource; nchan_channel_id all; nchan_subscriber_first_message newest;
+                    }}
                 }}
             }}""")
         log = place / "error.log"
         log.touch()
         self.process = start(
-            ["nginx", "-c", configuration, "-p", place], ends_with=signal.SIGTERM, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            ["nginx", "-c", configuration, "-p", place],
+            ends_with=signal.SIGTERM,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         wait_for(self.port, self.process, log)
         self.serving = children(self.process.pid)[0]
         return self
@@ -166,13 +215,25 @@ class Nchan(Server):
         return b"GET /stream HTTP/1.1\r\nHost: nchan\r\nAccept: text/event-stream\r\n\r\n"
 
     def request(self):
-        # What the hub sends for a record, so that both send the same.
-        body = json.dumps({
-            "collection": "notes", "id": secrets.token_hex(16), "vault": "0" * 32, "revision": 1, "epoch": 1,
-            "author": "0" * 32, "sealed": text(secrets.token_bytes(SEALED_BYTES)), "blobs": [],
-            "signature": text(secrets.token_bytes(64)), "sequence": 100})
-        return (f"POST /publish HTTP/1.1\r\nHost: nchan\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n{body}").encode()
+        # The response of the hub for a record, so that both servers send the same.
+        body = json.dumps(
+            {
+                "collection": "notes",
+                "id": secrets.token_hex(16),
+                "vault": "0" * 32,
+                "revision": 1,
+                "epoch": 1,
+                "author": "0" * 32,
+                "sealed": text(secrets.token_bytes(SEALED_BYTES)),
+                "blobs": [],
+                "signature": text(secrets.token_bytes(64)),
+                "sequence": 100,
+            }
+        )
+        return (
+            f"POST /publish HTTP/1.1\r\nHost: nchan\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}"
+        ).encode()
 
 
 def fields(*parts):

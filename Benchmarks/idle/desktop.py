@@ -1,4 +1,4 @@
-"""A desktop session with AppLocker in it: an X server, message buses, logind's stand-in, prompt and agent, one locked app."""
+"""A desktop session with AppLocker: an X server, message buses, a mock of logind, prompt and agent, one locked app."""
 
 import os
 import shutil
@@ -14,7 +14,8 @@ class Desktop:
     def __init__(self, run):
         self.run = run
         self.started = []
-        self.log = open(run.directory / "desktop.log", "ab")
+        # Open until the session ends: each of its processes writes there.
+        self.log = open(run.directory / "desktop.log", "ab")  # noqa: SIM115
 
     def __enter__(self):
         try:
@@ -31,36 +32,50 @@ class Desktop:
 
     def spawn(self, *arguments, **options):
         process = start(
-            list(arguments), ends_with=signal.SIGTERM, stdin=subprocess.DEVNULL, **{"stdout": self.log, **options},
-            stderr=self.log)
+            list(arguments),
+            ends_with=signal.SIGTERM,
+            stdin=subprocess.DEVNULL,
+            **{"stdout": self.log, **options},
+            stderr=self.log,
+        )
         self.started.append(process)
         return process
 
     def message_bus(self):
-        process = self.spawn("dbus-daemon", "--session", "--print-address", "--nofork", stdout=subprocess.PIPE, bufsize=0)
+        process = self.spawn(
+            "dbus-daemon", "--session", "--print-address", "--nofork", stdout=subprocess.PIPE, bufsize=0
+        )
         return read_line(process.stdout, 10).strip()
 
     def begin(self):
         missing = [name for name in ("Xvfb", "dbus-daemon", "dunst") if not shutil.which(name)]
         if missing:
-            raise SystemExit(f"Benchmarks/idle: {', '.join(missing)} is missing; install it (`Packaging/setup test` does).")
+            raise SystemExit(
+                f"Benchmarks/idle: {', '.join(missing)} is missing; install it (`Scripts/setup test` does)."
+            )
         self.system_bus = self.message_bus()
         self.session_bus = self.message_bus()
         os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = self.system_bus
         self.spawn("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind")
         reading, writing = os.pipe()
         self.spawn(
-            "Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset",
-            pass_fds=[writing])
+            *f"Xvfb -displayfd {writing} -screen 0 1280x800x24 -nolisten tcp -noreset".split(), pass_fds=[writing]
+        )
         os.close(writing)
         with os.fdopen(reading, "rb", buffering=0) as pipe:
             display = read_line(pipe, 20)
         home = self.run.directory / "home"
         home.mkdir(mode=0o700)
         environment = {
-            "PATH": os.environ["PATH"], "DISPLAY": f":{display}", "HOME": str(home), "XDG_RUNTIME_DIR": str(home),
-            "LANG": "C.UTF-8", "DBUS_SESSION_BUS_ADDRESS": self.session_bus, "GSETTINGS_BACKEND": "memory",
-            "DBUS_SYSTEM_BUS_ADDRESS": self.system_bus}
+            "PATH": os.environ["PATH"],
+            "DISPLAY": f":{display}",
+            "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(home),
+            "LANG": "C.UTF-8",
+            "DBUS_SESSION_BUS_ADDRESS": self.session_bus,
+            "GSETTINGS_BACKEND": "memory",
+            "DBUS_SYSTEM_BUS_ADDRESS": self.system_bus,
+        }
         self.spawn("dunst", env=environment)
         program = self.run.directory / "locked"
         shutil.copy(self.run.programs["tiny"], program)
@@ -69,9 +84,11 @@ class Desktop:
         self.started.append(self.applocker.process)
         self.applocker.set_up(program)
         self.prompt = self.spawn(
-            str(self.run.build / "applocker-prompt"), "--socket", str(self.applocker.socket), env=environment)
+            str(self.run.build / "applocker-prompt"), "--socket", str(self.applocker.socket), env=environment
+        )
         self.agent = self.spawn(
-            str(self.run.build / "applocker-agent"), "--socket", str(self.applocker.socket), env=environment)
+            str(self.run.build / "applocker-agent"), "--socket", str(self.applocker.socket), env=environment
+        )
         deadline = time.monotonic() + 20
         while not (status(self.applocker.socket) or {}).get("prompterConnected"):
             if time.monotonic() > deadline:
@@ -79,10 +96,12 @@ class Desktop:
             time.sleep(0.05)
 
     def processes(self):
-        """Process numbers of everything of AppLocker's, by name."""
+        """Process identifiers of AppLocker's processes, by name."""
         numbers = {
-            "applocker": self.applocker.process.pid, "applocker-prompt": self.prompt.pid,
-            "applocker-agent": self.agent.pid}
+            "applocker": self.applocker.process.pid,
+            "applocker-prompt": self.prompt.pid,
+            "applocker-agent": self.agent.pid,
+        }
         for process in children(self.applocker.process.pid):
             with open(f"/proc/{process}/comm") as name:
                 numbers[name.read().strip()] = process

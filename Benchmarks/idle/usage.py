@@ -1,4 +1,4 @@
-"""What a process has used so far, as the kernel counts it."""
+"""The resources that a process has used so far, as the kernel counts them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 
 @dataclass
 class Usage:
-    # Times that a thread went to sleep by itself: each is one wake-up later (proc_pid_status(5)).
+    # Voluntary context switches: each is followed by a wake-up (proc_pid_status(5)).
     switches: int
-    # On a processor, in nanoseconds (schedstat).
+    # Time on a processor, in nanoseconds (schedstat).
     nanoseconds: int
-    # Memory that it shares with nobody.
+    # Private memory.
     private_bytes: int
 
     @staticmethod
     def of(processes):
-        """By name, of a dictionary of process numbers."""
+        """The usage of each process, by name."""
         return {name: Usage.one(number) for name, number in processes.items()}
 
     @staticmethod
@@ -27,6 +27,8 @@ class Usage:
                     switches += int(line.split()[1])
             nanoseconds += int((task / "schedstat").read_text().split()[0])
         private = sum(
-            int(line.split()[1]) for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-            if line.startswith(("Private_Clean:", "Private_Dirty:")))
+            int(line.split()[1])
+            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+            if line.startswith(("Private_Clean:", "Private_Dirty:"))
+        )
         return Usage(switches, nanoseconds, private * 1024)

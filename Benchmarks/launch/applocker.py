@@ -1,4 +1,4 @@
-"""A running AppLocker of our own, in its own state directory."""
+"""A running AppLocker with its own state directory."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ class ControlConnection(http.client.HTTPConnection):
 
 
 def status(path):
-    """What `GET /v1/status` says; None where nobody answers."""
+    """The response to `GET /v1/status`, or None if the daemon does not respond."""
     connection = ControlConnection(path)
     try:
         connection.request("GET", "/v1/status")
@@ -51,8 +51,12 @@ class AppLocker:
     def __enter__(self):
         with open(self.log, "ab") as log:
             self.process = start(
-                [self.build / "applocker", "up", "--state", self.state, *self.arguments], ends_with=signal.SIGTERM,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                [self.build / "applocker", "up", "--state", self.state, *self.arguments],
+                ends_with=signal.SIGTERM,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
         try:
             self.wait_until_it_holds()
         except BaseException:
@@ -81,16 +85,22 @@ class AppLocker:
         reading, writing = os.pipe()
         os.write(writing, passcode.encode() + b"\n")
         os.close(writing)
+        where = ["--passcode-fd", str(reading), "--socket", str(self.socket)]
         try:
             result = subprocess.run(
-                [str(self.build / "applocker"), *map(str, words), "--passcode-fd", str(reading), "--socket",
-                 str(self.socket)],
-                pass_fds=[reading], preexec_fn=with_parent(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                [str(self.build / "applocker"), *map(str, words), *where],
+                pass_fds=[reading],
+                preexec_fn=with_parent(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+            )
         finally:
             os.close(reading)
         if result.returncode != 0:
             raise SystemExit(
-                f"Benchmarks/launch: applocker {' '.join(map(str, words))} failed: {result.stdout}{result.stderr}")
+                f"Benchmarks/launch: applocker {' '.join(map(str, words))} failed: {result.stdout}{result.stderr}"
+            )
         return result.stdout
 
     def set_up(self, *locked):
@@ -99,5 +109,5 @@ class AppLocker:
             self.command("add", program)
 
     def pids(self):
-        """Process numbers of the daemon and the gate, by program."""
+        """Process identifiers of the daemon and the gate, by program."""
         return {entry["name"]: entry["pid"] for entry in status(self.socket)["processes"]}

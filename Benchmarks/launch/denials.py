@@ -1,4 +1,4 @@
-"""How long a refused launch takes: execve until EPERM, by AppLocker and by the least program that can refuse."""
+"""The time of a refused launch, from execve to EPERM, by AppLocker and by a minimal program that can refuse."""
 
 import shutil
 import statistics
@@ -10,7 +10,7 @@ from processes import read_line, start, stop
 
 ROUNDS = 21
 LAUNCHES = 100
-# People do not start locked apps in a tight loop; the daemon has written its log entry before the next launch.
+# People don't start locked apps in a tight loop; the daemon writes its log entry before the next launch.
 PAUSE = 8_000  # microseconds
 
 
@@ -18,7 +18,9 @@ def time_denials(run, program):
     """Microseconds of each."""
     result = subprocess.run(
         [str(run.programs["launcher"]), "refused", str(LAUNCHES), str(PAUSE), str(program)],
-        capture_output=True, text=True)
+        capture_output=True,
+        text=True,
+    )
     if result.returncode != 0:
         raise SystemExit(f"Benchmarks/launch: {result.stderr.strip()}")
     return [int(line) / 1000 for line in result.stdout.split()]
@@ -40,8 +42,10 @@ def measure(run):
             for number in range(rounds := run.rounds(ROUNDS)):
                 for name in run.random.sample(list(programs), len(programs)):
                     times[name].append(time_denials(run, programs[name]))
-                run.say(f"  round {number + 1} of {rounds}: " + ", ".join(
-                    f"{name} {statistics.median(values[-1]):.1f}" for name, values in times.items()))
+                run.say(
+                    f"  round {number + 1} of {rounds}: "
+                    + ", ".join(f"{name} {statistics.median(values[-1]):.1f}" for name, values in times.items())
+                )
     finally:
         stop(responder)
 
@@ -49,12 +53,23 @@ def measure(run):
     for name in programs:
         medians = [statistics.median(values) for values in times[name]]
         run.figures.add(
-            f"deny_{name}_p50_us", statistics.median(medians), "us", f"{words[name]}, p50", spread=spread(medians),
-            **({"goal": "< 150", "met": lambda value: value < 150} if name == "applocker" else {}))
+            f"deny_{name}_p50_us",
+            statistics.median(medians),
+            "us",
+            f"{words[name]}, p50",
+            spread=spread(medians),
+            **({"goal": "< 150", "met": lambda value: value < 150} if name == "applocker" else {}),
+        )
         run.figures.add(
-            f"deny_{name}_p99_us", percentile([value for values in times[name] for value in values], 0.99), "us",
-            f"{words[name]}, p99")
-    ratios = [statistics.median(mine) / statistics.median(least)
-              for mine, least in zip(times["applocker"], times["responder"])]
+            f"deny_{name}_p99_us",
+            percentile([value for values in times[name] for value in values], 0.99),
+            "us",
+            f"{words[name]}, p99",
+        )
+    ratios = [
+        statistics.median(mine) / statistics.median(least)
+        for mine, least in zip(times["applocker"], times["responder"], strict=True)
+    ]
     run.figures.add(
-        "deny_ratio", statistics.median(ratios), "ratio", "AppLocker's p50 to the C responder's", spread=spread(ratios))
+        "deny_ratio", statistics.median(ratios), "ratio", "AppLocker's p50 to the C responder's", spread=spread(ratios)
+    )

@@ -17,10 +17,12 @@ STARTS = 11
 
 
 def resident(process):
-    """(MB that are in memory, MB of them that it shares with nobody); 1 MB = 1,000,000 bytes."""
+    """Resident and private memory in MB; 1 MB = 1,000,000 bytes."""
+
     def kilobytes(file, *names):
         lines = Path(f"/proc/{process}/{file}").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.split(":")[0] in names) * 1024 / 1e6
+
     return kilobytes("status", "VmRSS"), kilobytes("smaps_rollup", "Private_Clean", "Private_Dirty")
 
 
@@ -51,22 +53,31 @@ def measure_memory(run, applocker, program):
         for key, words, values in rows:
             whole, private = values[program_name]
             run.figures.add(
-                f"{name}_resident_{key}_mb", whole, "MB", f"resident memory of the {name}, {words}", goal=f"< {goal}",
-                met=lambda value, goal=goal: value < goal)
+                f"{name}_resident_{key}_mb",
+                whole,
+                "MB",
+                f"resident memory of the {name}, {words}",
+                goal=f"< {goal}",
+                met=lambda value, goal=goal: value < goal,
+            )
             run.figures.add(f"{name}_private_{key}_mb", private, "MB", "  of it shared with no other process")
 
 
 def measure_starts(run, applocker):
     gates, daemons, wholes = [], [], []
-    cases = [lambda: gates.append(time_gate(run)), lambda: daemons.append(time_daemon(run, applocker)),
-             lambda: wholes.append(time_whole(run, applocker))]
+    cases = [
+        lambda: gates.append(time_gate(run)),
+        lambda: daemons.append(time_daemon(run, applocker)),
+        lambda: wholes.append(time_whole(run, applocker)),
+    ]
     for _ in range(run.rounds(STARTS)):
         for case in run.random.sample(cases, len(cases)):
             case()
     for name, times, words in (
-            ("gate_start_ms", gates, "start of the gate until it says READY"),
-            ("daemon_start_ms", daemons, "start of the daemon until its control socket answers"),
-            ("whole_start_ms", wholes, "start of `applocker up` until launches are held")):
+        ("gate_start_ms", gates, "start of the gate until it says READY"),
+        ("daemon_start_ms", daemons, "start of the daemon until its control socket answers"),
+        ("whole_start_ms", wholes, "start of `applocker up` until launches are held"),
+    ):
         run.figures.add(name, statistics.median(times), "ms", words, spread=spread(times))
 
 
@@ -82,7 +93,9 @@ def time_gate(run):
         began = time.monotonic()
         gate = start(
             [run.build / "applocker-gate", "--socket", place / "gate.sock", "--daemon-uid", os.getuid()],
-            env={"NOTIFY_SOCKET": str(notify)}, stdin=subprocess.DEVNULL)
+            env={"NOTIFY_SOCKET": str(notify)},
+            stdin=subprocess.DEVNULL,
+        )
         kept = []
         try:
             while True:
@@ -102,13 +115,16 @@ def time_gate(run):
 
 
 def time_daemon(run, applocker):
-    """Spawn to the first answered request. The gate is away, which the daemon does not wait for."""
+    """From starting the program to its first response. The gate is not running, and the daemon doesn't wait for it."""
     (applocker.state / "control.sock").unlink(missing_ok=True)
     with open(applocker.log, "ab") as log:
         began = time.monotonic()
         daemon = start(
-            [run.build / "applockerd", "--state", applocker.state, "--no-hub"], stdin=subprocess.DEVNULL, stdout=log,
-            stderr=log)
+            [run.build / "applockerd", "--state", applocker.state, "--no-hub"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
     try:
         return until(lambda report: True, applocker, daemon, began)
     finally:
@@ -120,8 +136,12 @@ def time_whole(run, applocker):
     with open(applocker.log, "ab") as log:
         began = time.monotonic()
         up = start(
-            [run.build / "applocker", "up", "--state", applocker.state, "--no-hub"], ends_with=signal.SIGTERM,
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            [run.build / "applocker", "up", "--state", applocker.state, "--no-hub"],
+            ends_with=signal.SIGTERM,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
     try:
         return until(lambda report: report["protection"] == "held", applocker, up, began)
     finally:
@@ -129,7 +149,7 @@ def time_whole(run, applocker):
 
 
 def until(is_ready, applocker, process, began):
-    """Milliseconds until the control socket's status is as wanted."""
+    """Milliseconds until the control socket's status has this value."""
     while time.monotonic() - began < 20:
         report = status(applocker.socket)
         if report and is_ready(report):

@@ -1,4 +1,4 @@
-"""What the run needs, the small C programs, and the machine in a line."""
+"""The requirements of the run, the small C programs, and a line about the machine."""
 
 import os
 import platform
@@ -10,19 +10,21 @@ SOURCES = Path(__file__).resolve().parent / "programs"
 
 
 def requirements(root, build):
-    """What is missing, in one sentence; None where the run can begin."""
+    """What is missing, in one sentence, or None."""
     if os.geteuid() != 0:
         return "holding launches needs root; run it as root, for example with sudo."
     if not shutil.which("cc"):
         return "a C compiler (cc) is missing; install one, for example the package gcc."
     for name in ("applocker", "applockerd", "applocker-gate"):
         if not os.access(build / name, os.X_OK):
-            return f"{build}/{name} is missing; run `make build` in {root} first, or name another directory with --build."
+            return (
+                f"{build}/{name} is missing; run `make build` in {root} first, or name another directory with --build."
+            )
     return None
 
 
 def programs(directory):
-    """Compiles the small programs; a dictionary of paths. The window watcher is absent without Xlib."""
+    """Compiles the small programs; returns a dictionary of paths. The window watcher is absent without Xlib."""
     place = directory / "programs"
     place.mkdir()
     flags = {"tiny": ["-static"], "launcher": [], "responder": [], "window-watch": ["-lX11"]}
@@ -46,6 +48,9 @@ def describe_machine(run):
     memory = int(Path("/proc/meminfo").read_text().split()[1]) // 1_048_576
     kind = run.build.name
     return (
-        f"Linux {platform.release()}, {os.cpu_count()} processors ({model}), {memory} GiB; programs from a {kind} build; "
-        f"load {run.load_before:.1f} before the run" + (
-            ": NOT A QUIET MACHINE, expect wide figures" if run.load_before > 0.5 else "") + ("; QUICK: too few rounds to publish" if run.is_quick else ""))
+        f"Linux {platform.release()}, {os.cpu_count()} processors ({model}), {memory} GiB; "
+        f"programs from a {kind} build; "
+        f"load {run.load_before:.1f} before the run"
+        + (": NOT A QUIET MACHINE, expect wide figures" if run.load_before > 0.5 else "")
+        + ("; QUICK: too few rounds to publish" if run.is_quick else "")
+    )

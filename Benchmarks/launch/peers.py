@@ -1,14 +1,12 @@
 """The same launch under fapolicyd, the application allow-list of Debian, in its permissive mode.
 
-fapolicyd answers every launch on the file systems it watches: one that hangs would stop everything on them. Here it
-watches one file system alone, of a type that nothing else uses, in a mount namespace of its own; a process outside of
-it kills it after a time, which lets go whatever it holds.
-"""
+fapolicyd answers every launch on the file systems that it watches: if it hangs, everything on them stops. Here it
+watches only one file system, of a type that nothing else uses, in a mount namespace of its own; a process outside of it
+kills it after some time, which releases what it holds."""
 
 import hashlib
 import os
 import re
-import shutil
 import signal
 import statistics
 import subprocess
@@ -22,17 +20,22 @@ from starts import ROUNDS, time_launches
 DAEMON = Path("/usr/sbin/fapolicyd")
 VERSION = "1.1.7"
 TRUSTED_FILES = 4000
-# How long one start of it may last before it is killed.
+# The time limit of each of its runs, after which it is killed.
 LIMIT = 60  # seconds
 
 
 def measure(run):
     if not DAEMON.exists():
-        return run.figures.leave_out("fapolicyd", f"{DAEMON} is missing; install the package fapolicyd without starting it")
+        return run.figures.leave_out(
+            "fapolicyd", f"{DAEMON} is missing; install the package fapolicyd without starting it"
+        )
     installed = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Version}", "fapolicyd"], capture_output=True, text=True).stdout
+        ["dpkg-query", "-W", "-f", "${Version}", "fapolicyd"], capture_output=True, text=True
+    ).stdout
     if not installed.startswith(VERSION):
-        return run.figures.leave_out("fapolicyd", f"version {installed or 'unknown'} is installed, {VERSION} is measured")
+        return run.figures.leave_out(
+            "fapolicyd", f"version {installed or 'unknown'} is installed, {VERSION} is measured"
+        )
     if "ramfs" in re.findall(r"^\S+ \S+ (\S+)", Path("/proc/mounts").read_text(), re.MULTILINE):
         return run.figures.leave_out("fapolicyd", "a ramfs is mounted on this machine, and it must not be watched")
     with Room(run) as room:
@@ -40,15 +43,21 @@ def measure(run):
         for number in range(rounds := run.rounds(ROUNDS)):
             for name in run.random.sample(list(times), 2):
                 times[name].append(room.time_launches() if name == "without" else room.time_with_fapolicyd())
-            run.say(f"  round {number + 1} of {rounds}: without {times['without'][-1]:.1f}, with {times['with'][-1]:.1f}")
-    ratios = [slow / fast for slow, fast in zip(times["with"], times["without"])]
+            run.say(
+                f"  round {number + 1} of {rounds}: without {times['without'][-1]:.1f}, with {times['with'][-1]:.1f}"
+            )
+    ratios = [slow / fast for slow, fast in zip(times["with"], times["without"], strict=True)]
     run.figures.add(
-        "start_fapolicyd_ratio", statistics.median(ratios), "ratio",
-        f"fapolicyd {VERSION} running, permissive, the program trusted", spread=spread(ratios))
+        "start_fapolicyd_ratio",
+        statistics.median(ratios),
+        "ratio",
+        f"fapolicyd {VERSION} running, permissive, the program trusted",
+        spread=spread(ratios),
+    )
 
 
 class Room:
-    """A mount namespace with the watched file system and fapolicyd's own configuration and data in it."""
+    """A mount namespace with the watched file system and fapolicyd's own configuration and data."""
 
     def __init__(self, run):
         self.run = run
@@ -64,22 +73,26 @@ class Room:
         trusted = trust_list(self.program, self.run.programs["tiny"])
         (configuration / "fapolicyd.trust").write_text(trusted)
         (configuration / "compiled.rules").write_text(
-            "allow perm=any all : trust=1\ndeny_audit perm=execute all : all\n")
+            "allow perm=any all : trust=1\ndeny_audit perm=execute all : all\n"
+        )
         # Debian's settings but for the file system, the source of trust, the report at the end, and the user: some
         # containers don't let it change that.
         (configuration / "fapolicyd.conf").write_text(
             "permissive = 1\nnice_val = 14\nq_size = 640\nuid = root\ngid = root\ndo_stat_report = 0\n"
             "detailed_report = 0\ndb_max_size = 50\nsubj_cache_size = 1549\nobj_cache_size = 8191\nwatch_fs = ramfs\n"
             "trust = file\nintegrity = none\nsyslog_format = rule,dec,perm,auid,pid,exe,:,path,ftype,trust\n"
-            "rpm_sha256_only = 0\nallow_filesystem_mark = 0\n")
+            "rpm_sha256_only = 0\nallow_filesystem_mark = 0\n"
+        )
         # The namespace lives as long as this process.
         script = (
-            f'mount -t ramfs ramfs {self.watched} && chmod 755 {self.watched} && cp {self.run.programs["tiny"]} '
-            f'{self.program} && mount --bind {configuration} /etc/fapolicyd && mkdir -p /var/lib/fapolicyd '
-            f'/run/fapolicyd && mount --bind {self.place}/data /var/lib/fapolicyd && mount --bind {self.place}/run '
-            f'/run/fapolicyd && echo READY && exec sleep infinity')
+            f"mount -t ramfs ramfs {self.watched} && chmod 755 {self.watched} && cp {self.run.programs['tiny']} "
+            f"{self.program} && mount --bind {configuration} /etc/fapolicyd && mkdir -p /var/lib/fapolicyd "
+            f"/run/fapolicyd && mount --bind {self.place}/data /var/lib/fapolicyd && mount --bind {self.place}/run "
+            f"/run/fapolicyd && echo READY && exec sleep infinity"
+        )
         self.keeper = start(
-            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script], stdout=subprocess.PIPE, bufsize=0)
+            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script], stdout=subprocess.PIPE, bufsize=0
+        )
         if self.keeper.stdout.readline().strip() != b"READY":
             stop(self.keeper)
             raise SystemExit("Benchmarks/launch: the mount namespace for fapolicyd could not be made.")
@@ -94,11 +107,15 @@ class Room:
 
     def time_with_fapolicyd(self):
         # `timeout` is the watchdog: outside of the namespace, and running before fapolicyd does.
+        limit = ["timeout", "--signal=KILL", "--kill-after=5", LIMIT]
         with open(self.log, "wb") as log:
             watchdog = start(
-                ["timeout", "--signal=KILL", "--kill-after=5", LIMIT, *self.inside, DAEMON, "--permissive",
-                 "--debug-deny"],
-                ends_with=signal.SIGTERM, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                [*limit, *self.inside, DAEMON, "--permissive", "--debug-deny"],
+                ends_with=signal.SIGTERM,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
         try:
             self.wait_until_it_listens(watchdog)
             result = self.time_launches()
@@ -111,7 +128,7 @@ class Room:
             watchdog.wait()
 
     def wait_until_it_listens(self, watchdog):
-        """It says so, and then it has a descriptor of permission events with a mark."""
+        """Waits until it reports that it listens, and then for a descriptor of permission events with a mark."""
         for _ in range(400):
             if watchdog.poll() is not None:
                 break
@@ -125,8 +142,7 @@ class Room:
 def has_mark(process):
     """A mark on a mount, see proc_pid_fdinfo(5)."""
     try:
-        return any(
-            "fanotify mnt_id" in entry.read_text() for entry in Path(f"/proc/{process}/fdinfo").iterdir())
+        return any("fanotify mnt_id" in entry.read_text() for entry in Path(f"/proc/{process}/fdinfo").iterdir())
     except OSError:
         return False
 

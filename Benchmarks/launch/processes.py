@@ -1,5 +1,6 @@
-"""Nothing that was started outlives the run, whatever ends it."""
+"""No process that was started outlives the run, however it ends."""
 
+import contextlib
 import ctypes
 import os
 import select
@@ -13,14 +14,16 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def watch_over_descendants():
-    """Orphans of our children become ours, so that they can be found and ended."""
+    """Orphaned descendants become children of this process, so that they can be found and ended."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def with_parent(number=signal.SIGKILL):
     """For `preexec_fn`: the child gets this signal when the benchmark itself is killed."""
+
     def apply():
         _libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
     return apply
 
 
@@ -43,10 +46,8 @@ def end_descendants():
             found.append(process)
             queue += children(process)
         for process in found:
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
-            except OSError:
-                pass
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -60,7 +61,7 @@ def start(arguments, ends_with=signal.SIGKILL, **options):
 
 
 def stop(process, seconds=10):
-    """SIGTERM, and SIGKILL for what does not end by it."""
+    """Sends SIGTERM, and SIGKILL to what does not end."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -72,7 +73,7 @@ def stop(process, seconds=10):
 
 
 def read_line(stream, seconds):
-    """A line of an unbuffered pipe; None where none comes in time or the writer has ended."""
+    """A line of an unbuffered pipe, or None at the time limit or the end of the pipe."""
     line = b""
     deadline = time.monotonic() + seconds
     while not line.endswith(b"\n"):

@@ -18,20 +18,28 @@ SMALLEST = 100
 def measure(run):
     prompter = run.build / "applocker-prompt"
     if not os.access(prompter, os.X_OK):
-        return run.figures.leave_out("launch to prompt", f"{prompter} is missing (it is built where GTK 4's headers are)")
+        return run.figures.leave_out(
+            "launch to prompt", f"{prompter} is missing (it is built where GTK 4's headers are)"
+        )
     if not shutil.which("Xvfb"):
         return run.figures.leave_out("launch to prompt", "Xvfb is missing; install the package xvfb")
     if "window-watch" not in run.programs:
         return run.figures.leave_out("launch to prompt", "window-watch.c needs Xlib; install the package libx11-dev")
     program = run.directory / "prompted"
     shutil.copy(run.programs["tiny"], program)
-    log = open(run.directory / "prompts.log", "ab")
+    # Open until the last process of the display has ended.
+    log = open(run.directory / "prompts.log", "ab")  # noqa: SIM115
     started = []
     try:
         reading, writing = os.pipe()
-        started.append(start(
-            ["Xvfb", "-displayfd", writing, "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"],
-            pass_fds=[writing], stdout=log, stderr=log))
+        started.append(
+            start(
+                f"Xvfb -displayfd {writing} -screen 0 1280x800x24 -nolisten tcp -noreset".split(),
+                pass_fds=[writing],
+                stdout=log,
+                stderr=log,
+            )
+        )
         os.close(writing)
         with os.fdopen(reading, "rb", buffering=0) as pipe:
             number = read_line(pipe, 20)
@@ -39,10 +47,16 @@ def measure(run):
             raise SystemExit("Benchmarks/launch: Xvfb did not start.")
         home = run.directory / "home"
         home.mkdir(mode=0o700)
-        # No session bus: what it would start would outlive the run.
+        # No session bus: the processes that it would start would outlive the run.
         environment = {
-            "PATH": os.environ["PATH"], "DISPLAY": f":{number}", "HOME": str(home), "XDG_RUNTIME_DIR": str(home),
-            "LANG": "C.UTF-8", "DBUS_SESSION_BUS_ADDRESS": f"unix:path={home}/no-bus", "GSETTINGS_BACKEND": "memory"}
+            "PATH": os.environ["PATH"],
+            "DISPLAY": f":{number}",
+            "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(home),
+            "LANG": "C.UTF-8",
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={home}/no-bus",
+            "GSETTINGS_BACKEND": "memory",
+        }
         with AppLocker(run, "prompts-state") as applocker:
             applocker.set_up(program)
             watch = start([run.programs["window-watch"]], env=environment, stdout=subprocess.PIPE, bufsize=0)
@@ -64,8 +78,13 @@ def measure(run):
         log.close()
     for share, name in ((0.5, "p50"), (0.99, "p99")):
         run.figures.add(
-            f"prompt_{name}_ms", percentile(times, share), "ms", f"launch to the prompt's window mapped, {name} of {len(times)}",
-            goal="< 100", met=lambda value: value < 100)
+            f"prompt_{name}_ms",
+            percentile(times, share),
+            "ms",
+            f"launch to the prompt's window mapped, {name} of {len(times)}",
+            goal="< 100",
+            met=lambda value: value < 100,
+        )
     run.figures.add("prompt_first_ms", first, "ms", "the same, the first one after login")
 
 

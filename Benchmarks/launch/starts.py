@@ -1,4 +1,4 @@
-"""fork + execve + wait of a tiny static program: without AppLocker, and beside it."""
+"""fork + execve + wait of a tiny static program, without AppLocker and with it."""
 
 import shutil
 import statistics
@@ -17,7 +17,9 @@ def time_launches(run, program, count=LAUNCHES, within=()):
     """Median microseconds of one launch. `within`: words that start the launcher in another mount namespace."""
     result = subprocess.run(
         [*map(str, within), str(run.programs["launcher"]), "run", str(count + DISCARDED), str(program)],
-        capture_output=True, text=True)
+        capture_output=True,
+        text=True,
+    )
     if result.returncode != 0:
         raise SystemExit(f"Benchmarks/launch: {result.stderr.strip()}")
     return statistics.median(int(line) for line in result.stdout.split()[DISCARDED:]) / 1000
@@ -71,14 +73,23 @@ def measure(run):
         run.say(f"  round {number + 1} of {rounds}: " + ", ".join(f"{name} {times[name][-1]:.1f}" for name in cases))
 
     def add_ratio(name, words, goal):
-        ratios = [value / none for value, none in zip(times[name], times["none"])]
+        ratios = [value / none for value, none in zip(times[name], times["none"], strict=True)]
         run.figures.add(
-            f"start_{name}_ratio", statistics.median(ratios), "ratio", words, spread=spread(ratios),
-            **({"goal": "0.98 to 1.02", "met": lambda value: 0.98 <= value <= 1.02} if goal else {}))
+            f"start_{name}_ratio",
+            statistics.median(ratios),
+            "ratio",
+            words,
+            spread=spread(ratios),
+            **({"goal": "0.98 to 1.02", "met": lambda value: 0.98 <= value <= 1.02} if goal else {}),
+        )
 
     run.figures.add(
-        "start_none_us", statistics.median(times["none"]), "us", "start and end of a tiny program, no AppLocker",
-        spread=spread(times["none"]))
+        "start_none_us",
+        statistics.median(times["none"]),
+        "us",
+        "start and end of a tiny program, no AppLocker",
+        spread=spread(times["none"]),
+    )
     add_ratio("again", "the same measured a second time (the noise)", goal=False)
     add_ratio("other", "AppLocker running, another app locked", goal=True)
     add_ratio("unlocked", "AppLocker running, this app on its list, unlocked", goal=True)

@@ -1,7 +1,8 @@
-"""Whole files on a disk: lock and unlock beside age, gocryptfs and cp, each with its data on the disk when it ends.
+"""Whole files on a disk: lock and unlock compared with age, gocryptfs and cp, each with its data on the disk when it
+ends.
 
-Each contender begins with the same: the file just written, on the disk and in memory, and nothing else of the benchmark.
-"""
+Each contender starts with the same state: the file was just written to disk and is cached, and nothing else of the
+benchmark."""
 
 import os
 import shutil
@@ -52,15 +53,37 @@ class Files:
         size = f"{self.size >> 20} MiB"
         for name, values in results.items():
             run.figures.add(
-                f"file_{name.replace(' -d', '_open').replace(', ', '_').replace(' ', '_')}", statistics.median(values), "s",
-                f"{name}, {size}, until it is on the disk", spread=spread(values))
+                f"file_{name.replace(' -d', '_open').replace(', ', '_').replace(' ', '_')}",
+                statistics.median(values),
+                "s",
+                f"{name}, {size}, until it is on the disk",
+                spread=spread(values),
+            )
         ratio(run, "lock_to_cp", results["lock"], results["cp"], "lock to cp and fsync", "<= 1.2", lambda v: v <= 1.2)
-        ratio(run, "unlock_to_cp", results["unlock"], results["cp"], "unlock to cp and fsync", "<= 1.2",
-              lambda v: v <= 1.2)
-        ratio(run, "lock_to_cp_rm", results["lock"], results["cp, rm"],
-              "lock to cp, fsync and removing the original, as lock does", None, None)
+        ratio(
+            run,
+            "unlock_to_cp",
+            results["unlock"],
+            results["cp"],
+            "unlock to cp and fsync",
+            "<= 1.2",
+            lambda v: v <= 1.2,
+        )
+        ratio(
+            run,
+            "lock_to_cp_rm",
+            results["lock"],
+            results["cp, rm"],
+            "lock to cp, fsync and removing the original, as lock does",
+            None,
+            None,
+        )
         for ours, theirs in (
-                ("lock", "age"), ("unlock", "age -d"), ("lock", "gocryptfs write"), ("unlock", "gocryptfs read")):
+            ("lock", "age"),
+            ("unlock", "age -d"),
+            ("lock", "gocryptfs write"),
+            ("unlock", "gocryptfs read"),
+        ):
             if theirs in results:
                 name = f"{ours}_to_{theirs.replace(' -d', '').split()[0]}"
                 ratio(run, name, results[ours], results[theirs], f"{ours} to {theirs}", "< 1", lambda v: v < 1)
@@ -75,9 +98,12 @@ class Files:
         password.write_text("benchmark\n")
         for command in (["-init", "-scryptn", "10", self.sealed], [self.sealed, self.clear]):
             result = subprocess.run(
-                ["gocryptfs", "-q", "-passfile", password, *command], capture_output=True, text=True)
+                ["gocryptfs", "-q", "-passfile", password, *command], capture_output=True, text=True
+            )
             if result.returncode != 0:
-                self.run.figures.leave_out("files in gocryptfs", (result.stdout + result.stderr).strip().split("\n")[-1])
+                self.run.figures.leave_out(
+                    "files in gocryptfs", (result.stdout + result.stderr).strip().split("\n")[-1]
+                )
                 return False
         return True
 

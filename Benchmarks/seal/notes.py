@@ -1,4 +1,4 @@
-"""A vault with many notes in a running AppLocker: opening it, the list, a search; over the control socket."""
+"""A vault with many notes in a running AppLocker: unlocking it, the list, a search; through the control socket."""
 
 import http.client
 import json
@@ -30,16 +30,17 @@ def measure(run):
         unlocks, first = [], []
         for _ in range(UNLOCKS):
             unlocks.append(vault.unlocked())
-            # The first list after an unlock pays for what is not in memory yet.
+            # The first list after unlocking also loads what is not in memory yet.
             first.append(vault.listed(count))
         lists = [vault.listed(count) for _ in range(run.rounds(ROUNDS))]
         add(run, "vault_unlock", unlocks, "unlock the vault by key derivation, p50")
         add(run, "notes_list_first", first, f"list of {count} notes, the first after an unlock, p50", 100)
         add(run, "notes_list", lists, f"list of {count} notes, p50", 100)
         for name, search, words in (
-                ("title", WORDS[0], "a word in one title of ten"),
-                ("one", f"{WORDS[3]} number-{count // 2}", "two words that one note has"),
-                ("none", "nowhere", "a word that none has")):
+            ("title", WORDS[0], "a word in one title of ten"),
+            ("one", f"{WORDS[3]} number-{count // 2}", "two words that one note has"),
+            ("none", "nowhere", "a word that none has"),
+        ):
             times = [vault.searched(search, count) for _ in range(run.rounds(ROUNDS))]
             add(run, f"notes_search_{name}", times, f"search of {count} notes for {words}, p50", 200)
 
@@ -47,24 +48,33 @@ def measure(run):
 def add(run, name, seconds, words, limit=None):
     values = [value * 1e3 for value in seconds]
     run.figures.add(
-        name, statistics.median(values), "ms", words, None if limit is None else f"< {limit}",
-        None if limit is None else lambda value: value < limit, spread(values))
+        name,
+        statistics.median(values),
+        "ms",
+        words,
+        None if limit is None else f"< {limit}",
+        None if limit is None else lambda value: value < limit,
+        spread(values),
+    )
     run.say(f"  {words}: {statistics.median(values):.1f} ms, p95 {percentile(values, 0.95):.1f} ms")
 
 
 class Vault:
-    """One connection that stays open, as a program's does that shows notes."""
+    """One persistent connection, as a program that shows notes has."""
 
     def __init__(self, path):
         self.connection = ControlConnection(path, timeout=60)
 
     def call(self, method, path, body=None):
         self.connection.request(
-            method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
+            method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"}
+        )
         answer = self.connection.getresponse()
         content = answer.read()
         if answer.status != 200:
-            raise http.client.HTTPException(f"{method} {path}: {answer.status} {content.decode(errors='replace')[:300]}")
+            raise http.client.HTTPException(
+                f"{method} {path}: {answer.status} {content.decode(errors='replace')[:300]}"
+            )
         return content
 
     def open(self):
@@ -77,7 +87,7 @@ class Vault:
         return time.perf_counter() - start
 
     def add(self, number):
-        """About 550 bytes of text, as a note of a few sentences has; the first word is in titles alone."""
+        """About 550 bytes of text, the size of a note of a few sentences; the first word is only in titles."""
         body = " ".join(WORDS[1 + number * step % 9] for step in range(1, 80))
         self.call("POST", "/v1/notes", {"title": f"{WORDS[number % 10]} number-{number} {WORDS[3]}", "body": body})
 

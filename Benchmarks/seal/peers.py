@@ -1,4 +1,4 @@
-"""The other programs: installed from Debian where they are missing and this is root."""
+"""The other programs: installed from Debian if they are missing and this is root."""
 
 import os
 import shutil

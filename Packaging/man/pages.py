@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """Writes AppLocker's man pages: pages.py DIRECTORY VERSION APPLOCKER APPLOCKER-HUB
 
-applocker(1) and applocker-hub(8) come from the command line's own description of itself (--experimental-dump-help), so
-that a command can't be without its page. The other programs have few words of their own to say; those are below.
-"""
+applocker(1) and applocker-hub(8) are generated from the command line's own description (--experimental-dump-help), so
+that no command is missing. The texts of the other programs are below."""
 
 import json
 import pathlib
@@ -18,20 +17,26 @@ PROGRAMS = {
         "applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH] [--weak] "
         "[--no-descriptor-store]",
         """The only reader of the kernel's permission events (fanotify(7)). It marks the programs of locked apps, holds
-each launch of one, asks applockerd(8) and answers the kernel. In doubt it denies: no daemon, no answer in time, too many
-waiting.
+each launch of one, asks applockerd(8) and answers the kernel. In doubt it denies: no daemon, no answer in time, too
+many held launches.
 
-It is started by the unit applocker-gate.service, or by "applocker up", which hold a duplicate of its descriptor: killing
-it releases nothing. A gate that is stopped for good lets go, and every locked app is open from then on.""",
+The unit applocker-gate.service, or "applocker up", starts it and holds a duplicate of its descriptor: killing the gate
+unlocks nothing. Stopping it releases the descriptor, and every locked app is open from then on.""",
         [
-            ("--socket PATH", "Where it listens for the daemon. Absolute, at most 107 bytes."),
-            ("--daemon-uid UID", "The user as whom the daemon connects, as a number."),
-            ("--daemon-user-of PATH", "That user is the one to whom this directory belongs."),
-            ("--daemon-executable PATH", "The only program that is believed to be the daemon."),
-            ("--weak", "Watch processes although the kernel could hold launches: locked apps are stopped after they "
-             "started."),
-            ("--no-descriptor-store", "Run although nobody holds a duplicate of the descriptor: if this process is "
-             "killed, everything is open."),
+            ("--socket PATH", "The socket for the daemon. Absolute, at most 107 bytes."),
+            ("--daemon-uid UID", "The user id of the daemon."),
+            ("--daemon-user-of PATH", "The daemon's user is the owner of this directory."),
+            ("--daemon-executable PATH", "The only program that is accepted as the daemon."),
+            (
+                "--weak",
+                "Watch processes although the kernel could hold launches: locked apps are stopped after they "
+                "have started.",
+            ),
+            (
+                "--no-descriptor-store",
+                "Run without a duplicate of the descriptor elsewhere: if this process is "
+                "killed, every locked app is open.",
+            ),
         ],
         "0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
     ),
@@ -39,54 +44,63 @@ it releases nothing. A gate that is stopped for good lets go, and every locked a
         "decide which locked app may start",
         "applockerd --state DIR [--gate-socket PATH] [--hub ADDRESS | --no-hub]",
         """Keeps the list of locked apps, passcodes, grants, schedules, the sealed store and the activity log, answers
-applocker-gate(8), and serves applocker(1) and applocker-prompt(1) on the socket control.sock of its state directory. It is
-started by the unit applockerd.service, or by "applocker up".""",
+applocker-gate(8), and serves applocker(1) and applocker-prompt(1) on the socket control.sock of its state directory.
+It is started by the unit applockerd.service, or by "applocker up".""",
         [
-            ("--state DIR", "The directory of everything it keeps. Absolute; its own user's, mode 0711 or less."),
-            ("--gate-socket PATH", "Where the gate listens; gate.sock in the state directory where it is not given."),
-            ("--hub ADDRESS", "The hub that runs beside it, which it connects to once a passcode is set."),
-            ("--no-hub", "No hub runs beside it; one that the owner connected is kept in touch with."),
+            ("--state DIR", "The state directory. Absolute; owned by the daemon's user, mode 0711 or less."),
+            ("--gate-socket PATH", "The gate's socket; gate.sock in the state directory by default."),
+            ("--hub ADDRESS", "The hub on this computer, to which the daemon connects once a passcode is set."),
+            ("--no-hub", "No hub runs on this computer; a connection that the owner made stays."),
         ],
         "0 ended by a signal, 1 could not start or go on.",
     ),
     ("applocker-prompt", "1"): (
         "ask for the passcode in a window",
         "applocker-prompt [--socket PATH]",
-        """Runs in a desktop session from login on, and shows a window that asks for the passcode when somebody starts a
-locked app. It decides nothing: the passcode goes to applockerd(8). Installed, it starts by itself
+        """Runs in a desktop session and shows a window that asks for the passcode when somebody starts a locked app. It
+decides nothing: it passes the passcode to applockerd(8). The package starts it at login
 (/etc/xdg/autostart/applocker-prompt.desktop). In a terminal, "applocker prompt --tty" does the same.""",
-        [("--socket PATH", "The control socket; found as applocker(1) finds it where it is not given.")],
+        [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
     ),
     ("applocker-agent", "1"): (
         "show AppLocker in a desktop session",
         "applocker-agent [--socket PATH]",
-        """Shows the state of AppLocker as an icon in the tray and tells of denied launches and wrong passcodes by
-notifications. It notices when nobody touches the computer. Closing it stops no protection. Installed, it starts by itself
+        """Shows the state of AppLocker as an icon in the tray, and denied launches and wrong passcodes as
+notifications. It reports idle time to applockerd(8). Closing it stops no protection. The package starts it at login
 (/etc/xdg/autostart/applocker-agent.desktop).""",
-        [("--socket PATH", "The control socket; found as applocker(1) finds it where it is not given.")],
+        [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
     ),
 }
 
 FILES = [
-    ("/var/lib/applocker/control.sock", "The socket of the system's AppLocker. APPLOCKER_SOCKET names another."),
-    ("/var/lib/applocker", "Everything the daemon keeps: database, sealed content, keys."),
-    ("/var/lib/applocker-hub", "Everything the hub keeps, sealed by the devices."),
-    ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and the way out when nothing else helps."),
+    (
+        "/var/lib/applocker/control.sock",
+        "The control socket of the system's AppLocker. APPLOCKER_SOCKET names another.",
+    ),
+    ("/var/lib/applocker", "The daemon's state: database, sealed content, keys."),
+    ("/var/lib/applocker-hub", "The hub's state, sealed by the devices."),
+    ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and the rescue by root."),
 ]
-SEE_ALSO = [("applocker", "1"), ("applocker-agent", "1"), ("applocker-gate", "8"), ("applocker-hub", "8"),
-            ("applocker-prompt", "1"), ("applockerd", "8")]
+SEE_ALSO = [
+    ("applocker", "1"),
+    ("applocker-agent", "1"),
+    ("applocker-gate", "8"),
+    ("applocker-hub", "8"),
+    ("applocker-prompt", "1"),
+    ("applockerd", "8"),
+]
 
 
 def escape(text):
-    """Text for troff: its own signs are taken literally, a quote or a dot that begins a line too."""
+    """Escapes troff's control characters, and a quote or a dot at the start of a line."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.split("\n"))
 
 
 def paragraphs(text):
-    """Indented lines are examples and stay as they are; everything else flows."""
+    """Indented lines are examples and stay as they are; everything else is filled."""
     lines, is_example, out = (text or "").split("\n"), False, []
     for line in lines:
         if line.startswith("  ") != is_example and line.strip():
@@ -104,8 +118,10 @@ def paragraphs(text):
 
 
 def head(name, section, abstract, version):
-    return (f'.TH {escape(name.upper())} {section} {DATE} "AppLocker {version}" "AppLocker"\n.SH NAME\n'
-            f"{escape(name)} \\- {escape(abstract)}")
+    return (
+        f'.TH {escape(name.upper())} {section} {DATE} "AppLocker {version}" "AppLocker"\n.SH NAME\n'
+        f"{escape(name)} \\- {escape(abstract)}"
+    )
 
 
 def tail(name, section):
@@ -125,8 +141,9 @@ def spelt(argument):
 
 
 def shown(command):
-    return [a for a in command.get("arguments", []) if a["shouldDisplay"] and a.get("valueName") not in
-            ("help", "version")]
+    return [
+        a for a in command.get("arguments", []) if a["shouldDisplay"] and a.get("valueName") not in ("help", "version")
+    ]
 
 
 def options(arguments):
@@ -134,7 +151,7 @@ def options(arguments):
     for a in arguments:
         default = f" Default: {a['defaultValue']}." if a.get("defaultValue") else ""
         words = " ".join(filter(None, [a.get("abstract"), a.get("discussion")])).replace("\n", " ")
-        out.append(f".TP\n.B {escape(spelt(a))}\n{escape(words + default) or '(no further words)'}")
+        out.append(f".TP\n.B {escape(spelt(a))}\n{escape(words + default) or '(no description)'}")
     return "\n".join(out)
 
 
@@ -160,13 +177,16 @@ def commands(command, path, out):
 def command_line(version, program):
     dump = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
     root = json.loads(dump)["command"]
-    out = [head("applocker", "1", root["abstract"].rstrip("."), version),
-           ".SH SYNOPSIS\n.B applocker\n.I COMMAND\n.RI [ OPTIONS ]\n.br\n.B applocker \\-\\-version\n.br\n"
-           ".B applocker help\n.RI [ COMMAND ]",
-           ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]), ".SH COMMANDS"]
+    out = [
+        head("applocker", "1", root["abstract"].rstrip("."), version),
+        ".SH SYNOPSIS\n.B applocker\n.I COMMAND\n.RI [ OPTIONS ]\n.br\n.B applocker \\-\\-version\n.br\n"
+        ".B applocker help\n.RI [ COMMAND ]",
+        ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
+        ".SH COMMANDS",
+    ]
     commands(root, ["applocker"], out)
     out.append(".SH EXIT STATUS\n0 done, 1 refused, 2 wrong command line, 3 AppLocker is not running, 4 no such app.")
-    out.append(".SH ENVIRONMENT\n.TP\n.B APPLOCKER_SOCKET\nThe control socket, where \\-\\-socket does not name one.")
+    out.append(".SH ENVIRONMENT\n.TP\n.B APPLOCKER_SOCKET\nThe control socket, if \\-\\-socket does not name one.")
     out.append(tail("applocker", "1"))
     return "\n".join(out) + "\n"
 
@@ -174,19 +194,25 @@ def command_line(version, program):
 def hub_page(version, program):
     dump = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
     root = json.loads(dump)["command"]
-    out = [head("applocker-hub", "8", root["abstract"].rstrip("."), version),
-           ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]",
-           ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
-           ".SH OPTIONS\n" + options(shown(root)),
-           ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
-           tail("applocker-hub", "8")]
+    out = [
+        head("applocker-hub", "8", root["abstract"].rstrip("."), version),
+        ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]",
+        ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
+        ".SH OPTIONS\n" + options(shown(root)),
+        ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
+        tail("applocker-hub", "8"),
+    ]
     return "\n".join(out) + "\n"
 
 
 def program_page(name, section, version):
     abstract, synopsis, description, arguments, status = PROGRAMS[name, section]
-    out = [head(name, section, abstract, version), ".SH SYNOPSIS\n.nf\n" + escape(synopsis).replace(name, name) + "\n.fi",
-           ".SH DESCRIPTION\n" + paragraphs(description), ".SH OPTIONS"]
+    out = [
+        head(name, section, abstract, version),
+        ".SH SYNOPSIS\n.nf\n" + escape(synopsis).replace(name, name) + "\n.fi",
+        ".SH DESCRIPTION\n" + paragraphs(description),
+        ".SH OPTIONS",
+    ]
     out += [f".TP\n.B {escape(option)}\n{escape(words)}" for option, words in arguments]
     out += [".SH EXIT STATUS\n" + escape(status), tail(name, section)]
     return "\n".join(out) + "\n"

@@ -1,5 +1,5 @@
-"""What the browsers' tests stand on. `phone` and `computer`: a paired phone and the computer behind it, both real, both the test's
-own: a household is set up once for each worker, and copied for each test.
+"""Fixtures of the browser tests. `phone` and `computer` are a paired phone and its computer, both real and created for
+each test: a household is set up once a worker and copied for each test.
 
     .build/python/bin/pytest Tests/Browser -n 2
     .build/python/bin/pytest Tests/Browser -k test_a_deleted_note_comes_back"""
@@ -16,10 +16,11 @@ import pages
 import raw_chromium
 import storage
 from computer import Household
+from moment_devices import Device
 from phone import Phone
 from vault_steps import Neighbours, Person
 
-# The engine without windows: a test takes less than half the processor's time of the whole browser.
+# The engine without windows: a test needs less than half the processor time of the whole browser.
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 FAILURES = pages.ROOT / ".build/browser-failures"
 HAS_FAILED = pytest.StashKey()
@@ -42,7 +43,7 @@ def browser_type_launch_args():
 
 @pytest.fixture(scope="session")
 def whole_chromium(playwright):
-    """With all that belongs to a desktop: notifications, for instance, which the engine alone has not."""
+    """Chromium with desktop features that the headless shell lacks, such as notifications."""
     browser = playwright.chromium.launch(executable_path=raw_chromium.CHROMIUM, args=ARGUMENTS)
     yield browser
     browser.close()
@@ -50,13 +51,15 @@ def whole_chromium(playwright):
 
 @pytest.fixture(scope="session")
 def household(programs, browser):
-    """Set up, with one phone paired by its pages; `paired` is what that phone's browser kept."""
+    """Set up, with one phone paired through its pages; `paired` is the stored data of that phone's browser."""
     with tempfile.TemporaryDirectory(prefix="applocker-browser-", ignore_cleanup_errors=True) as folder:
         household = Household(programs, pathlib.Path(folder))
         computer = household.first
         try:
             computer.set_up()
-            context = browser.new_context(viewport={"width": 393, "height": 659}, has_touch=True, service_workers="block")
+            context = browser.new_context(
+                viewport={"width": 393, "height": 659}, has_touch=True, service_workers="block"
+            )
             context.add_init_script(f"({storage.REMEMBER_KEYS})()")
             phone = Phone(browser.new_context, computer, context=context).pair()
             phone.page.goto(phone.address + "/tests.html")
@@ -69,7 +72,7 @@ def household(programs, browser):
 
 @pytest.fixture
 def computer(request, household):
-    """`@pytest.mark.computer_is_off`: its hub is there, and it comes with the first command."""
+    """With `@pytest.mark.computer_is_off` only its hub runs, until the first command starts AppLocker."""
     with household.copy(is_on=request.node.get_closest_marker("computer_is_off") is None) as computer:
         yield computer
 
@@ -84,8 +87,9 @@ def pytest_runtest_makereport(item, call):
 
 @contextlib.contextmanager
 def recorded(request, browser):
-    """Opens contexts. If the test fails, a picture of each page and a trace are kept. pytest-playwright's own options cost more: they take
-    the picture of a test that passes, too, and a trace of theirs records every change of the page."""
+    """Creates contexts. If the test fails, a screenshot of each page and a trace are kept. pytest-playwright's own
+    options cost more: they also take screenshots of tests that pass, and their traces record every change of the
+    page."""
     contexts = []
 
     def new_context(**options):
@@ -113,30 +117,51 @@ def new_context(request, browser):
 
 @pytest.fixture
 def new_whole_context(request, whole_chromium):
-    """As `new_context`, of the whole browser."""
+    """As `new_context`, in the whole browser."""
     with recorded(request, whole_chromium) as new_context:
         yield new_context
 
 
 @pytest.fixture
 def phone(request, household, computer):
-    """Paired, unlocked, on the first screen. What its pages complain about fails the test.
+    """Paired, unlocked, on the first screen. Errors on the console of its pages fail the test.
 
-    `@pytest.mark.service_worker`: with the app's files kept on the device, which takes as long as everything else together.
-    `@pytest.mark.clock`: time goes on by itself, and faster where the test says so: `phone.page.clock.fast_forward(60_000)`."""
+    `@pytest.mark.service_worker`: the app's files are cached by its service worker, which takes as long as the rest of
+    the setup. `@pytest.mark.clock`: Playwright controls the clock; it runs by itself, and the test can advance it with
+    `phone.page.clock.fast_forward(60_000)`."""
     has_service_worker = request.node.get_closest_marker("service_worker") is not None
-    # The engine alone ends a page whose worker sets the app's badge, as ours does when the person looks at the app.
+    # The headless shell crashes a page whose worker sets the app's badge, as AppLocker's does when the app is opened.
     new_context = request.getfixturevalue("new_whole_context" if has_service_worker else "new_context")
     phone = Phone(
-        new_context, computer, has_service_worker=has_service_worker, has_clock=request.node.get_closest_marker("clock") is not None)
+        new_context,
+        computer,
+        has_service_worker=has_service_worker,
+        has_clock=request.node.get_closest_marker("clock") is not None,
+    )
     phone.begin(household.paired)
     yield phone
     phone.quiet()
 
 
+@pytest.fixture
+def site():
+    """The companion's files alone, without a hub."""
+    site = pages.Site()
+    yield site
+    site.stop()
+
+
+@pytest.fixture
+def companion(new_context, household, computer):
+    """The paired phone's browser without its screens. It connects to the address that the hub has for the whole
+    worker."""
+    return Device(new_context, household.first, household.paired)
+
+
 @pytest.fixture(scope="session")
 def neighbours(household, browser, tmp_path_factory):
-    """Two households at one hub, for tests of shared vaults: `hub` is a copy of its own for each test, `anna`, `ben` and `cleo` are browsers."""
+    """Two households at one hub, for tests of shared vaults: `hub` is copied for each test; `anna`, `ben` and `cleo`
+    are browsers."""
     return Neighbours(household, browser, tmp_path_factory.mktemp("neighbours"))
 
 
@@ -162,7 +187,7 @@ def ben(new_context, neighbours, hub):
 
 @pytest.fixture
 def cleo(new_context, neighbours, hub):
-    """Another device of Anna's."""
+    """A second device of Anna."""
     cleo = Person(new_context, hub, neighbours.cleo)
     yield cleo
     cleo.phone.quiet()

@@ -1,14 +1,15 @@
-"""Alerts by days, and names and numbers that strain every screen."""
+"""Alerts grouped by day, and names and numbers that strain every screen."""
 
 import time
 
 import pages
 from overview_steps import command_succeeds, fail_passcode, keep_alerts, lift, make, start_diary, touch, wheel
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 
 def shown(phone, kind, count):
-    """Alerts, with so many of this kind. What the computer reports at its start has come: the list stays as it is."""
+    """Opens the alerts with so many of this kind. The computer's first reports have arrived, so the list doesn't
+    change."""
     make(phone, kind, count)
     phone.go("alerts", "Alerts")
     phone.page.locator(".alert", has_text="AppLocker was started").wait_for()
@@ -39,13 +40,14 @@ def test_alerts_stand_by_days_and_come_live(phone, computer):
 
 def test_rows_made_before_their_list_is_on_the_page_are_there_when_it_is(page):
     with pages.served() as address:
-        # The app's own page, unpaired: on one without its style, rows that were removed would come back.
+        # The app's own page, unpaired: without its style, removed rows would still be visible.
         page.goto(address)
         rows = page.evaluate("""async () => {
-            const { DayList } = await import("/screens/day-list.js");
+            const { DayList } = await import("/features/alerts/day-list.js");
             // An observer that is younger than the list's reports after it, in the same frame.
             const observed = (node) => new Promise((resolve) => new IntersectionObserver(resolve).observe(node));
-            const list = new DayList(({ key }) => Object.assign(document.createElement("li"), { textContent: key }), new AbortController().signal);
+            const row = ({ key }) => Object.assign(document.createElement("li"), { textContent: key });
+            const list = new DayList(row, new AbortController().signal);
             list.show([{ key: "one", time: Date.now() }]);
             await observed(list.element.querySelector("ul"));
             document.body.append(list.element);
@@ -79,17 +81,19 @@ def test_alerts_are_filtered(phone):
     assert rows.filter(has_text="App ").filter(has_text="Sentence").count() == 6
 
 
-def test_an_alert_is_deleted_and_comes_back_by_undo(phone):
+def test_a_deleted_alert_is_restored_by_undo(phone):
     page = phone.page
     rows = shown(phone, "repeated", 5).filter(has_text="Repeater")
     assert rows.count() == 2
     rows.first.get_by_role("button", name="Delete alert").focus()
     page.keyboard.press("Enter")
     page.get_by_text("Alert deleted.").wait_for()
-    eventually(lambda: rows.count() == 1)
-    eventually(lambda: page.evaluate("() => document.activeElement.classList.contains('alert-main')"), "the focus is kept")
+    eventually_equals(rows.count, 1)
+    eventually(
+        lambda: page.evaluate("() => document.activeElement.classList.contains('alert-main')"), "the focus is kept"
+    )
     page.get_by_role("button", name="Undo").click()
-    eventually(lambda: rows.count() == 2)
+    eventually_equals(rows.count, 2)
 
 
 def test_a_swipe_to_the_left_deletes_and_a_short_one_does_not(phone):
@@ -99,7 +103,7 @@ def test_a_swipe_to_the_left_deletes_and_a_short_one_does_not(phone):
     first, second = rows.nth(0).inner_text(), rows.nth(1).inner_text()
     top = [rows.nth(index).bounding_box()["y"] + 30 for index in range(2)]
     lift(touch(phone, [(300 - step * 15, top[0]) for step in range(4)]))
-    # Deleting happens in its order: had the short one deleted its alert, that would be done before this one.
+    # Deletions run in order: if the short one had deleted its alert, that would be done before this one.
     finger = touch(phone, [(330 - step * 20, top[1]) for step in range(12)])
     phone.picture("alert-swipe")
     lift(finger)
@@ -136,9 +140,9 @@ def test_all_alerts_are_cleared_after_a_question_and_come_back_by_undo(phone):
     page.get_by_role("button", name="Clear all alerts").click()
     page.get_by_role("button", name="Clear all", exact=True).click()
     page.get_by_text("No alerts", exact=True).wait_for()
-    # The way back is offered for six seconds: what takes time is looked at without it.
+    # Undo is offered for six seconds, so what takes longer is checked without it.
     page.get_by_role("button", name="Undo").click()
-    eventually(lambda: rows.count() == count)
+    eventually_equals(rows.count, count)
     page.get_by_role("button", name="Clear all alerts").click()
     page.get_by_role("button", name="Clear all", exact=True).click()
     page.get_by_text("No alerts", exact=True).wait_for()
@@ -158,7 +162,9 @@ def test_the_intruder_photo_opens_in_its_alert(phone, computer):
     phone.check()
     address = page.locator(".alert-photo img").first.get_attribute("src")
     phone.go("home", "Home")
-    assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", address) is False, "the picture is left in memory"
+    assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", address) is False, (
+        "the picture is left in memory"
+    )
     phone.noise = [line for line in phone.noise if "blob:" not in line]
 
 
@@ -219,7 +225,7 @@ def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
     phone.go("home", "Home")
     phone.go("alerts", "Alerts")
     page.locator(".alert").first.wait_for()
-    # What else is kept is read before an alert that comes now.
+    # Everything else in the store is read before an alert that arrives now.
     make(phone, "repeated", 1)
     page.locator(".alert", has_text="Repeater").wait_for()
     assert page.locator(".day-part").count() <= 15, "two hundred are kept"

@@ -1,12 +1,13 @@
-"""Remote control of a real AppLocker: its apps, their schedules and categories, in two tabs, and beside the list on a desktop."""
+"""Remote control of a real AppLocker: its apps, schedules and categories, in two tabs and next to the list on a
+desktop."""
 
 import json
 
 import pytest
 
-from overview_steps import command_succeeds, confirm, make
+from overview_steps import command_succeeds, make
 from phone import DESKTOP, PIN, Phone
-from waiting import eventually
+from waiting import eventually_equals
 
 
 @pytest.fixture
@@ -31,18 +32,18 @@ def test_an_app_is_unlocked_and_locked_from_the_list(phone, computer):
     page.get_by_role("button", name="5 minutes", exact=True).click()
     page.locator("dialog .keypad").wait_for()
     phone.picture("apps-gate")
-    confirm(phone)
-    assert "open" in command_succeeds(phone, row)
+    phone.confirm()
+    assert "unlocked" in command_succeeds(phone, row)
     row.get_by_text("Unlocked until").wait_for()
     phone.picture("apps-unlocked")
     assert json.loads(computer.run("app", "diary", "--json"))["state"] == "unlocked"
     row.get_by_role("button", name="Lock diary", exact=True).click()
-    confirm(phone)
+    phone.confirm()
     row.get_by_role("button", name="Unlock diary").wait_for()
 
 
 def app_page(phone):
-    """That of the program "diary"."""
+    """The row of the program "diary"."""
     phone.go("apps", "Apps")
     phone.page.locator(".apps-row", has_text="diary").get_by_role("link").click()
     phone.page.get_by_role("heading", name="diary", level=1).wait_for()
@@ -63,14 +64,14 @@ def test_a_schedule_is_made_on_the_phone(phone, computer):
     page.get_by_label("To").fill("06:30")
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for()
     page.get_by_role("button", name="Save").click()
-    confirm(phone)
+    phone.confirm()
     page.get_by_role("heading", name="diary", exact=True, level=1).wait_for()
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").wait_for()
     assert json.loads(computer.run("app", "diary", "--json"))["schedule"] == "block mon,tue,thu,fri 22:15-06:30"
     page.get_by_text("Locked Mon, Tue, Thu, Fri, 22:15 to 06:30").click()
     page.get_by_role("button", name="Always", exact=True).click()
     page.get_by_role("button", name="Save").click()
-    confirm(phone)
+    phone.confirm()
     page.get_by_text("Always locked").wait_for()
 
 
@@ -81,7 +82,7 @@ def test_categories_are_chosen_on_the_phone(phone):
     phone.picture("categories")
     phone.check()
     page.get_by_role("button", name="Save").click()
-    confirm(phone)
+    phone.confirm()
     page.locator(".apps-categories", has_text="Secrets <b>").wait_for()
     phone.go("apps", "Apps")
     page.get_by_role("heading", name="Secrets <b>").wait_for()
@@ -97,13 +98,13 @@ def test_an_app_is_added_and_removed_on_the_phone(phone):
     name = page.locator("dialog .row-title").first.inner_text()
     page.get_by_label("Search installed apps").fill(name)
     page.locator("dialog .row", has_text=name).first.click()
-    confirm(phone)
+    phone.confirm()
     row = page.locator(".apps-row", has_text=name)
     row.wait_for()
     phone.picture("apps-two")
     row.get_by_role("link").click()
     page.get_by_role("button", name="Remove from the list").click()
-    confirm(phone)
+    phone.confirm()
     page.get_by_role("heading", name="Apps", level=1).wait_for()
     row.wait_for(state="detached")
     page.locator(".apps-row", has_text="diary").wait_for()
@@ -124,7 +125,7 @@ def test_two_tabs_show_the_same(phone, computer):
     phone.go("apps", "Apps")
     page.locator(".apps-row", has_text="Unlocked until").wait_for()
     page.get_by_role("button", name="Lock all", exact=True).click()
-    confirm(phone)
+    phone.confirm()
     command_succeeds(phone)
     second.locator(".apps-row", has_text="Unlocked until").wait_for(state="detached")
 
@@ -138,19 +139,27 @@ def test_a_desktop_shows_an_app_beside_the_list(desktop):
     link.focus()
     page.keyboard.press("Enter")
     page.locator(".apps-pane .apps-head").wait_for()
-    eventually(lambda: page.evaluate("() => document.activeElement.getAttribute('aria-current')") == "true", "the chosen row has the focus")
+    eventually_equals(
+        lambda: page.evaluate("() => document.activeElement.getAttribute('aria-current')"),
+        "true",
+        "the chosen row has the focus",
+    )
     desktop.picture("apps")
     desktop.check()
     desktop.becomes("dark")
     desktop.picture("apps")
     desktop.becomes("light")
-    # By keyboard alone: a sheet gives the focus back to what opened it.
+    # By keyboard only: a sheet returns the focus to the control that opened it.
     page.get_by_role("button", name="Unlock diary").focus()
     page.keyboard.press("Enter")
     page.locator("dialog").wait_for()
     page.keyboard.press("Escape")
     page.locator("dialog").wait_for(state="detached")
-    eventually(lambda: page.evaluate("() => document.activeElement.getAttribute('aria-label')") == "Unlock diary", "the focus comes back")
+    eventually_equals(
+        lambda: page.evaluate("() => document.activeElement.getAttribute('aria-label')"),
+        "Unlock diary",
+        "the focus returns",
+    )
     desktop.go("home", "Home")
     page.locator(".home-computer .badge", has_text="Live").wait_for()
     desktop.picture("home")

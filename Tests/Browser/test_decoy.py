@@ -1,4 +1,4 @@
-"""A decoy PIN, set and opened through the pages, and that no screen tells it from the real one."""
+"""A decoy PIN is set and used through the pages; no screen differs from those behind the real one."""
 
 import datetime
 import re
@@ -6,16 +6,16 @@ import re
 import pytest
 
 from phone import DESKTOP, PIN, Phone
-from waiting import eventually
+from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 DECOY = "904417"
 TABS = ["home", "alerts", "apps", "notes", "photos", "moments"]
-# What was done is another log for each vault; only that it is there is compared.
+# Each vault has a log of its own; only its presence is compared.
 OWN = {"audit"}
-# Counts what a screen waits for (the hub, the database, the browser's cryptography) and what it does with it. `settled` resolves when
-# it waits for nothing, and changes nothing, for five frames.
+# Counts the pending operations of a screen (hub, database, cryptography) and its changes. `settled` resolves after five
+# frames without either.
 COUNT_WORK = """() => {
     let [waiting, begun] = [0, 0];
     const ended = () => void (waiting -= 1);
@@ -34,7 +34,8 @@ COUNT_WORK = """() => {
     };
     counted(window, "fetch");
     for (const name of ["json", "text", "arrayBuffer"]) counted(Response.prototype, name);
-    for (const name of ["decrypt", "deriveBits", "deriveKey", "digest", "encrypt", "exportKey", "importKey", "sign", "verify"]) counted(SubtleCrypto.prototype, name);
+    const cryptography = ["decrypt", "deriveBits", "deriveKey", "digest", "encrypt", "exportKey", "importKey", "sign"];
+    for (const name of [...cryptography, "verify"]) counted(SubtleCrypto.prototype, name);
     for (const name of ["estimate", "persisted"]) counted(StorageManager.prototype, name);
     const { transaction } = IDBDatabase.prototype;
     IDBDatabase.prototype.transaction = function (...given) {
@@ -43,7 +44,8 @@ COUNT_WORK = """() => {
         for (const kind of ["complete", "abort"]) made.addEventListener(kind, ended);
         return made;
     };
-    new MutationObserver(() => void (begun += 1)).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    const everything = { subtree: true, childList: true, characterData: true, attributes: true };
+    new MutationObserver(() => void (begun += 1)).observe(document, everything);
     window.settled = async () => {
         for (let calm = 0; calm < 5;) {
             const before = begun;
@@ -57,29 +59,39 @@ COUNT_WORK = """() => {
 def settings_pages(phone):
     phone.go("settings", "Settings")
     phone.page.locator(".settings-link").first.wait_for()
-    return phone.page.evaluate("() => [...document.querySelectorAll('.settings-link')].map((link) => link.hash.slice(2))")
+    return phone.page.evaluate(
+        "() => [...document.querySelectorAll('.settings-link')].map((link) => link.hash.slice(2))"
+    )
 
 
 def seen(phone, address):
-    """Elements, classes, states and words of a screen; digits count as one, as times and sizes go on."""
+    """Elements, classes, states and text of a screen; numbers count as equal, because times and sizes change."""
     page = phone.page
     before = page.locator("main.screen > .screen-head").element_handle()
     phone.go(address)
-    # Another screen has another head.
-    page.wait_for_function("(before) => !before.isConnected && document.querySelector('main.screen > .screen-head')", arg=before)
+    # Each screen has a new header.
+    page.wait_for_function(
+        "(before) => !before.isConnected && document.querySelector('main.screen > .screen-head')", arg=before
+    )
     assert page.evaluate("() => location.hash") == f"#/{address}"
     page.evaluate("() => settled()")
     found = page.evaluate("""() => {
-        const told = (node) => node.nodeType === Node.TEXT_NODE ? node.textContent : node.nodeType !== Node.ELEMENT_NODE ? ""
-            : `<${node.tagName} ${["class", "hidden", "disabled", "aria-current", "aria-checked", "type", "role"].map((name) => node.getAttribute(name) ?? "-").join("|")}`
-                + `${node.checked ? "*" : ""}>${[...node.childNodes].map(told).join("")}`;
-        return told(document.querySelector("#app"));
+        const names = ["class", "hidden", "disabled", "aria-current", "aria-checked", "type", "role"];
+        const described = (node) => {
+            if (node.nodeType === Node.TEXT_NODE) return node.textContent;
+            if (node.nodeType !== Node.ELEMENT_NODE) return "";
+            const attributes = names.map((name) => node.getAttribute(name) ?? "-").join("|");
+            const children = [...node.childNodes].map(described).join("");
+            return `<${node.tagName} ${attributes}${node.checked ? "*" : ""}>${children}`;
+        };
+        return described(document.querySelector("#app"));
     }""")
     return re.sub(r"Just now|\d+|a moment ago", "0", found)
 
 
 def everything(phone):
-    """Each screen, from the tabs on; settings are listed first, so that none follows itself."""
+    """Each screen, starting with the tabs. The settings' pages are listed before, so that no screen is opened while it
+    is already shown."""
     pages = settings_pages(phone)
     screens = {address: seen(phone, address) for address in TABS + ["settings"] + pages}
     return {address: (bool(found) if address.split("/")[-1] in OWN else found) for address, found in screens.items()}
@@ -89,14 +101,16 @@ def matches(found, wanted):
     assert list(found) == list(wanted), f"{list(found)} instead of {list(wanted)}"
     for address, screen in wanted.items():
         if found[address] != screen:
-            at = next((index for index, (one, two) in enumerate(zip(str(found[address]), str(screen))) if one != two), 0)
-            raise AssertionError(f"{address}: …{str(found[address])[max(0, at - 150):at + 150]}… instead of …{str(screen)[max(0, at - 150):at + 150]}…")
+            pairs = zip(str(found[address]), str(screen), strict=False)
+            at = next((index for index, (one, two) in enumerate(pairs) if one != two), 0)
+            here = slice(max(0, at - 150), at + 150)
+            raise AssertionError(f"{address}: …{str(found[address])[here]}… instead of …{str(screen)[here]}…")
 
 
-def with_decoy(phone, notes={}):
-    """Notes by their titles, with the PIN behind which each is written."""
+def with_decoy(phone, notes=None):
+    """Saves notes by title; the value is the PIN of the vault that each is in."""
     phone.inside("await companion.decoy.set(given);", DECOY)
-    for title, pin in notes.items():
+    for title, pin in (notes or {}).items():
         phone.inside("await companion.notes.save(null, { title: given, body: 'milk' });", title, pin=pin)
 
 
@@ -104,7 +118,7 @@ def test_no_screen_tells_the_decoy_from_a_phone_without_one(phone):
     page = phone.page
     page.add_init_script(f"({COUNT_WORK})()")
     page.reload()
-    # How long ago something was is the same both times.
+    # Relative times are the same in both runs.
     page.clock.set_fixed_time(datetime.datetime.now())
     phone.unlock()
     before = everything(phone)
@@ -118,7 +132,7 @@ def test_no_screen_tells_the_decoy_from_a_phone_without_one(phone):
         page.get_by_role("heading", name=heading).wait_for()
         phone.type_pin(DECOY)
     page.get_by_text("The decoy PIN is set").wait_for()
-    page.get_by_text("You see this behind your own PIN alone").wait_for()
+    page.get_by_text("Visible only with your own PIN").wait_for()
     phone.check()
     phone.picture("decoy-set")
     phone.lock()
@@ -126,7 +140,7 @@ def test_no_screen_tells_the_decoy_from_a_phone_without_one(phone):
     matches(everything(phone), before)
 
 
-def test_slips_and_poor_pins_are_said(phone):
+def test_mistakes_and_weak_pins_are_reported(phone):
     with_decoy(phone)
     phone.lock()
     phone.unlock(DECOY)
@@ -140,11 +154,11 @@ def test_slips_and_poor_pins_are_said(phone):
     phone.type_pin(DECOY)
     page.get_by_role("heading", name="Choose the decoy PIN").wait_for()
     phone.type_pin("123456")
-    page.get_by_text("guessed first").wait_for()
+    page.get_by_text("easy to guess").wait_for()
     phone.type_pin(DECOY)
     page.get_by_role("heading", name="Type the decoy PIN again").wait_for()
     phone.type_pin(DECOY)
-    page.get_by_text("This is the PIN that you have already").wait_for()
+    page.get_by_text("This is your current PIN").wait_for()
 
 
 def test_each_vault_is_written_and_read_by_itself(phone):
@@ -154,7 +168,7 @@ def test_each_vault_is_written_and_read_by_itself(phone):
         phone.lock()
         phone.unlock(pin)
         phone.go("notes")
-        # It asks by itself.
+        # The app asks for the PIN without a click.
         page.get_by_role("heading", name="Open your notes").wait_for()
         phone.type_pin(pin)
         page.get_by_text(own).first.wait_for()
@@ -184,7 +198,7 @@ def test_an_address_of_the_other_vault_says_nothing(phone):
     page.get_by_role("heading", name="Open your notes").wait_for()
     page.reload()
     phone.unlock(DECOY)
-    eventually(lambda: page.evaluate("() => location.hash") == "#/notes", "the list")
+    eventually_equals(lambda: page.evaluate("() => location.hash"), "#/notes", "the list")
     page.get_by_role("heading", name="Open your notes").wait_for()
     assert page.get_by_text("can’t be shown").count() == 0
     phone.lock()
@@ -192,17 +206,18 @@ def test_an_address_of_the_other_vault_says_nothing(phone):
     phone.unlock(PIN)
     page.get_by_role("heading", name="Open your notes").wait_for()
     phone.type_pin()
-    # Its own is where it was.
+    # The real vault's note is unchanged.
     page.get_by_label("Title").wait_for()
     assert page.get_by_label("Title").input_value() == "Really mine"
     assert page.evaluate("() => location.hash") == f"#/notes/{note}"
 
 
 def test_the_hub_counts_both_alike(phone):
-    """A real hub: each wrong one is one, each right one begins anew, and neither is asked twice."""
+    """With a real hub: each wrong PIN counts once, each right one resets the count, and none is tried twice."""
     with_decoy(phone)
-    counts = phone.page.evaluate("""async ([real, decoy]) => {
-        const { Companion } = await import("/core/companion.js");
+    counts = phone.page.evaluate(
+        """async ([real, decoy]) => {
+        const { Companion } = await import("/session/companion.js");
         const companion = await Companion.open();
         const counts = [];
         for (const pin of ["318246", real, "318246", decoy, "318246", "318247", decoy]) {
@@ -212,7 +227,9 @@ def test_the_hub_counts_both_alike(phone):
         }
         companion.close();
         return counts;
-    }""", [PIN, DECOY])
+    }""",
+        [PIN, DECOY],
+    )
     assert counts == [1, 0, 1, 0, 1, 2, 0], counts
 
 

@@ -1,8 +1,7 @@
-"""Pairing, the PIN, the cover and the lock, as a person meets them."""
+"""Pairing, the PIN, the cover and the lock screen."""
 
 import pytest
 
-import pages
 from phone import DESKTOP, PIN, Phone
 
 pytestmark = pytest.mark.computer_is_off
@@ -10,7 +9,7 @@ pytestmark = pytest.mark.computer_is_off
 
 def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
     page = phone.page
-    page.get_by_role("heading", name="Could you get back in?").wait_for()
+    page.get_by_role("heading", name="Do you have a recovery sheet?").wait_for()
     phone.check()
     page.get_by_role("button", name="How to print one").click()
     page.get_by_role("heading", name="Recovery sheet", level=1).wait_for()
@@ -19,7 +18,7 @@ def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
     phone.go("alerts", "Alerts")
     phone.go("home", "Home")
     page.get_by_text("Monitoring", exact=True).wait_for()
-    assert page.get_by_role("heading", name="Could you get back in?").count() == 0
+    assert page.get_by_role("heading", name="Do you have a recovery sheet?").count() == 0
 
 
 def test_the_gate_opens_by_the_pin_alone(phone):
@@ -63,15 +62,7 @@ def test_an_unseen_page_shows_its_cover_alone(phone):
     assert page.locator("#cover").is_hidden()
 
 
-@pytest.fixture
-def site():
-    """The companion's files alone, without a hub."""
-    site = pages.Site()
-    yield site
-    site.stop()
-
-
-def test_without_a_link_the_page_says_how_to_get_one(new_context, site):
+def test_without_a_link_the_page_explains_how_to_get_one(new_context, site):
     new = Phone(new_context, site)
     new.page.goto(new.address)
     new.page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
@@ -92,7 +83,7 @@ def test_a_weak_pin_and_two_that_differ_are_refused_in_words(new_context, comput
     new.page.get_by_role("button", name="Pair this device").click()
     new.page.get_by_role("heading", name="Choose a PIN").wait_for()
     new.type_pin("123456")
-    new.page.get_by_text("Digits or letters in a row are guessed first").wait_for()
+    new.page.get_by_text("Sequences of digits or letters are easy to guess").wait_for()
     new.type_pin()
     new.page.get_by_role("heading", name="Type it again").wait_for()
     new.type_pin("837465")

@@ -1,4 +1,4 @@
-"""A companion that nobody looks at locks: in a tab that is really hidden, frozen, and shown again."""
+"""A hidden companion locks: in a tab that is really hidden, frozen, and shown again."""
 
 import pytest
 
@@ -31,8 +31,8 @@ PREPARE = """(async () => {
             timer.body();
         }
     };
-    const { Companion } = await import("/core/companion.js");
-    const { AutoLock } = await import("/core/autolock.js");
+    const { Companion } = await import("/session/companion.js");
+    const { AutoLock } = await import("/features/lock-screen/auto-lock.js");
     const { MadeHousehold } = await import("/tests/made-household.js");
     const household = await MadeHousehold.make();
     household.serve();
@@ -42,7 +42,8 @@ PREPARE = """(async () => {
     window.lock = new AutoLock(companion, document, clocks);
     await lock.ready;
     // After AutoLock's own listener, before anything is painted.
-    document.addEventListener("visibilitychange", () => (window.seen = `${document.visibilityState} ${companion.state}`));
+    const now = () => `${document.visibilityState} ${companion.state}`;
+    document.addEventListener("visibilitychange", () => (window.seen = now()));
     companion.addEventListener("state", () => localStorage.setItem("state", companion.state));
 })()"""
 
@@ -62,6 +63,7 @@ class Hidden:
                 return self.tab.run(condition)
             except PageIsGone:
                 return False
+
         eventually(holds, condition)
 
     def advance(self, seconds):
@@ -78,12 +80,12 @@ class Hidden:
 
     def unlock(self):
         self.tab.run("companion.unlockWithPIN('735102')")
-        equal(self.tab.run("companion.state"), "unlocked")
+        assert self.tab.run("companion.state") == "unlocked"
 
 
 @pytest.fixture(scope="module")
 def browser_and_site():
-    """One browser; each test has a profile of its own in it."""
+    """One browser; each test has a profile of its own."""
     chromium = raw_chromium.RawChromium()
     with pages.served() as address:
         yield chromium, address
@@ -92,62 +94,58 @@ def browser_and_site():
 
 @pytest.fixture
 def hidden(browser_and_site):
-    """A companion of its own, unlocked, in a tab that is shown."""
+    """A companion of its own, unlocked, in a visible tab."""
     chromium, address = browser_and_site
     hidden = Hidden(chromium, address)
     yield hidden
     chromium.forget(hidden.profile)
 
 
-def equal(found, wanted):
-    assert found == wanted
-
-
 def test_a_short_look_away_leaves_it_open(hidden):
-    equal(hidden.tab.run("lock.seconds"), 60)
+    assert hidden.tab.run("lock.seconds") == 60
     hidden.hide()
     hidden.advance(59)
-    equal(hidden.show(), "visible unlocked")
+    assert hidden.show() == "visible unlocked"
 
 
 def test_it_locks_by_itself_while_it_is_hidden(hidden):
     hidden.hide()
     hidden.advance(59)
-    equal(hidden.tab.run("companion.state"), "unlocked")
+    assert hidden.tab.run("companion.state") == "unlocked"
     hidden.advance(1)
-    equal(hidden.tab.run("companion.state"), "locked")
-    equal(hidden.tab.run("document.visibilityState"), "hidden")
+    assert hidden.tab.run("companion.state") == "locked"
+    assert hidden.tab.run("document.visibilityState") == "hidden"
     hidden.show()
 
 
 def test_a_timer_that_never_came_locks_before_anything_is_seen(hidden):
-    """A device that slept: only the clock on the wall went on."""
+    """A device that slept: only the wall clock advanced."""
     hidden.unlock()
     hidden.tab.run("lock.set(300)")
     hidden.hide()
     hidden.tab.run("(skew.wall += 301e3, 0)")
-    equal(hidden.show(), "visible locked")
+    assert hidden.show() == "visible locked"
 
 
 def test_a_clock_that_was_set_back_does_not_extend_it(hidden):
     hidden.unlock()
     hidden.hide()
     hidden.tab.run("(skew.monotonic += 301e3, skew.wall -= 3600e3, 0)")
-    equal(hidden.show(), "visible locked")
+    assert hidden.show() == "visible locked"
     hidden.unlock()
     hidden.hide()
-    # Slept for longer than an hour, and set back by a little more than that.
+    # It slept for longer than an hour, and the clock was set back by a little more than that.
     hidden.tab.run("(skew.wall -= 5e3, 0)")
-    equal(hidden.show(), "visible locked")
+    assert hidden.show() == "visible locked"
 
 
-def test_a_frozen_page_is_locked_when_it_goes_on(hidden):
+def test_a_frozen_page_is_locked_when_it_resumes(hidden):
     hidden.unlock()
     hidden.hide()
     hidden.tab.send("Page.setWebLifecycleState", state="frozen")
     hidden.tab.send("Page.setWebLifecycleState", state="active")
     hidden.tab.run("(skew.monotonic += 301e3, 0)")
-    equal(hidden.show(), "visible locked")
+    assert hidden.show() == "visible locked"
 
 
 def test_at_once_is_at_once(hidden):
@@ -155,27 +153,30 @@ def test_at_once_is_at_once(hidden):
     hidden.tab.run("lock.set(0)")
     hidden.tab.run("companion.unlockWithPIN('735102')")
     hidden.hide()
-    equal(hidden.tab.run("[window.seen, companion.state]"), ["hidden locked", "locked"])
+    assert hidden.tab.run("[window.seen, companion.state]") == ["hidden locked", "locked"]
     hidden.show()
 
 
 def test_the_setting_is_kept(hidden):
     hidden.tab.run("lock.set(300)")
-    equal(hidden.tab.run("""(async () => {
-        const { AutoLock } = await import("/core/autolock.js");
+    assert (
+        hidden.tab.run("""(async () => {
+        const { AutoLock } = await import("/features/lock-screen/auto-lock.js");
         const other = new AutoLock(companion, document);
         await other.ready;
         other.end();
         return other.seconds;
-    })()"""), 300)
-    equal(hidden.tab.run("lock.set(61).then(() => 'taken', (error) => error.name)"), "RangeError")
+    })()""")
+        == 300
+    )
+    assert hidden.tab.run("lock.set(61).then(() => 'taken', (error) => error.name)") == "RangeError"
     hidden.tab.run("lock.set(0)")
 
 
 def test_leaving_the_page_locks(hidden):
     hidden.tab.run("lock.set(0)")
     hidden.unlock()
-    equal(hidden.tab.run("localStorage.getItem('state')"), "unlocked")
+    assert hidden.tab.run("localStorage.getItem('state')") == "unlocked"
     hidden.tab.run("(location.href = '/tests.html?another', 0)")
     hidden.until("location.search === '?another' && document.readyState === 'complete'")
-    equal(hidden.tab.run("localStorage.getItem('state')"), "locked")
+    assert hidden.tab.run("localStorage.getItem('state')") == "locked"

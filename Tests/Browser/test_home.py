@@ -1,8 +1,7 @@
-"""Home, with a real hub and a real AppLocker behind it."""
+"""Home, with a real hub and a real AppLocker."""
 
 import pytest
 
-from overview_steps import confirm
 from phone import DESKTOP
 from waiting import eventually
 
@@ -25,15 +24,15 @@ def test_home_shows_the_computer_live(phone):
 def test_a_photo_is_taken_from_home(phone):
     page = phone.page
     page.get_by_role("button", name="Take a photo").click()
-    confirm(phone)
+    phone.confirm()
     page.get_by_role("link", name="Show photos").wait_for()
     phone.picture("home-photo")
 
 
 @pytest.mark.clock
-def test_without_a_hub_nothing_is_claimed(phone, computer):
+def test_without_a_hub_computers_are_away(phone, computer):
     page = phone.page
-    # No service worker here keeps the screen's module: it is loaded while the hub is there.
+    # No service worker caches the screen's module here: it is loaded while the hub is reachable.
     phone.go("alerts", "Alerts")
     phone.go("home", "Home")
     page.locator(".home-computer .badge", has_text="Live").wait_for()
@@ -50,6 +49,6 @@ def test_without_a_hub_nothing_is_claimed(phone, computer):
     computer.start_hub()
     eventually(computer.is_connected)
     phone.go("home", "Home")
-    # The phone connects again by itself, and asks who else is there: each pause lasts a minute at most.
+    # The phone reconnects by itself and asks for the other devices: each pause lasts a minute at most.
     page.clock.fast_forward(60_000)
     page.locator(".home-computer .badge", has_text="Live").wait_for()

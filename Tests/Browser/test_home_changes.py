@@ -1,8 +1,8 @@
-"""Home while what it shows changes."""
+"""Home while its data changes."""
 
 from waiting import eventually
 
-# From now on it takes for ever to read which computer was chosen; `window.isHeld`: it is being read.
+# From now on, reading the chosen computer never completes; `window.isHeld`: it has started.
 HOLD = """async () => {
     const { CompanionStore } = await import("/store/store.js");
     const read = CompanionStore.prototype.fact;
@@ -22,6 +22,6 @@ def test_home_is_drawn_whole_while_a_report_is_being_read(phone, computer):
     computer.expect("unlock", "diary", passcode=True)
     eventually(lambda: page.evaluate("isHeld"), "the computer's report")
     computer.stop_hub()
-    # The end of the connection draws the card again, of what was read before.
+    # The end of the connection draws the card again, with the data from before.
     page.get_by_text("Last seen").first.wait_for()
     assert phone.noise == []

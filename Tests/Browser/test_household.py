@@ -1,11 +1,12 @@
-"""The settings that reach beyond this device: the household's devices, the hub, notifications, updates, and leaving."""
+"""The settings that affect more than this device: the household's devices, the hub, notifications, updates, and
+leaving."""
 
 import shutil
 
 import pytest
 
 from settings_steps import page_of
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 
 def test_a_device_is_renamed_and_removed(phone, computer):
@@ -34,9 +35,9 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     phone.picture("device-remove")
     phone.type_pin()
     page.get_by_role("heading", name="Removal of Tom’s tablet").wait_for()
-    page.get_by_text("What it has not sent is lost").wait_for()
+    page.get_by_text("Unsent changes are lost").wait_for()
     page.get_by_role("button", name="Close").click()
-    eventually(lambda: page.get_by_role("button", name="Tom’s tablet").count() == 0)
+    eventually_equals(page.get_by_role("button", name="Tom’s tablet").count, 0)
     other.page.get_by_role("heading", name="This device was removed from the household").wait_for()
     page.locator(".row", has_text="Computer ·").click()
     page.get_by_text("A computer is removed at a computer").wait_for()
@@ -44,7 +45,7 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     page.get_by_role("button", name="Close").click()
 
 
-def test_sync_says_what_it_knows(phone, computer):
+def test_sync_shows_its_state(phone, computer):
     page = page_of(phone, "sync", "Sync and storage")
     page.get_by_text("Up to date", exact=True).wait_for()
     page.get_by_role("button", name="Sync now").click()
@@ -60,31 +61,33 @@ def test_sync_says_what_it_knows(phone, computer):
     page.get_by_text("Up to date", exact=True).wait_for()
 
 
-def test_what_the_hub_must_not_do_is_told(phone):
-    phone.inside("await companion.device.misbehaved('an older list of devices than the computer knows');")
+def test_invalid_hub_responses_are_reported(phone):
+    phone.inside("await companion.device.reportProtocolViolation('an older list of devices than the computer has');")
     page = page_of(phone, "sync", "Sync and storage")
-    page.get_by_text("The hub served an older list of devices than the computer knows; it was refused.").wait_for()
+    page.get_by_text("The hub returned an older list of devices than the computer has; it was refused.").wait_for()
     phone.check()
     phone.picture("sync-misbehaviour")
 
 
 def test_leaving_with_unsent_changes_is_warned_of(phone):
     page = page_of(phone, "remove", "Remove this device")
-    # What is on its way still is warned of, until the hub has it.
-    eventually(lambda: not page.get_by_text("on this device alone").is_visible(), "all is sent")
-    # One that the hub did not take: it stays until the note is changed or deleted.
+    # Shows a warning about unsent changes until the hub has them.
+    eventually(lambda: not page.get_by_text("only on this device").is_visible(), "all is sent")
+    # A change that the hub refused: it stays until the note is changed or deleted.
     phone.inside("""
         const { store } = companion.device;
         const note = await companion.notes.save(null, { title: "Refused", body: "" });
         const key = `notes/${note.id}`;
         let row = null;
-        while (!(row = await store.record(key)) || (await store.waitingFor(key))) await new Promise((done) => setTimeout(done, 10));
+        while (!(row = await store.record(key)) || (await store.waitingFor(key))) {
+            await new Promise((done) => setTimeout(done, 10));
+        }
         await store.write({ waiting: [{ key, record: row.record, problem: "too_large" }] });""")
     page_of(phone, "sync", "Sync and storage")
-    page.get_by_text("Changes the hub did not take").wait_for()
+    page.get_by_text("Changes the hub refused").wait_for()
     phone.check()
     page_of(phone, "remove", "Remove this device")
-    page.get_by_text("1 change of your notes is on this device alone").wait_for()
+    page.get_by_text("1 change of your notes is only on this device").wait_for()
     phone.check()
     phone.picture("remove-unsent")
 
@@ -92,25 +95,33 @@ def test_leaving_with_unsent_changes_is_warned_of(phone):
 PUSH = """async () => {
     // Chromium has no push service here; the hub gets what one would give.
     const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
-    const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("=", "").replaceAll("+", "-").replaceAll("/", "_");
-    const keys = { p256dh: text(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey))), auth: text(new Uint8Array(16)) };
+    const text = (bytes) =>
+        btoa(String.fromCharCode(...bytes)).replaceAll("=", "").replaceAll("+", "-").replaceAll("/", "_");
+    const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+    const keys = { p256dh: text(point), auth: text(new Uint8Array(16)) };
     let subscription = null;
     PushManager.prototype.getSubscription = async () => subscription;
     PushManager.prototype.subscribe = async ({ applicationServerKey }) => (subscription = {
-        endpoint: "https://push.example/1", options: { applicationServerKey: applicationServerKey.buffer ?? applicationServerKey },
+        endpoint: "https://push.example/1",
+        options: { applicationServerKey: applicationServerKey.buffer ?? applicationServerKey },
         toJSON: () => ({ endpoint: "https://push.example/1", expirationTime: null, keys }),
         unsubscribe: async () => (subscription = null, true),
     });
 }"""
 
 
-@pytest.mark.service_worker
-def test_notifications_are_turned_on_chosen_and_turned_off(phone):
+def turn_on_notifications(phone):
     phone.context.grant_permissions(["notifications"])
     phone.page.evaluate(PUSH)
     page = page_of(phone, "notifications", "Notifications")
     page.get_by_role("switch", name="Notifications").click()
-    page.get_by_role("heading", name="Which ones").wait_for()
+    page.get_by_role("heading", name="Kinds").wait_for()
+    return page
+
+
+@pytest.mark.service_worker
+def test_notifications_are_turned_on_chosen_and_turned_off(phone):
+    page = turn_on_notifications(phone)
     has_push = "return (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;"
     assert phone.inside(has_push) is True
     phone.check()
@@ -118,38 +129,35 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
     page.get_by_role("switch", name="A wrong passcode").click()
     eventually(lambda: phone.inside("return companion.device.store.fact('noticeKinds', {});").get("failed") is False)
     page_of(phone, "notifications", "Notifications")
-    page.get_by_role("heading", name="Which ones").wait_for()
+    page.get_by_role("heading", name="Kinds").wait_for()
     assert not page.get_by_role("switch", name="A wrong passcode").is_checked()
-    assert page.get_by_role("switch", name="An app waits").is_checked()
+    assert page.get_by_role("switch", name="An app is waiting").is_checked()
     page.get_by_role("switch", name="Notifications").click()
-    page.get_by_role("heading", name="Which ones").wait_for(state="detached")
+    page.get_by_role("heading", name="Kinds").wait_for(state="detached")
     assert phone.inside(has_push) is False
 
 
 @pytest.mark.service_worker
 def test_notifications_end_in_this_browser_with_the_device(phone):
-    phone.context.grant_permissions(["notifications"])
-    phone.page.evaluate(PUSH)
-    page = page_of(phone, "notifications", "Notifications")
-    page.get_by_role("switch", name="Notifications").click()
-    page.get_by_role("heading", name="Which ones").wait_for()
+    page = turn_on_notifications(phone)
     page.evaluate("async () => (await navigator.serviceWorker.ready).showNotification('MARKER')")
     left = """async () => {
         const registration = await navigator.serviceWorker.ready;
-        return [await registration.pushManager.getSubscription() !== null, (await registration.getNotifications()).length];
+        const isSubscribed = (await registration.pushManager.getSubscription()) !== null;
+        return [isSubscribed, (await registration.getNotifications()).length];
     }"""
-    eventually(lambda: page.evaluate(left) == [True, 1], "subscribed, and one is shown")
+    eventually_equals(lambda: page.evaluate(left), [True, 1], "subscribed, and one is shown")
     page_of(phone, "remove", "Remove this device")
     page.get_by_role("button", name="Remove this device").click()
     phone.type_pin()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
-    eventually(lambda: page.evaluate(left) == [False, 0], "nothing is left")
+    eventually_equals(lambda: page.evaluate(left), [False, 0], "nothing is left")
 
 
 @pytest.mark.service_worker
 def test_the_version_has_the_hash_of_its_files(phone):
     page = page_of(phone, "about", "Version and update")
-    page.get_by_text("Opens without a network").wait_for()
+    page.get_by_text("Works offline").wait_for()
     shown = page.locator(".settings-hash").get_attribute("aria-label")
     assert shown == page.evaluate("async () => (await (await fetch('/assets.json')).json()).version")
     assert page.locator(".settings-hash").inner_text().replace(" ", "").replace("\n", "") == shown
@@ -160,7 +168,7 @@ def test_the_version_has_the_hash_of_its_files(phone):
 @pytest.mark.service_worker
 def test_an_update_that_waits_is_offered(phone, computer):
     page = page_of(phone, "about", "Version and update")
-    page.get_by_text("Opens without a network").wait_for()
+    page.get_by_text("Works offline").wait_for()
     before = page.locator(".settings-hash").get_attribute("aria-label")
     phone.check()
     computer.stop_hub()
@@ -169,7 +177,7 @@ def test_an_update_that_waits_is_offered(phone, computer):
         file.write("\n.settings-new { color: inherit; }\n")
     computer.start_hub(newer)
     page.get_by_role("button", name="Look for an update").click()
-    page.get_by_text("Another version waits").wait_for()
+    page.get_by_text("Another version is ready").wait_for()
     phone.check()
     phone.picture("about-update")
     assert page.locator(".settings-hash").get_attribute("aria-label") == before, "not taken unasked"
@@ -191,7 +199,10 @@ def test_this_device_is_removed_after_the_gate(phone, computer):
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     eventually(lambda: phone.name not in computer.run("devices", "--json"))
     left = page.evaluate("""async () => {
-        const database = await new Promise((resolve) => { const request = indexedDB.open("applocker"); request.onsuccess = () => resolve(request.result); });
+        const database = await new Promise((resolve) => {
+            const request = indexedDB.open("applocker");
+            request.onsuccess = () => resolve(request.result);
+        });
         const stores = [...database.objectStoreNames];
         const counts = await Promise.all(stores.map((store) => new Promise((resolve) => {
             const request = database.transaction(store).objectStore(store).count();

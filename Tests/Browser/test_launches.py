@@ -1,12 +1,12 @@
-"""A launch that the kernel holds, answered on the phone, with a real hub and a real AppLocker."""
+"""A launch that the kernel holds is answered on the phone, with a real hub and a real AppLocker."""
 
 import json
 
 import pytest
 
-from overview_steps import command_succeeds, confirm, make, start_diary
+from overview_steps import command_succeeds, make, start_diary
 from phone import PIN, Phone
-from waiting import eventually
+from waiting import eventually_equals
 
 
 @pytest.mark.clock
@@ -14,7 +14,7 @@ def test_a_held_launch_goes_on_after_approve(phone, computer):
     page = phone.page
     process = start_diary(computer)
     card = page.locator(".launch")
-    # The buttons wake half a second after the card came.
+    # The buttons are enabled half a second after the card appears.
     card.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
     phone.picture("launch")
     phone.check()
@@ -23,7 +23,7 @@ def test_a_held_launch_goes_on_after_approve(phone, computer):
     command_succeeds(phone, card)
     assert process.wait(20) == 0
     phone.picture("launch-approved")
-    # It stays for five seconds, to be read.
+    # The result is shown for five seconds.
     page.clock.fast_forward(6000)
     card.wait_for(state="detached")
 
@@ -37,14 +37,15 @@ def test_a_denied_launch_ends(phone, computer):
 
 
 def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, computer):
-    """Paired by the link; an app is locked on the phone; it is started; the alert is there; Approve; the same process goes on."""
+    """The phone is paired by link, locks an app, and shows the prompt when it is started; after Approve the same
+    process continues."""
     phone = Phone(new_context, computer).pair()
     page = phone.page
     computer.expect("unlock", "diary", passcode=True)
     phone.go("apps", "Apps")
     row = page.locator(".apps-row", has_text="diary")
     row.get_by_role("button", name="Lock diary", exact=True).click()
-    confirm(phone)
+    phone.confirm()
     command_succeeds(phone, row)
     phone.go("home", "Home")
     process = start_diary(computer)
@@ -62,7 +63,7 @@ def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, com
 
 
 def waiting_launch(phone, computer):
-    """The program that is held, and the launch as an address names it."""
+    """Returns the held process, and the launch's identifier in addresses."""
     process = start_diary(computer)
     phone.go("home", "Home")
     return process, phone.page.locator(".launch").get_attribute("data-key")
@@ -72,8 +73,8 @@ def waiting_launch(phone, computer):
 def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer):
     page = phone.page
     process, launch = waiting_launch(phone, computer)
-    phone.go(f"launch/{launch}?answer=approve", "Let it open?")
-    # Whatever the page would do by itself is due now, and a command of the same phone goes through behind it.
+    phone.go(f"launch/{launch}?answer=approve", "Approve it?")
+    # Everything that the page would do by itself is due now, and a later command of the same phone completes after it.
     page.clock.fast_forward(5000)
     phone.inside("""
         const [computer] = await companion.household.computers();
@@ -81,23 +82,23 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
         if (reply.state !== "done") throw new Error(reply.sentence);
     """)
     assert json.loads(computer.expect("status", "--json"))["waitingLaunches"] == 1, "an address alone answered"
-    assert process.poll() is None, "an address alone let it in"
+    assert process.poll() is None, "an address alone approved it"
     assert page.locator(".flight:not([hidden])").count() == 0
     page.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
     phone.picture("launch-page")
     phone.check()
-    # The gate closes, and opens on the same launch.
+    # The app locks, and unlocks on the same launch.
     page.reload()
     phone.unlock()
-    page.get_by_role("heading", name="Let it open?", level=1).wait_for()
+    page.get_by_role("heading", name="Approve it?", level=1).wait_for()
     page.get_by_role("button", name="Approve for how long").click()
     page.get_by_role("button", name="This launch only").click()
     command_succeeds(phone)
     assert process.wait(20) == 0
-    # The answer stays for five seconds, to be read.
+    # The result is shown for five seconds.
     page.clock.fast_forward(6000)
-    page.get_by_text("It is over").wait_for()
-    page.get_by_text("diary was let in").wait_for()
+    page.get_by_text("This launch has ended").wait_for()
+    page.get_by_text("diary was approved").wait_for()
     phone.picture("launch-over")
     phone.check()
     phone.go(f"launch/{'0' * 32}", "Waiting launch")
@@ -107,7 +108,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
 def test_a_notification_that_denies_needs_a_tap(phone, computer):
     page = phone.page
     process, launch = waiting_launch(phone, computer)
-    phone.go(f"launch/{launch}?answer=deny", "Keep it closed?")
+    phone.go(f"launch/{launch}?answer=deny", "Deny it?")
     page.get_by_role("button", name="Deny").click()
     command_succeeds(phone)
     assert process.wait(20) != 0
@@ -125,11 +126,13 @@ def test_a_refusal_is_shown_with_its_reason(phone):
 
 
 def tab_to(page, name):
-    """Presses Tab until the control of this name has the focus."""
+    """Presses Tab until the control with this name has the focus."""
     passed = []
     for _ in range(60):
         page.keyboard.press("Tab")
-        found = page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText.trim()")
+        found = page.evaluate(
+            "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText.trim()"
+        )
         if found == name:
             return
         passed.append(found)
@@ -149,11 +152,13 @@ def test_a_launch_is_answered_by_keyboard_alone(phone, computer):
     page.keyboard.press("Enter")
     command_succeeds(phone, card)
     assert process.wait(20) != 0
-    # A sheet takes the keys, and gives the focus back.
+    # A sheet receives the keys, and then returns the focus.
     tab_to(page, "Lock all")
     page.keyboard.press("Enter")
     page.locator("dialog .keypad").wait_for()
     page.keyboard.type(PIN)
     page.keyboard.press("Enter")
     page.locator("dialog").wait_for(state="detached")
-    eventually(lambda: page.evaluate("() => document.activeElement.textContent.trim()") == "Lock all", "the focus comes back")
+    eventually_equals(
+        lambda: page.evaluate("() => document.activeElement.textContent.trim()"), "Lock all", "the focus returns"
+    )

@@ -1,8 +1,8 @@
-"""What is left in a browser when the gate has closed, or when the browser has thrown its data away."""
+"""What remains in a browser after the app is locked, or after the browser deleted its data."""
 
 import pytest
 
-from overview_steps import confirm, make
+from overview_steps import make
 from waiting import eventually
 
 pytestmark = pytest.mark.computer_is_off
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.computer_is_off
 MARKER = "the blue envelope under the stair"
 
 
-def test_nothing_of_these_screens_stays_when_the_gate_closes(phone):
+def test_locking_removes_these_screens(phone):
     page = phone.page
     make(phone, "blocked", 1)
     for screen, title in (("home", "Home"), ("alerts", "Alerts"), ("apps", "Apps")):
@@ -22,7 +22,7 @@ def test_nothing_of_these_screens_stays_when_the_gate_closes(phone):
 
 
 def heap_holds(session, text):
-    """Whether a snapshot of everything that JavaScript can reach has it."""
+    """Whether a heap snapshot of everything that JavaScript can reach contains it."""
     parts = []
 
     def add(event):
@@ -38,7 +38,7 @@ def heap_holds(session, text):
 def test_nothing_that_was_read_can_be_reached_when_the_gate_has_closed(phone):
     page = phone.page
     phone.go("notes", "Notes")
-    confirm(phone)
+    phone.confirm()
     page.get_by_role("button", name="Write a note").click()
     page.get_by_label("Title").fill("Safe")
     page.get_by_label("Text").fill(MARKER)
@@ -51,7 +51,7 @@ def test_nothing_that_was_read_can_be_reached_when_the_gate_has_closed(phone):
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
     other = phone.context.new_cdp_session(page)
     other.send("HeapProfiler.enable")
-    # What was under way when it closed ends by itself.
+    # Operations that were running when it locked end by themselves.
     eventually(lambda: not heap_holds(other, MARKER), "a note can be reached while the gate is closed")
     assert MARKER not in page.evaluate("() => document.documentElement.outerHTML")
     phone.unlock()
@@ -61,11 +61,14 @@ def test_a_browser_that_threw_its_data_away_shows_it_and_how_to_go_on(phone):
     page = phone.page
     session = phone.context.new_cdp_session(page)
     page.goto("about:blank")
-    session.send("Storage.clearDataForOrigin", {"origin": phone.address, "storageTypes": "indexeddb,cache_storage,service_workers"})
+    session.send(
+        "Storage.clearDataForOrigin",
+        {"origin": phone.address, "storageTypes": "indexeddb,cache_storage,service_workers"},
+    )
     page.goto(phone.address)
     page.get_by_role("heading", name="This browser lost AppLocker’s data").wait_for()
     phone.picture("lost")
     phone.check()
-    # A new link is all it needs.
+    # A new link is sufficient.
     phone.name = "Found again"
     phone.pair()

@@ -1,4 +1,4 @@
-"""The companion's own modules in Chromium, without its screens: tests in JavaScript, each an item here."""
+"""The companion's own modules in Chromium, without its screens: each test in JavaScript is a test here."""
 
 import os
 
@@ -7,24 +7,24 @@ import pytest
 import javascript
 import pages
 
-MODULES = ["vectors", "published", "moment-vectors", "sealing", "pictures", "gate", "drawers", "decoy", "decoy-changes", "distrust", "withheld", "revoked",
-           "full", "moments", "audit", "moments-speed", "versions", "restored", "restored-tabs"]
+MODULES = """vectors published moment-vectors sealing pictures gate drawers decoy decoy-changes distrust withheld
+    revoked full moments audit moments-speed versions restored restored-tabs""".split()
 
 
 @pytest.fixture(scope="session")
-def site():
+def address():
     with pages.served() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
-def module_page(browser, site):
-    """One page for the tests of a module: they keep their databases apart."""
+def module_page(browser, address):
+    """One page for the tests of a module, which use databases of their own."""
     opened = {}
 
     def page(module):
         if module not in opened:
-            opened[module] = javascript.Page(browser.new_context(), site, module)
+            opened[module] = javascript.Page(browser.new_context(), address, module)
         return opened[module]
 
     yield page
@@ -32,7 +32,15 @@ def module_page(browser, site):
         one.context.close()
 
 
-@pytest.mark.parametrize("module, name", [
-    pytest.param(module, name, marks=pytest.mark.xdist_group(module)) for module in MODULES for name in javascript.names(module)])
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        pytest.param(module, name, marks=pytest.mark.xdist_group(module))
+        for module in MODULES
+        for name in javascript.names(module)
+    ],
+)
 def test_in_chromium(module_page, module, name):
-    module_page(module).run(name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]})
+    module_page(module).run(
+        name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]}
+    )

@@ -1,5 +1,5 @@
-"""Moments that the computer adds are opened in the browser, and the other way round, over a real hub: the same bytes, the same
-words, and each photo with its content whatever is sent again."""
+"""Moments of the computer are opened in the browser and the other way round, through a real hub: the same bytes, the
+same text, and each photo with its content even if it is sent again."""
 
 import hashlib
 import json
@@ -11,9 +11,9 @@ import pytest
 
 import pages
 from moment_devices import Device, HubFiles, bottleneck
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
-FIXTURES = pages.ROOT / "Tests/PicturesTests/Fixtures"
+FIXTURES = pages.ROOT / "Tests/System/PicturesTests/Fixtures"
 SMALL_PHOTOS = [FIXTURES / name for name in ("orientation-6.jpg", "transparent.png", "picture.webp")]
 READ = """async (title) => {
     const { companion } = window.m;
@@ -24,28 +24,34 @@ READ = """async (title) => {
     for (const { id, width, height } of moment.photos) {
         const sizes = {};
         for (const which of ["original", "medium"]) {
-            const { type, bytes } = await companion.pictures[which](id);
+            const { type, bytes } = await companion.momentPhotos[which](id);
             const image = await createImageBitmap(new Blob([bytes], { type }));
             const canvas = new OffscreenCanvas(image.width, image.height);
             const context = canvas.getContext("2d");
             context.drawImage(image, 0, 0);
-            const at = (x, y) => [...context.getImageData(image.width * x, image.height * y, 1, 1).data.slice(0, 3)].map((one) => Number(one > 127)).join("");
+            const at = (x, y) => {
+                const { data } = context.getImageData(image.width * x, image.height * y, 1, 1);
+                return [...data.slice(0, 3)].map((one) => Number(one > 127)).join("");
+            };
             const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
             sizes[which] = {
-                type, width: image.width, height: image.height, corners: [at(.25, .25), at(.75, .25), at(.25, .75), at(.75, .75)],
+                type, width: image.width, height: image.height,
+                corners: [at(.25, .25), at(.75, .25), at(.25, .75), at(.75, .75)],
                 digest: [...digest].map((one) => one.toString(16).padStart(2, "0")).join(""),
             };
         }
-        const thumbnail = await companion.pictures.thumbnail(id);
+        const thumbnail = await companion.momentPhotos.thumbnail(id);
         const small = await createImageBitmap(new Blob([thumbnail]));
         photos.push({ width, height, ...sizes, thumbnail: [thumbnail.length, small.width, small.height] });
     }
     const { words, date, offset, mood, place, favourite } = moment;
     return { words, date, offset, mood, place, favourite, photos };
 }"""
-# A moment's photos may still be on their way when it is there.
-READ_WHEN_HERE = f"(title) => ({READ})(title).catch((error) => {{ if (error.code === 'notFound') return null; throw error; }})"
-# What is upright has these quarters.
+# A moment can arrive before its photos.
+READ_WHEN_HERE = (
+    f"(title) => ({READ})(title).catch((error) => {{ if (error.code === 'notFound') return null; throw error; }})"
+)
+# The colours of the quarters of an upright photo.
 UPRIGHT = ["100", "010", "001", "111"]
 
 
@@ -55,13 +61,8 @@ def computer(computer):
     return computer
 
 
-@pytest.fixture
-def companion(new_context, household, computer):
-    return Device(new_context, household.first, household.paired)
-
-
 def seen(companion, title, condition=lambda found: True):
-    """What the phone makes of it, as soon as it has it."""
+    """Returns the moment on the phone as soon as it is there."""
     companion.unlock()
     found = []
 
@@ -78,7 +79,7 @@ def listed(computer, title):
 
 
 def saved(computer, title, folder):
-    """The files that the terminal makes of the moment's photos."""
+    """Saves the moment's photos with the command line, and returns the files."""
     folder.mkdir()
     report = json.loads(computer.expect("moments", "show", title, "--save", str(folder), "--json"))
     return [pathlib.Path(one["file"]) for one in report["saved"]]
@@ -89,20 +90,22 @@ def digests(files):
 
 
 def noise(file, size, strength, seed=1):
-    """A photo that does not compress."""
+    """Creates a photo that does not compress."""
     source = f"testsrc2=size={size},noise=alls={strength}:all_seed={seed}"
-    subprocess.run(["/usr/bin/ffmpeg", "-loglevel", "error", "-y", "-f", "lavfi", "-i", source, "-frames:v", "1", "-q:v", "2", file], check=True)
+    command = f"/usr/bin/ffmpeg -loglevel error -y -f lavfi -i {source} -frames:v 1 -q:v 2".split()
+    subprocess.run([*command, file], check=True)
     return file
 
 
 def added(computer, title, photos, *words, **options):
-    computer.expect("moments", "add", title, "--json", *words, *[word for photo in photos for word in ("--photo", str(photo))], **options)
+    given = [word for photo in photos for word in ("--photo", str(photo))]
+    computer.expect("moments", "add", title, "--json", *words, *given, **options)
 
 
 def test_what_the_computer_adds_opens_on_the_phone(companion, computer, tmp_path):
     photos = [*SMALL_PHOTOS, noise(tmp_path / "large.jpg", "4032x3024", 30)]
-    added(computer, "Von hier 🌊", photos, "--words", "-", "--mood", "joy", "--date", "2024-05-17T18:30:05+02:00", "--place",
-          "Zürich@47.3769,8.5417", "--favourite", given="Kalt,\nund schön.")
+    words = "--words - --mood joy --date 2024-05-17T18:30:05+02:00 --place Zürich@47.3769,8.5417 --favourite".split()
+    added(computer, "Von hier 🌊", photos, *words, given="Kalt,\nund schön.")
     found = seen(companion, "Von hier")
     assert found["words"] == "Kalt,\nund schön." and found["mood"] == "joy" and found["favourite"] is True
     assert (found["date"], found["offset"]) == (1715963405, 120)
@@ -117,7 +120,7 @@ def test_what_the_computer_adds_opens_on_the_phone(companion, computer, tmp_path
     assert transparent["medium"]["corners"] == ["111", *UPRIGHT[1:]]
     assert (big["original"]["width"], big["medium"]["width"], big["medium"]["height"]) == (4032, 2048, 1536)
     assert big["thumbnail"][1:] == [320, 240] and big["thumbnail"][0] <= 16384
-    # What the terminal saves is what the phone has.
+    # The command line saves the phone's files.
     files = saved(computer, "Von hier 🌊", tmp_path / "saved")
     assert digests(files) == [photo["original"]["digest"] for photo in found["photos"]]
 
@@ -132,9 +135,9 @@ def test_what_the_phone_adds_opens_at_the_computer(companion, computer, tmp_path
     before = len(list(kept.iterdir()))
     files = saved(computer, "from the phone", tmp_path / "from-phone")
     assert digests(files) == [photo["original"]["digest"] for photo in seen(companion, "from the phone")["photos"]]
-    # Fetched when they were looked at, and kept as they are, sealed.
+    # They were downloaded when they were opened, and are stored sealed.
     assert len(list(kept.iterdir())) == before + 2
-    # Bytes that the phone sealed are known here as the same file.
+    # The computer recognizes bytes that the phone sealed as the same file.
     again = tmp_path / "again"
     again.mkdir()
     shutil.copy(files[0], again / "copy.png")
@@ -167,46 +170,55 @@ def test_a_photo_that_the_computer_sends_again_keeps_its_content(companion, new_
     added(computer, "Von hier", SMALL_PHOTOS)
     other = Device(new_context, computer)
     other.until("async () => (await window.m.companion.moments.list()).moments.length === 2", "the moments are there")
-    computer.expect("devices", "revoke", other.page.evaluate("window.m.companion.device.paired.device"), "--yes", passcode=True)
+    computer.expect(
+        "devices", "revoke", other.page.evaluate("window.m.companion.device.paired.device"), "--yes", passcode=True
+    )
     computer.sent()
     assert [record["epoch"] for record in hub.records(companion)] == [2] * 7, "two moments and five photos"
     hub.age()
     companion.close_tab()
     companion.reopen()
     companion.unlock()
-    companion.until("async () => window.m.companion.following.connection === 'live'", "live again")
+    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "live again")
     for title, count in (("from the phone", 2), ("Von hier", 3)):
         found = seen(companion, title)
         assert len(found["photos"]) == count, found
 
 
 def daemons(computer):
-    return subprocess.run(["pgrep", "-f", f"applockerd --state {computer.state}"], capture_output=True, text=True).stdout.split()
+    return subprocess.run(
+        ["pgrep", "-f", f"applockerd --state {computer.state}"], capture_output=True, text=True
+    ).stdout.split()
 
 
 def test_a_computer_killed_during_an_upload_sends_all_photos(companion, computer, tmp_path):
-    """It is killed three times; the phone sees one moment with all photos."""
+    """The computer is killed three times; the phone has one moment with all photos."""
     hub = HubFiles(computer)
     pictures = [noise(tmp_path / f"noise-{seed}.jpg", "3000x2000", 60, seed) for seed in range(3)]
     size = sum(picture.stat().st_size for picture in pictures)
     with bottleneck(computer) as network:
         network.allow(0)
         added(computer, "killed", pictures, "--keep-original")
-        # The network passes on three quarters of it: the upload is never complete when the daemon is killed.
+        # The network forwards three quarters of it: the upload is never complete when the daemon is killed.
         for _ in range(3):
             network.allow(size // 4)
             eventually(network.is_full, "a quarter of it is sent")
             killed = daemons(computer)
             assert killed
             subprocess.run(["kill", "-9", *killed], check=True)
-            eventually(lambda: daemons(computer) and not set(daemons(computer)) & set(killed), "it is started again")
+            eventually(
+                lambda killed=killed: daemons(computer) and not set(daemons(computer)) & set(killed),
+                "it is started again",
+            )
         network.allow(None)
         eventually(lambda: json.loads(computer.run("hub", "status", "--json") or "{}").get("connected"))
         found = seen(companion, "killed", lambda found: len(found["photos"]) == 3)
         assert [photo["original"]["digest"] for photo in found["photos"]] == digests(pictures)
-        count = companion.page.evaluate("async () => (await window.m.companion.moments.list({ search: 'killed' })).moments.length")
+        count = companion.page.evaluate(
+            "async () => (await window.m.companion.moments.list({ search: 'killed' })).moments.length"
+        )
         assert count == 1
         hub.age()
         _, blobs = hub.named(companion)
         assert blobs
-        eventually(lambda: hub.files() == blobs, "the hub has the files that records name, and no other")
+        eventually_equals(hub.files, blobs, "the hub has the files that records name, and no other")

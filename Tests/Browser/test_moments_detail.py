@@ -1,19 +1,36 @@
-"""One moment of Everline: its photos, its words, what is beside it, and how it goes and comes back."""
+"""One moment of Everline: its photos, its text, its neighbours, deleting and restoring it."""
 
 import pytest
 
 from moment_steps import kept, named, opened, timeline
-from waiting import eventually
+from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 HARBOUR = ["The little harbour", "We stayed until the lamps came on.", 1, "calm", "Honfleur", [[300, 225]], True]
-LETTER = ["", "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the first concert.\nI read it again today.", 3, "love", "", [], False]
+LETTER = [
+    "",
+    "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the first "
+    "concert.\nI read it again today.",
+    3,
+    "love",
+    "",
+    [],
+    False,
+]
 SNOW = ["First snow", "", 40, "joy", "", [], False]
 
 
 def birthday(*sizes):
-    return ["Anna’s birthday", "Thirty candles and not one of us could sing.", 9, "funny", "Grandmother’s garden", sizes, False]
+    return [
+        "Anna’s birthday",
+        "Thirty candles and not one of us could sing.",
+        9,
+        "funny",
+        "Grandmother’s garden",
+        sizes,
+        False,
+    ]
 
 
 def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
@@ -24,10 +41,14 @@ def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
     assert page.title().startswith("Moment"), "browsers keep the names of pages"
     slides = page.locator(".moment-slide")
     assert slides.count() == 3
-    # The small one is beneath until the larger one is there.
+    # The small picture is shown until the large one is loaded.
     slides.first.locator(".moment-slide-large[data-shown]").wait_for()
     slides.first.locator(".moment-slide-small[src]").wait_for()
-    eventually(lambda: slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-small').naturalWidth") == 240, "the small one")
+    eventually_equals(
+        lambda: slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-small').naturalWidth"),
+        240,
+        "the small one",
+    )
     assert slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-large').naturalWidth") == 900
     phone.check()
     for theme in ("dark", "light"):
@@ -39,8 +60,8 @@ def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
     page.keyboard.press("End")
     page.get_by_text("3 of 3").wait_for()
     slides.nth(2).locator(".moment-slide-large[data-shown]").wait_for()
-    # Two are held: the last one and the one before it.
-    eventually(lambda: page.locator(".moment-slide-large[src]").count() == 2)
+    # Two are loaded: the last one and the one before it.
+    eventually_equals(page.locator(".moment-slide-large[src]").count, 2)
     assert page.locator(".moment-dot-here").count() == 1
     page.evaluate("document.querySelector('.moment-slides').scrollTo({ left: 0 })")
     page.get_by_text("1 of 3").wait_for()
@@ -84,7 +105,7 @@ def test_a_heart_is_given_and_the_neighbours_are_reached(phone):
     phone.picture("moment-words")
 
 
-def test_a_deleted_moment_comes_back_by_undo_or_from_the_trash(phone):
+def test_a_deleted_moment_is_restored_by_undo_or_from_the_trash(phone):
     kept(phone, [HARBOUR, LETTER, birthday()])
     page = opened(phone)
     named(page, "The little harbour").click()
@@ -112,11 +133,11 @@ def test_a_deleted_moment_comes_back_by_undo_or_from_the_trash(phone):
     phone.check()
     page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("button", name="Restore The little harbour").click()
-    page.get_by_text("is back in your timeline").wait_for()
+    page.get_by_text("was restored").wait_for()
     page.get_by_role("button", name="Restore The little harbour").wait_for(state="detached")
     erase = page.get_by_role("button", name="Erase", exact=False).filter(has_text="Erase now")
     erase.click()
-    page.get_by_text("Nothing brings it back").wait_for()
+    page.get_by_text("This can’t be undone").wait_for()
     phone.picture("moments-erase")
     page.get_by_role("button", name="Cancel").click()
     assert page.locator(".moment-trash-row").count() == 1
@@ -129,7 +150,7 @@ def test_a_deleted_moment_comes_back_by_undo_or_from_the_trash(phone):
     assert named(page, "I never told").count() == 0
 
 
-def test_a_moment_that_is_gone_says_so(phone):
+def test_a_missing_moment_is_reported(phone):
     page = opened(phone, "moments/00000000000000000000000000000000")
     page.get_by_text("This moment can’t be shown").wait_for()
     phone.check()

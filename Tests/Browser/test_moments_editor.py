@@ -4,14 +4,28 @@ import base64
 
 import pytest
 
-from editor_steps import LAKE, at_moment, chosen, drafted, editor, kept, made, moment, moments, picture, saved, sealed, written
+from editor_steps import (
+    LAKE,
+    at_moment,
+    chosen,
+    drafted,
+    editor,
+    kept,
+    made,
+    moment,
+    moments,
+    picture,
+    saved,
+    sealed,
+    written,
+)
 from moment_steps import KEPT_ON_THE_DEVICE, opened
 from phone import DESKTOP, TURN_AWAY, Phone
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
-# After so much time, in milliseconds, what was typed is kept as a draft.
+# The pause in milliseconds after which a draft is saved.
 PAUSE = 1000
 
 
@@ -36,7 +50,9 @@ def test_a_moment_is_written_with_one_hand(phone):
     page.get_by_role("button", name="Done").click()
     saved(page)
     [found] = moments(phone)
-    assert found["title"] == "By the lake" and found["mood"] == "calm" and found["favourite"] and len(found["photos"]) == 3
+    assert (
+        found["title"] == "By the lake" and found["mood"] == "calm" and found["favourite"] and len(found["photos"]) == 3
+    )
     assert found["offset"] == 120 and found["date"] == 1715963400, found["date"]
     assert found["place"]["name"] == "Rapperswil" and abs(found["place"]["latitude"] - 47.3667) < 0.001
 
@@ -46,7 +62,7 @@ def test_an_empty_moment_is_refused_in_words(phone):
     page.get_by_role("button", name="Joy").click()
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("There is nothing to save yet").wait_for()
-    # Typing takes the sentence away.
+    # Typing hides the message.
     written(page, "   ")
     page.get_by_text("There is nothing to save yet").wait_for(state="detached")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -60,8 +76,8 @@ def test_an_empty_moment_is_refused_in_words(phone):
     page.get_by_label("Day", exact=True).fill("1999-12-31")
     page.get_by_label("Time", exact=True).fill("23:59")
     page.get_by_role("button", name="Joy").click()
-    page.get_by_role("button", name="Own word").click()
-    page.get_by_label("A word of your own").fill("midnightish")
+    page.get_by_role("button", name="Other").click()
+    page.get_by_label("Your own mood").fill("midnightish")
     page.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="midnightish", pressed=True).wait_for()
     found = moment(phone, saved(page))
@@ -78,12 +94,12 @@ def test_leaving_asks_and_does_what_was_answered(phone):
     page.get_by_role("heading", name="Leave this moment?").wait_for()
     phone.picture("editor-leaving")
     phone.check()
-    page.get_by_role("button", name="Go on writing").click()
+    page.get_by_role("button", name="Keep writing").click()
     assert page.evaluate("() => location.hash") == "#/moments/new"
     assert page.get_by_label("Title").input_value() == "Half a sente"
-    # The browser's own way back, too.
+    # Also by the browser's own Back.
     page.go_back()
-    page.get_by_role("button", name="Keep it here for later").click()
+    page.get_by_role("button", name="Keep the draft").click()
     page.get_by_role("heading", name="New moment").wait_for(state="detached")
     drafted(phone, "Half a sente", "")
     state = kept(phone)
@@ -91,35 +107,36 @@ def test_leaving_asks_and_does_what_was_answered(phone):
     phone.go("moments/new", "New moment")
     page.get_by_text("You began this").wait_for()
     sealed(page, 1)
-    eventually(lambda: page.evaluate("() => scrollY") == 0, "the sentence about what was brought back is in view")
+    eventually_equals(lambda: page.evaluate("() => scrollY"), 0, "the message about the restored draft is in view")
     assert page.get_by_label("Title").input_value() == "Half a sente"
     phone.picture("editor-draft")
     phone.check()
-    page.get_by_role("button", name="Begin anew").click()
+    page.get_by_role("button", name="Start again").click()
     page.get_by_text("You began this").wait_for(state="detached")
     assert page.get_by_label("Title").input_value() == ""
-    eventually(lambda: kept(phone) == {"staged": 0, "drafts": {}})
-    # Nothing but an empty form is left: nobody is asked.
+    eventually_equals(lambda: kept(phone), {"staged": 0, "drafts": {}})
+    # Only an empty form is left: no confirmation is needed.
     phone.go("home", "Home")
 
 
 def back_at_the_draft(phone):
-    """Locked, or loaded anew: the gate is asked, then again for the moments, and the form has what was typed."""
+    """After locking or reloading, the app asks for the PIN, then again for the moments, and the form has the typed
+    text."""
     phone.unlock()
     phone.confirm("Open your moments")
     phone.page.get_by_text("You began this").wait_for()
 
 
 @pytest.mark.clock
-def test_a_gate_that_closes_loses_nothing(phone):
+def test_locking_keeps_the_draft(phone):
     page = editor(phone)
     chosen(page, picture(phone, 51))
     sealed(page, 1)
-    # The pause after which a draft is kept by itself does not end: going away is what keeps it.
+    # The pause after which a draft is saved does not end: leaving saves it.
     page.clock.pause_at(page.evaluate("() => Date.now()") / 1000 + 10)
     written(page, "Locked", "MARKER-UNSAVED")
     page.evaluate("() => document.querySelector('.editor-words').focus()")
-    # As a phone does that is put away: hidden, then locked.
+    # As on a phone that is put away: hidden, then locked.
     page.evaluate(TURN_AWAY)
     phone.lock()
     page.clock.resume()
@@ -127,7 +144,7 @@ def test_a_gate_that_closes_loses_nothing(phone):
     back_at_the_draft(phone)
     assert page.get_by_label("Words").input_value() == "MARKER-UNSAVED"
     sealed(page, 1)
-    # Nor does a page that is gone: what was typed is kept before.
+    # A closed page doesn't save either: the text was saved before.
     page.get_by_label("Words").fill("MARKER-UNSAVED and more")
     page.clock.fast_forward(PAUSE)
     drafted(phone, "Locked", "MARKER-UNSAVED and more")
@@ -143,10 +160,10 @@ def test_a_gate_that_closes_loses_nothing(phone):
 @pytest.mark.clock
 def test_no_text_breaks_the_form(phone):
     page = editor(phone)
-    hostile = "<img src=x onerror=alert(1)>‮​👩‍👩‍👧‍👦" + "W" * 10_000
+    hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
     written(page, hostile, hostile * 3)
-    page.get_by_role("button", name="Own word").click()
-    page.get_by_label("A word of your own").fill(hostile)
+    page.get_by_role("button", name="Other").click()
+    page.get_by_label("Your own mood").fill(hostile)
     page.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="Add a place").click()
     page.get_by_label("Name of the place").fill(hostile)
@@ -157,7 +174,10 @@ def test_no_text_breaks_the_form(phone):
     drafted(phone, hostile, hostile * 3)
     page.reload()
     back_at_the_draft(phone)
-    assert page.get_by_label("Title").input_value() == hostile and len(page.get_by_label("Words").input_value()) == len(hostile) * 3
+    assert (
+        page.get_by_label("Title").input_value() == hostile
+        and len(page.get_by_label("Words").input_value()) == len(hostile) * 3
+    )
     phone.go("home")
     page.get_by_role("button", name="Discard it").click()
     page.get_by_role("heading", name="Home", level=1).wait_for()
@@ -174,38 +194,44 @@ def test_a_moment_is_changed_and_another_devices_change_is_not_lost(phone):
     found = moment(phone, identifier)
     assert found["words"] == "Now with words." and [one["width"] for one in found["photos"]] == [480, 320]
     phone.go(f"moments/{identifier}/edit", "Edit moment")
-    # Untouched, it follows.
+    # An unchanged form takes over the change.
     phone.inside("await companion.moments.save(given, { ...given, words: 'From elsewhere.' });", found)
-    eventually(lambda: page.get_by_label("Words").input_value() == "From elsewhere.")
+    eventually_equals(page.get_by_label("Words").input_value, "From elsewhere.")
     page.get_by_label("Words").fill("Mine.")
-    phone.inside("""
+    phone.inside(
+        """
         const moment = await companion.moments.read(given);
-        await companion.moments.save(moment, { ...moment, words: "From elsewhere again." });""", identifier)
+        await companion.moments.save(moment, { ...moment, words: "From elsewhere again." });""",
+        identifier,
+    )
     page.get_by_text("This moment was changed on another device").wait_for()
     phone.picture("editor-other")
     phone.check()
     assert page.get_by_label("Words").input_value() == "Mine."
     saved(page)
-    eventually(lambda: {"Mine.", "From elsewhere again."} == {one["words"] for one in moments(phone) if one["title"].startswith("In order")})
+    eventually_equals(
+        lambda: {one["words"] for one in moments(phone) if one["title"].startswith("In order")},
+        {"Mine.", "From elsewhere again."},
+    )
 
 
 def test_a_place_is_found_only_on_demand(phone):
     page = editor(phone)
     written(page, "Here")
     page.get_by_role("button", name="Add a place").click()
-    page.get_by_role("button", name="Where I am now").click()
-    page.get_by_text("does not tell AppLocker where you are").wait_for()
+    page.get_by_role("button", name="Current location").click()
+    page.get_by_text("does not share your location").wait_for()
     phone.picture("editor-place-refused")
     phone.check()
     phone.context.grant_permissions(["geolocation"], origin=phone.address)
     phone.context.set_geolocation({"latitude": -33.92487, "longitude": 18.42406})
-    page.get_by_role("button", name="Where I am now").click()
+    page.get_by_role("button", name="Current location").click()
     page.get_by_text("33.9249° S, 18.4241° E").wait_for()
     page.get_by_label("Name of the place").fill("Cape Town")
     page.get_by_label("Name of the place").press("Enter")
     page.get_by_role("button", name="Cape Town").wait_for()
     saved(page)
-    # The next one has it at hand.
+    # The next moment offers it.
     phone.go("moments/new", "New moment")
     page.get_by_role("button", name="Add a place").click()
     page.get_by_role("button", name="Cape Town").click()
@@ -213,23 +239,32 @@ def test_a_place_is_found_only_on_demand(phone):
     page.get_by_role("button", name="Cape Town").click()
     page.get_by_role("button", name="Remove the place").click()
     page.get_by_role("button", name="Add a place").wait_for()
-    # As it was before: nobody is asked.
+    # Unchanged: no confirmation is needed.
     phone.go("home", "Home")
 
 
-def test_a_desktop_takes_what_is_dropped_and_pasted(new_context, household, computer):
+def test_a_desktop_accepts_dropped_and_pasted_photos(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     page = editor(desk)
     desk.picture("editor-empty")
     for kind, seed in (("drop", 61), ("paste", 62)):
-        page.evaluate("""async ([kind, data, name]) => {
+        page.evaluate(
+            """async ([kind, data, name]) => {
             const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
             const transfer = new DataTransfer();
             transfer.items.add(new File([bytes], name, { type: "image/jpeg" }));
             const target = document.querySelector(".editor-words");
-            if (kind === "paste") target.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
-            else for (const one of ["dragover", "drop"]) target.dispatchEvent(new DragEvent(one, { dataTransfer: transfer, bubbles: true, cancelable: true }));
-        }""", [kind, base64.b64encode(picture(desk, seed, exif=LAKE)["buffer"]).decode(), f"{kind}.jpg"])
+            const bubbling = { bubbles: true, cancelable: true };
+            if (kind === "paste") {
+                target.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, ...bubbling }));
+            } else {
+                for (const one of ["dragover", "drop"]) {
+                    target.dispatchEvent(new DragEvent(one, { dataTransfer: transfer, ...bubbling }));
+                }
+            }
+        }""",
+            [kind, base64.b64encode(picture(desk, seed, exif=LAKE)["buffer"]).decode(), f"{kind}.jpg"],
+        )
     sealed(page, 2)
     written(page, "By the lake", "We stayed until the stars were out.")
     page.get_by_role("button", name="Calm").click()
@@ -237,18 +272,18 @@ def test_a_desktop_takes_what_is_dropped_and_pasted(new_context, household, comp
     desk.check()
     desk.becomes("dark")
     desk.picture("editor")
-    # Nothing but keys.
+    # By keyboard only.
     page.get_by_label("Words").focus()
     page.keyboard.press("Control+Enter")
     at_moment(page)
-    # Another tab writes, too: the one that came later shows it.
+    # Another tab writes too: the tab that opened later shows it.
     desk.go("moments/new", "New moment")
     other = desk.open_page()
     other.goto(f"{desk.address}/#/moments/new")
     desk.page = other
     desk.unlock()
     desk.confirm("Open your moments")
-    other.get_by_text("You write a moment in another tab").wait_for()
+    other.get_by_text("You are writing a moment in another tab").wait_for()
     desk.check()
     desk.quiet()
 
@@ -269,11 +304,12 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     computer.start_hub()
     phone.online_again()
     page.get_by_text("Not connected").wait_for(state="hidden")
-    eventually(lambda: waiting(page) == 0, "all is sent")
+    eventually_equals(lambda: waiting(page), 0, "all is sent")
 
 
 def waiting(page):
-    """How many records the page has not sent; another companion, which `phone.inside` opens, would send them itself."""
+    """The number of records that the page has not sent; the second companion of `phone.inside` would send them
+    itself."""
     return page.evaluate("""async () => {
         const { CompanionStore } = await import("/store/store.js");
         const store = await CompanionStore.open();

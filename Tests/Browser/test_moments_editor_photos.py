@@ -1,9 +1,9 @@
-"""The photos of a moment that is written: chosen, refused, put in order, found to be there already."""
+"""The photos in the moment editor: chosen, refused, reordered, and recognized as duplicates."""
 
 import pytest
 
 from editor_steps import LAKE, chosen, editor, kept, made, moment, picture, saved, sealed, written
-from waiting import eventually
+from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
@@ -11,12 +11,16 @@ pytestmark = pytest.mark.computer_is_off
 def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
     page = editor(phone)
     good = picture(phone, 11)
-    chosen(page, {"name": "notes.jpg", "mimeType": "image/jpeg", "buffer": b"This is text."}, good,
-           {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
-           {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)})
-    page.get_by_text("notes.jpg: This is no photo").wait_for()
+    chosen(
+        page,
+        {"name": "notes.jpg", "mimeType": "image/jpeg", "buffer": b"This is text."},
+        good,
+        {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
+        {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)},
+    )
+    page.get_by_text("notes.jpg: This is not a supported photo").wait_for()
     page.get_by_text("broken.jpg: This browser can").wait_for()
-    page.get_by_text("<b>film</b>.mp4: This is no photo").wait_for()
+    page.get_by_text("<b>film</b>.mp4: This is not a supported photo").wait_for()
     page.get_by_text("A photo could not be added: see above").wait_for()
     sealed(page, 1)
     phone.picture("editor-problems")
@@ -25,8 +29,8 @@ def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
         page.get_by_role("button", name="All right").first.click()
     assert page.get_by_role("button", name="All right").count() == 0
     page.get_by_role("button", name="Remove photo 1").click()
-    eventually(lambda: kept(phone)["staged"] == 0)
-    # Nothing but an empty form is left: nobody is asked.
+    eventually_equals(lambda: kept(phone)["staged"], 0)
+    # Only an empty form is left: no confirmation is needed.
     phone.go("home", "Home")
 
 
@@ -35,8 +39,8 @@ def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
     data = picture(phone, 12)["buffer"]
     most = 50 * 1024 * 1024
     files = [computer.folder / "most.jpg", computer.folder / "more.jpg"]
-    for file, size in zip(files, (most, most + 1)):
-        # What follows a JPEG's end is no part of the picture.
+    for file, size in zip(files, (most, most + 1), strict=True):
+        # Bytes after a JPEG's end are not part of the picture.
         file.write_bytes(data + bytes(size - len(data)))
     chosen(page, *files)
     page.get_by_text("more.jpg: A photo has at most 50 MB").wait_for()
@@ -59,7 +63,7 @@ def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
     page.get_by_role("button", name="Photo 3 of 3").click()
     phone.picture("editor-order")
     page.get_by_role("button", name="Make it the first").click()
-    eventually(lambda: order(page) == [third, second, first])
+    eventually_equals(lambda: order(page), [third, second, first])
     boxes = [page.locator(".editor-photo").nth(index).bounding_box() for index in (0, 2)]
     start, end = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
     page.mouse.move(*start)
@@ -67,7 +71,7 @@ def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
     page.mouse.move(*end, steps=12)
     page.mouse.up()
     assert order(page) == [second, first, third]
-    # A drag is no tap.
+    # A drag is not a tap.
     assert page.locator("dialog").count() == 0
     written(page, "In order")
     found = moment(phone, saved(page))
@@ -75,7 +79,7 @@ def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
 
 
 def order(page):
-    """The previews, each by how long its picture's data is."""
+    """The previews, each by the length of its picture's data."""
     return page.evaluate("() => [...document.querySelectorAll('.editor-picture')].map((one) => one.toDataURL().length)")
 
 
@@ -87,11 +91,11 @@ def test_a_photo_that_is_here_already_is_noticed(phone):
     sealed(page, 1)
     phone.picture("editor-duplicate")
     phone.check()
-    page.get_by_role("button", name="Leave it out").click()
+    page.get_by_role("button", name="Skip it").click()
     page.get_by_text("You have this photo already").wait_for(state="detached")
     assert page.locator(".editor-tile").count() == 0
     chosen(page, picture(phone, 24), picture(phone, 24))
-    page.get_by_text("You have this photo here already").wait_for()
+    page.get_by_text("This photo is already in this moment").wait_for()
     page.get_by_role("button", name="Keep it").click()
     sealed(page, 2)
     phone.go("home")
@@ -108,13 +112,16 @@ def test_what_a_camera_wrote_is_kept_only_where_the_person_wants_it(phone):
         chosen(page, picture(phone, 30 + keeps, exif=says))
         sealed(page, 1)
         if keeps:
-            # Those that were chosen before are sealed once more.
+            # The photos that were chosen before are sealed again.
             page.get_by_label("Keep the original files").check()
             sealed(page, 1)
             phone.check()
         written(page, f"Camera {keeps}")
         found = moment(phone, saved(page))
-        has_marker = phone.inside("""
-            const { bytes } = await companion.pictures.original(given);
-            return new TextDecoder("latin1").decode(bytes).includes("MARKER-OF-THE-CAMERA");""", found["photos"][0]["id"])
+        has_marker = phone.inside(
+            """
+            const { bytes } = await companion.momentPhotos.original(given);
+            return new TextDecoder("latin1").decode(bytes).includes("MARKER-OF-THE-CAMERA");""",
+            found["photos"][0]["id"],
+        )
         assert has_marker is keeps

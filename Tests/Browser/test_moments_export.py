@@ -1,4 +1,4 @@
-"""Everline is exported in the open: a folder, or a ZIP."""
+"""Everline is exported unsealed, to a folder or a ZIP file."""
 
 import base64
 import hashlib
@@ -10,27 +10,33 @@ import pytest
 
 import pages
 from settings_steps import page_of
-from waiting import eventually
+from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
-# Two moments with photos, of which two keep what their camera wrote, and one in the trash; returns the SHA-256 of the first photo.
+# Saves two moments with photos, of which two keep their camera's original, and one in the trash; returns the SHA-256 of
+# the first photo.
 MAKE = """
     const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
     const { hex } = await import("/crypto/bytes.js");
-    const made = async (seed, date, offset) => new Blob([withExif(await madePicture(640, 480, seed), madeTiff({ date, offset }))]);
+    const made = async (seed, date, offset) =>
+        new Blob([withExif(await madePicture(640, 480, seed), madeTiff({ date, offset }))]);
     const save = (draft) => companion.moments.save(null, draft);
-    const kept = await companion.pictures.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true });
-    const twin = await companion.pictures.seal(await made(2, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true });
-    const plain = await companion.pictures.seal(await made(3, "2019:01:02 03:04:05", "-03:00"));
-    await save({ title: "<b>Lake</b> & “sea”", words: "one\\n<script>alert(1)</script>", date: 1715963405, offset: 120, mood: "joy",
-        place: { name: "Bodensee", latitude: 47.5, longitude: 9.5 }, favourite: true, photos: [kept, twin] });
+    const withOriginal = { keepsOriginal: true };
+    const kept = await companion.momentPhotos.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), withOriginal);
+    const twin = await companion.momentPhotos.seal(await made(2, "2024:05:17 18:30:05", "+02:00"), withOriginal);
+    const plain = await companion.momentPhotos.seal(await made(3, "2019:01:02 03:04:05", "-03:00"));
+    await save({
+        title: "<b>Lake</b> & “sea”", words: "one\\n<script>alert(1)</script>", date: 1715963405, offset: 120,
+        mood: "joy", place: { name: "Bodensee", latitude: 47.5, longitude: 9.5 }, favourite: true,
+        photos: [kept, twin],
+    });
     await save({ title: "", words: "אור 🌅", date: 1546409045, offset: -180, photos: [plain] });
     const thrown = await save({ title: "Thrown away", words: "", date: 1546409045, offset: 0, photos: [] });
     await companion.moments.remove(thrown);
-    const { bytes } = await companion.pictures.original(kept.id);
+    const { bytes } = await companion.momentPhotos.original(kept.id);
     return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));"""
-# A chosen folder: the browser's own handles, of a folder that nobody has to click at. An export from before is in it.
+# A chosen folder: real handles of the browser, without a dialog. It contains an earlier export.
 PICKED = """async () => {
     const root = await navigator.storage.getDirectory();
     window.picked = await root.getDirectoryHandle("picked", { create: true });
@@ -55,7 +61,7 @@ TREE = """async () => {
     await walk(picked, "");
     return found;
 }"""
-# The file of this number stands still until `goOn` is called.
+# Writing the file of this number stops until `goOn` is called.
 STANDS_STILL = """(number) => {
     const real = FileSystemFileHandle.prototype.createWritable;
     let count = 0;
@@ -67,25 +73,34 @@ STANDS_STILL = """(number) => {
 
 
 def asked(phone):
-    """The page of the export, whose question stands open."""
+    """Opens the confirmation of the export."""
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_role("button", name="Export…").click()
-    page.get_by_role("heading", name="in the open?").wait_for()
+    page.get_by_role("heading", name="unsealed?").wait_for()
     return page
 
 
 def tree(page):
-    """What is in the folder: bytes by path, and None for each folder in it."""
+    """The contents of the folder: bytes by path, and None for each folder in it."""
     return {name: content and base64.b64decode(content) for name, content in page.evaluate(TREE).items()}
 
 
 def check_export(files):
-    """What a plain export holds, whichever way it came."""
+    """Checks the files of an export, to a folder or a ZIP file."""
     photos = sorted(name for name in files if name.startswith("photos/"))
-    assert photos == ["photos/2019/2019-01-02_03-04-05.jpg", "photos/2024/2024-05-17_18-30-05-2.jpg", "photos/2024/2024-05-17_18-30-05.jpg"], photos
+    assert photos == [
+        "photos/2019/2019-01-02_03-04-05.jpg",
+        "photos/2024/2024-05-17_18-30-05-2.jpg",
+        "photos/2024/2024-05-17_18-30-05.jpg",
+    ], photos
     assert all(files[name][:3] == b"\xff\xd8\xff" for name in photos)
     page = files["timeline.html"].decode()
-    assert "<script" not in page and "&lt;script&gt;" in page and "&lt;b&gt;Lake&lt;/b&gt; &amp; “sea”" in page and "Thrown away" not in page
+    assert (
+        "<script" not in page
+        and "&lt;script&gt;" in page
+        and "&lt;b&gt;Lake&lt;/b&gt; &amp; “sea”" in page
+        and "Thrown away" not in page
+    )
     named = re.findall(r'(?:src|href)="([^"]+)"', page)
     assert sorted(set(named)) == photos, named
     data = json.loads(files["moments.json"])
@@ -93,10 +108,14 @@ def check_export(files):
     first, second = data["moments"]
     assert first["date"] == "2024-05-17T18:30:05+02:00" and second["date"] == "2019-01-02T03:04:05-03:00", data
     assert first["place"] == {"name": "Bodensee", "latitude": 47.5, "longitude": 9.5} and first["favourite"] is True
-    assert second["words"] == "אור 🌅" and [photo["file"] for one in data["moments"] for photo in one["photos"]] == [photos[2], photos[1], photos[0]]
+    assert second["words"] == "אור 🌅" and [photo["file"] for one in data["moments"] for photo in one["photos"]] == [
+        photos[2],
+        photos[1],
+        photos[0],
+    ]
 
 
-def test_a_plain_export_asks_the_gate_and_says_what_it_is(phone):
+def test_a_plain_export_asks_for_the_pin_and_warns(phone):
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_role("button", name="Export…").click()
     page.get_by_text("There is no moment yet.").wait_for()
@@ -105,7 +124,7 @@ def test_a_plain_export_asks_the_gate_and_says_what_it_is(phone):
     page.get_by_text("AppLocker can’t protect it").wait_for()
     phone.picture("everline-export-gate")
     page.get_by_role("button", name="Cancel").click()
-    # It comes back once the answer was taken.
+    # The button is shown again after Cancel.
     page.get_by_role("button", name="Export…").wait_for()
     assert page.get_by_role("button", name="Make a ZIP").count() == 0
     phone.check()
@@ -142,7 +161,13 @@ def test_a_folder_is_written_beside_what_is_there(phone):
     page.get_by_text("It is in the folder “Everline 2”.").wait_for()
     files = tree(page)
     assert {name: content for name, content in files.items() if name.startswith("Everline/")} == BEFORE
-    check_export({name.removeprefix("Everline 2/"): content for name, content in files.items() if content and name.startswith("Everline 2/")})
+    check_export(
+        {
+            name.removeprefix("Everline 2/"): content
+            for name, content in files.items()
+            if content and name.startswith("Everline 2/")
+        }
+    )
     phone.picture("everline-export-folder")
 
 
@@ -152,13 +177,13 @@ def test_days_choose_what_is_exported(phone):
     page.get_by_label("From").fill("2024-01-01")
     page.get_by_label("To").fill("2020-01-01")
     page.get_by_role("button", name="Export…").click()
-    page.get_by_text("The first day comes after the last one.").wait_for()
+    page.get_by_text("The first day is after the last one.").wait_for()
     page.get_by_label("To").fill("2024-12-31")
     page.get_by_role("button", name="Export…").click()
-    page.get_by_role("heading", name="Export 1 moment in the open?").wait_for()
+    page.get_by_role("heading", name="Export 1 moment unsealed?").wait_for()
 
 
-def test_an_export_that_is_stopped_leaves_nothing(phone):
+def test_a_stopped_export_is_removed(phone):
     phone.inside(MAKE)
     page = asked(phone)
     page.evaluate(PICKED)
@@ -175,7 +200,7 @@ def test_an_export_that_is_stopped_leaves_nothing(phone):
     assert tree(page) == BEFORE, "nothing of it stays"
 
 
-def test_a_lock_ends_an_export_and_takes_it_back(phone):
+def test_locking_ends_an_export_and_removes_it(phone):
     phone.inside(MAKE)
     page = asked(phone)
     page.evaluate(PICKED)
@@ -186,9 +211,9 @@ def test_a_lock_ends_an_export_and_takes_it_back(phone):
     assert "Everline 2/" in tree(page), "it began"
     phone.lock()
     page.evaluate("() => goOn()")
-    # Without a look into the folder that is being removed.
+    # The folder that is being removed is not read.
     names = "async () => { const found = []; for await (const name of picked.keys()) found.push(name); return found; }"
-    eventually(lambda: page.evaluate(names) == ["Everline"], "its folder is removed")
+    eventually_equals(lambda: page.evaluate(names), ["Everline"], "its folder is removed")
     assert tree(page) == BEFORE, "nothing of it stays"
 
 
@@ -196,8 +221,9 @@ def test_more_than_a_zip_holds_is_refused_in_words(page):
     with pages.served() as address:
         page.goto(address + "/tests.html")
         code, sentence = page.evaluate("""async () => {
-            const { checkFitsZIP } = await import("/core/moment-export.js");
-            const photos = Array.from({ length: 100 }, (_, index) => ({ path: `photos/${index}.jpg`, size: 43e6, copy: null }));
+            const { checkFitsZIP } = await import("/features/backup/moment-export.js");
+            const photo = (index) => ({ path: `photos/${index}.jpg`, size: 43e6, copy: null });
+            const photos = Array.from({ length: 100 }, (_, index) => photo(index));
             checkFitsZIP({ photos: photos.slice(0, 90), moments: [] });
             try { checkFitsZIP({ photos, moments: [] }); } catch (error) { return [error.code, error.message]; }
         }""")

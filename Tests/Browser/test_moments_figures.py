@@ -1,4 +1,4 @@
-"""Everline in figures: what is counted, and the day that days together are counted from."""
+"""Everline's statistics: what is counted, and the day from which days together are counted."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from phone import DESKTOP, Phone
 pytestmark = pytest.mark.computer_is_off
 
 
-def test_nothing_is_counted_before_there_is_something(phone):
+def test_without_moments_there_are_no_figures(phone):
     page = opened(phone, "moments/statistics", "In figures")
     page.get_by_text("Nothing to count yet").wait_for()
     phone.check()
@@ -23,14 +23,23 @@ def test_days_together_are_counted_and_the_next_occasion_is_the_nearest(page):
     with pages.served() as address:
         page.goto(address + "/tests.html")
         found = page.evaluate("""async () => {
-            const { nextOccasion } = await import("/screens/moments-together.js");
-            return [["2019-06-01", "2019-06-01"], ["2019-06-01", "2020-05-31"], ["2019-06-01", "2020-06-01"], ["2020-02-29", "2021-02-27"],
-                ["2020-02-29", "2021-02-28"], ["2000-01-01", "2026-11-22"], ["2019-06-01", "2022-02-24"]].map(([since, today]) => nextOccasion(since, today));
+            const { nextOccasion } = await import("/features/moments/together.js");
+            return [
+                ["2019-06-01", "2019-06-01"], ["2019-06-01", "2020-05-31"], ["2019-06-01", "2020-06-01"],
+                ["2020-02-29", "2021-02-27"], ["2020-02-29", "2021-02-28"], ["2000-01-01", "2026-11-22"],
+                ["2019-06-01", "2022-02-24"],
+            ].map(([since, today]) => nextOccasion(since, today));
         }""")
     occasions = [(one["day"], one["inDays"], one["years"], one["days"]) for one in found]
     assert occasions == [
-        ("2019-09-09", 100, None, 100), ("2020-06-01", 1, 1, 366), ("2020-07-05", 34, None, 400), ("2021-02-28", 1, 1, 365),
-        ("2021-04-04", 35, None, 400), ("2027-01-01", 40, 27, 9862), ("2022-02-25", 1, None, 1000)], occasions
+        ("2019-09-09", 100, None, 100),
+        ("2020-06-01", 1, 1, 366),
+        ("2020-07-05", 34, None, 400),
+        ("2021-02-28", 1, 1, 365),
+        ("2021-04-04", 35, None, 400),
+        ("2027-01-01", 40, 27, 9862),
+        ("2022-02-25", 1, None, 1000),
+    ], occasions
 
 
 def test_figures_count_what_there_is(phone):
@@ -43,7 +52,7 @@ def test_figures_count_what_there_is(phone):
     page.get_by_role("heading", name="By month").scroll_into_view_if_needed()
     phone.picture("figures-months")
     phone.check()
-    # The table, the drawing and its words say the same, in every year.
+    # The table, the chart and its title agree in every year.
     whole = 0
     for year in page.locator(".figures-years button").all_inner_texts():
         page.locator(".figures-years").get_by_role("button", name=year).click()
@@ -52,8 +61,13 @@ def test_figures_count_what_there_is(phone):
             page.get_by_text("As a table").click()
         cells = [int(one) for one in page.locator(".figures-table tbody td:nth-child(2)").all_inner_texts()]
         assert f"{year}: {sum(cells)} moment" in page.locator(".figures-year").inner_text()
-        bars = [float(one) for one in page.locator(".figures-bar").evaluate_all("(all) => all.map((one) => one.getAttribute('height'))")]
-        assert len(bars) == 12 and all((cell == 0) == (bar == 3) for cell, bar in zip(cells, bars))
+        bars = [
+            float(one)
+            for one in page.locator(".figures-bar").evaluate_all(
+                "(all) => all.map((one) => one.getAttribute('height'))"
+            )
+        ]
+        assert len(bars) == 12 and all((cell == 0) == (bar == 3) for cell, bar in zip(cells, bars, strict=True))
         assert cells.index(max(cells)) == bars.index(max(bars))
         title = page.locator(".figures-chart title").text_content()
         assert all(f" {cell}" in title for cell in cells if cell) and title.startswith(f"Moments by month in {year}: ")
@@ -68,39 +82,44 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     page = opened(phone, "moments/statistics", "In figures")
     page.get_by_role("button", name="Set the day you count from").click()
     page.get_by_label("You count from").wait_for()
-    page.get_by_role("button", name="Keep this day").click()
+    page.get_by_role("button", name="Save day").click()
     page.get_by_text("Choose the day you count from").wait_for()
     phone.check()
     page.get_by_label("You count from").fill("2019-06-01")
-    page.get_by_role("button", name="Keep this day").click()
+    page.get_by_role("button", name="Save day").click()
     page.get_by_text("Kept.").wait_for()
     phone.picture("settings-everline")
     phone.go("moments/statistics", "In figures")
     page.get_by_text("days together").wait_for()
-    days = page.evaluate("() => Math.floor((Date.UTC(new Date().getFullYear(), new Date().getMonth(), new Date().getDate()) - Date.parse('2019-06-01')) / 864e5)")
+    days = page.evaluate("""() => {
+        const now = new Date();
+        const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
+        return Math.floor((today - Date.parse("2019-06-01")) / 864e5);
+    }""")
     assert page.locator(".figures-number").inner_text().replace(",", "") == str(days)
     phone.picture("figures")
     phone.check()
-    # Nobody finds the day where the device keeps its things.
+    # The day is not readable in the device's storage.
     size, is_found = page.evaluate("""async () => {
         const { everythingIn, find } = await import("/tests/made-moments.js");
         const [{ name }] = await indexedDB.databases();
         const everything = await everythingIn(name);
-        return [everything.length, find(everything, new TextEncoder().encode("2019-06-01")) >= 0 || JSON.stringify(localStorage).includes("2019-06-01")];
+        const isInDatabase = find(everything, new TextEncoder().encode("2019-06-01")) >= 0;
+        return [everything.length, isInDatabase || JSON.stringify(localStorage).includes("2019-06-01")];
     }""")
     assert size > 10_000 and not is_found, size
     phone.go("settings/everline", "Everline")
-    page.get_by_role("button", name="Count no days").click()
+    page.get_by_role("button", name="Stop counting days").click()
     page.get_by_text("No days are counted any more").wait_for()
 
 
-def test_a_desktop_shows_figures_and_locked_it_has_nothing_of_them(new_context, household, computer):
+def test_a_desktop_shows_figures_and_removes_them_when_it_locks(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     placed(desk, 240)
     page = opened(desk)
     desk.go("settings/everline", "Settings")
     page.get_by_label("You count from").fill("2019-06-01")
-    page.get_by_role("button", name="Keep this day").click()
+    page.get_by_role("button", name="Save day").click()
     page.get_by_text("Kept.").wait_for()
     desk.check()
     desk.go("moments/statistics", "In figures")

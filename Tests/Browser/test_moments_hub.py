@@ -1,16 +1,16 @@
-"""Moments and a real hub: whatever is killed during an upload, the result is one moment with all its photos, and the hub keeps no blob
-without a record."""
+"""Moments and a real hub: whatever is killed during an upload, the result is one moment with all its photos, and the
+hub stores no blob without a record."""
 
 import json
 
 import pytest
 
 from moment_devices import MARKER, Device, HubFiles, bottleneck
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
-# Of what goes to the hub, in bytes: most of the first photo, which has 11.8 million.
+# A number of bytes to the hub: most of the first photo, which has 11.8 million.
 BEGINNING = 8_000_000
 SMALL = (640, 480)
 
@@ -24,30 +24,28 @@ def hub(computer):
 
 @pytest.fixture
 def network(computer):
-    """Between the device and the hub: an upload is in its middle for as long as the test needs it."""
+    """Between the device and the hub: an upload stalls for as long as the test needs it."""
     with bottleneck(computer) as network:
         yield network
 
 
-@pytest.fixture
-def companion(new_context, household, computer):
-    """Its address is that of the hub when the household was made."""
-    return Device(new_context, household.first, household.paired)
-
-
 def whole(companion, made, hub, total):
-    """The moment has its photos, each opens with all its bytes, and the hub keeps as much as it should."""
+    """The moment has its photos, each opens with all its bytes, and the hub stores the right number of records and
+    blobs."""
     companion.unlock()
-    found = companion.page.evaluate("""async (id) => {
+    found = companion.page.evaluate(
+        """async (id) => {
         const { companion } = window.m;
         const moment = await companion.moments.read(id);
         const sizes = [];
         for (const photo of moment.photos) {
-            const image = await createImageBitmap(new Blob([(await companion.pictures.original(photo.id)).bytes]));
-            sizes.push([image.width, image.height, (await companion.pictures.thumbnail(photo.id)).length > 100]);
+            const image = await createImageBitmap(new Blob([(await companion.momentPhotos.original(photo.id)).bytes]));
+            sizes.push([image.width, image.height, (await companion.momentPhotos.thumbnail(photo.id)).length > 100]);
         }
         return { photos: moment.photos.map(({ id }) => id), sizes };
-    }""", made["id"])
+    }""",
+        made["id"],
+    )
     assert found["photos"] == made["photos"], f"{found} instead of {made}"
     assert all(size == [2600, 2000, True] for size in found["sizes"]), found["sizes"]
     count, blobs = hub.named(companion)
@@ -73,7 +71,7 @@ def test_a_tab_closed_during_an_upload(network, companion, hub):
     companion.begun(0.3)
     companion.close_tab()
     network.allow(None)
-    # The upload goes on while the app is locked.
+    # The upload continues while the app is locked.
     companion.reopen()
     companion.sent()
     assert companion.page.evaluate("() => window.m.companion.state") == "locked"
@@ -95,33 +93,39 @@ def test_a_network_lost_for_a_day_during_an_upload(network, companion, hub):
     whole(companion, made, hub, {"moments": 1, "photos": 1})
 
 
-def test_removed_photos_and_moments_leave_nothing_once_their_time_is_over(network, companion, hub):
+def test_removed_photos_and_moments_are_erased_after_the_retention_time(network, companion, hub):
     companion.add("stays", [8], SMALL)
     companion.sent()
     network.allow(BEGINNING)
     made = companion.add("taken back", [6, 7])
     companion.begun(0.2)
-    companion.page.evaluate("""async (id) => {
+    companion.page.evaluate(
+        """async (id) => {
         const { moments } = window.m.companion;
         const moment = await moments.read(id);
         await moments.save(moment, { ...moment, photos: moment.photos.slice(1) });
-    }""", made["id"])
+    }""",
+        made["id"],
+    )
     network.allow(None)
     companion.sent()
     made["photos"] = made["photos"][1:]
     whole(companion, made, hub, {"moments": 2, "photos": 2})
-    companion.page.evaluate("""async (id) => {
+    companion.page.evaluate(
+        """async (id) => {
         const { moments } = window.m.companion;
         await moments.erase(await moments.read(id));
-    }""", made["id"])
+    }""",
+        made["id"],
+    )
     companion.sent()
     hub.age()
     companion.sent()
-    companion.until("async () => window.m.companion.following.connection === 'live'", "live again")
+    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "live again")
     count, blobs = hub.named(companion)
     assert count == {"moments": 1, "photos": 1}, count
     assert blobs
-    eventually(lambda: hub.files() == blobs, "the hub has the files that records name, and no other")
+    eventually_equals(hub.files, blobs, "the hub has the files that records name, and no other")
 
 
 def test_nothing_is_readable_at_the_hub(network, companion, hub):
@@ -131,13 +135,15 @@ def test_nothing_is_readable_at_the_hub(network, companion, hub):
     assert hub.files() and not hub.readable(), "in the middle of an upload"
     network.allow(None)
     companion.sent()
-    words = companion.page.evaluate("async () => (await window.m.companion.moments.list()).moments.map(({ words }) => words)")
+    words = companion.page.evaluate(
+        "async () => (await window.m.companion.moments.list()).moments.map(({ words }) => words)"
+    )
     assert words == [MARKER]
     assert not hub.readable()
 
 
 def test_a_second_phone_sees_everything_and_both_change_one_moment(companion, new_context, computer, hub):
-    """Neither device has seen the other's change: both keep both versions."""
+    """Neither device has received the other's change: both keep both versions."""
     first, *_ = [companion.add(title, [seed], SMALL) for title, seed in (("one", 1), ("two", 2), ("three", 3))]
     companion.sent()
     other = Device(new_context, computer)
@@ -146,19 +152,26 @@ def test_a_second_phone_sees_everything_and_both_change_one_moment(companion, ne
         const { companion } = window.m;
         const { moments } = await companion.moments.list();
         const [photo] = moments[0].photos;
-        const { bytes } = await companion.pictures.medium(photo.id);
-        return [moments.map(({ words }) => words), bytes[0], (await companion.pictures.thumbnail(photo.id)).length > 100];
+        const { bytes } = await companion.momentPhotos.medium(photo.id);
+        const thumbnail = await companion.momentPhotos.thumbnail(photo.id);
+        return [moments.map(({ words }) => words), bytes[0], thumbnail.length > 100];
     }""")
-    assert seen == [[MARKER] * 3, 0xff, True], seen
+    assert seen == [[MARKER] * 3, 0xFF, True], seen
     for one in (companion, other):
         one.page.evaluate("async (id) => { window.m.first = await window.m.companion.moments.read(id); }", first["id"])
     other.context.set_offline(True)
     for one, title in ((companion, "by one"), (other, "by other")):
-        one.page.evaluate("(title) => window.m.companion.moments.save(window.m.first, { ...window.m.first, title }).then(() => {})", title)
+        one.page.evaluate(
+            "(title) => window.m.companion.moments.save(window.m.first, { ...window.m.first, title }).then(() => {})",
+            title,
+        )
     companion.sent()
     other.context.set_offline(False)
     other.sent()
-    titles = "async () => (await window.m.companion.moments.list({ search: 'by' })).moments.map(({ title }) => title).sort().join()"
+    titles = """async () => {
+        const { moments } = await window.m.companion.moments.list({ search: "by" });
+        return moments.map(({ title }) => title).sort().join();
+    }"""
     wanted = "by one,by other (conflict, phone)"
     for one in (companion, other):
         one.until(f"async () => (await ({titles})()) === {json.dumps(wanted)}", "both versions")

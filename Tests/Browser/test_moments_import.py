@@ -1,4 +1,5 @@
-"""Old photos are imported into Everline, from a folder or one by one; the originals are removed where the person wants it."""
+"""Old photos are imported into Everline, from a folder or one by one; the originals are removed if the person chooses
+so."""
 
 import base64
 import os
@@ -12,13 +13,15 @@ from waiting import eventually
 
 pytestmark = pytest.mark.computer_is_off
 
-# Real JPEGs with Exif. By name: seed, date, zone.
+# Real JPEGs with Exif. By name: seed, date, time zone.
 CHRISTMAS = [13, "2015:12:24 18:00:00", "-05:00"]
 CHOSEN = {
-    "2012/a.jpg": [11, "2012:08:01 10:00:00", "+02:00"], "2012/b.jpg": [12, "2012:08:01 23:59:59", "+02:00"],
-    "2012/twin of a.jpg": [11, "2012:08:01 10:00:00", "+02:00"], "2015/deep/c.jpg": CHRISTMAS,
+    "2012/a.jpg": [11, "2012:08:01 10:00:00", "+02:00"],
+    "2012/b.jpg": [12, "2012:08:01 23:59:59", "+02:00"],
+    "2012/twin of a.jpg": [11, "2012:08:01 10:00:00", "+02:00"],
+    "2015/deep/c.jpg": CHRISTMAS,
 }
-# When files without a date were written, in seconds since 1970.
+# The modification time of files without a date, in seconds since 1970.
 WRITTEN = 1234567890
 FILES = """async (chosen) => {
     const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
@@ -31,17 +34,18 @@ FILES = """async (chosen) => {
     made["undated.png"] = base64(await madePicture(300, 200, 20, "image/png"));
     return made;
 }"""
-# As the page imports them, without its screens; without what their cameras wrote.
+# Imports them as the page does, without its screens, and without the cameras' originals.
 IMPORTED = """
-    const { preview, importPhotos } = await import("/core/moment-import.js");
+    const { preview, importPhotos } = await import("/features/backup/moment-import.js");
     const { unbase64 } = await import("/crypto/bytes.js");
     const sources = Object.entries(given.files).map(([name, content]) => {
         const file = new File([unbase64(content)], name, { lastModified: given.written * 1000 });
         return { name, file: async () => file, remove: null };
     });
     const { signal } = new AbortController();
-    await importPhotos(companion, await preview(sources, { signal }), { keepsOriginal: false, keepsPlaces: true, signal });"""
-# A folder of the browser's own that the picker returns, with these files.
+    const options = { keepsOriginal: false, keepsPlaces: true, signal };
+    await importPhotos(companion, await preview(sources, { signal }), options);"""
+# The picker returns a folder in the browser's private file system with these files.
 PICKED = """async (files) => {
     const { unbase64 } = await import("/crypto/bytes.js");
     const root = await navigator.storage.getDirectory();
@@ -71,12 +75,12 @@ NAMES = """async () => {
 
 
 def made(phone, chosen):
-    """Files of such photos by name, as base64, and "undated.png"."""
+    """Returns files with such photos by name, as base64, and "undated.png"."""
     return phone.page.evaluate(FILES, chosen)
 
 
 def on_disk(files, folder):
-    """As a camera's card has them, with what is no photo."""
+    """Writes them as a camera's card has them, with files that are not photos."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +99,8 @@ def imported(phone, files):
 def listed(phone):
     return phone.inside("""
         const { moments } = await companion.moments.list();
-        return moments.map(({ title, date, offset, place, photos }) => ({ title, date, offset, place: place ?? null, photos: photos.length }));""")
+        return moments.map(({ title, date, offset, place, photos }) =>
+            ({ title, date, offset, place: place ?? null, photos: photos.length }));""")
 
 
 def import_page(phone):
@@ -113,12 +118,12 @@ def test_a_folder_becomes_moments_by_day(phone, computer):
     chooser.value.set_files(folder)
     page.get_by_role("heading", name="6 photos, 3 days").wait_for()
     page.get_by_text("From February 13, 2009 to December 24, 2015").wait_for()
-    page.get_by_text("2 photos say no date: the file’s counts. 1 file is no photo that AppLocker knows.").wait_for()
+    page.get_by_text("2 photos without a date: the file’s date is used. 1 file is not a supported photo.").wait_for()
     phone.check()
     phone.picture("everline-import-found")
-    page.get_by_label("Take over places").check()
+    page.get_by_label("Import places").check()
     page.get_by_role("button", name="Add 6 photos").click()
-    page.get_by_text("4 photos in 3 new moments added. 1 was here already.").wait_for()
+    page.get_by_text("4 photos in 3 new moments added. 1 already in Everline.").wait_for()
     page.get_by_text("card/broken.jpg: This browser can't open this photo").wait_for()
     phone.check()
     phone.picture("everline-import-done")
@@ -129,7 +134,7 @@ def test_a_folder_becomes_moments_by_day(phone, computer):
     assert moments[2]["date"] == WRITTEN
 
 
-def test_a_second_run_adds_nothing_twice(phone, computer):
+def test_a_second_import_adds_no_duplicate(phone, computer):
     files = made(phone, CHOSEN)
     imported(phone, files)
     folder = on_disk(files, computer.folder / "card")
@@ -138,25 +143,29 @@ def test_a_second_run_adds_nothing_twice(phone, computer):
     page = import_page(phone)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose photos").click()
-    chooser.value.set_files([path for path in folder.rglob("*") if path.suffix in (".jpg", ".png") and "broken" not in path.name])
+    chooser.value.set_files(
+        [path for path in folder.rglob("*") if path.suffix in (".jpg", ".png") and "broken" not in path.name]
+    )
     page.get_by_role("heading", name="5 photos, 3 days").wait_for()
     page.get_by_role("button", name="Add 5 photos").click()
-    page.get_by_text("Nothing was added. 5 were here already.").wait_for()
+    page.get_by_text("Nothing was added. 5 already in Everline.").wait_for()
     assert listed(phone) == before
 
 
-def test_an_import_that_was_stopped_goes_on_in_the_same_moment(phone):
-    files = made(phone, {f"day/{index}.jpg": [40 + index, f"2020:02:29 1{index}:00:00", "+01:00"] for index in range(4)})
+def test_a_stopped_import_continues_in_the_same_moment(phone):
+    files = made(
+        phone, {f"day/{index}.jpg": [40 + index, f"2020:02:29 1{index}:00:00", "+01:00"] for index in range(4)}
+    )
     imported(phone, {"undated.png": files["undated.png"]})
     page = import_page(phone)
     page.evaluate(PICKED, files)
-    # The third stands still until it is stopped.
+    # The third photo is not sealed until the import is stopped.
     page.evaluate("""async () => {
-        const { Pictures } = await import("/core/pictures.js");
-        const real = Pictures.prototype.seal;
+        const { MomentPhotos } = await import("/features/moments/moment-photos.js");
+        const real = MomentPhotos.prototype.seal;
         let count = 0;
-        window.restore = () => { Pictures.prototype.seal = real; };
-        Pictures.prototype.seal = async function (file, options) {
+        window.restore = () => { MomentPhotos.prototype.seal = real; };
+        MomentPhotos.prototype.seal = async function (file, options) {
             if ((count += 1) === 3) {
                 window.isThird = true;
                 await new Promise((done) => options.signal.addEventListener("abort", done));
@@ -170,12 +179,12 @@ def test_an_import_that_was_stopped_goes_on_in_the_same_moment(phone):
     phone.check()
     phone.picture("everline-import-going")
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("2 photos in 1 new moment added. Stopped: choose the same again to go on.").wait_for()
+    page.get_by_text("2 photos in 1 new moment added. Stopped: choose the same again to continue.").wait_for()
     page.evaluate("() => restore()")
     page.get_by_role("button", name="Choose a folder").click()
     page.get_by_role("button", name="Add 5 photos").click()
-    # The undated one is new in this folder: its file is of today, and its bytes are in the moment of 2009.
-    page.get_by_text("2 photos added. 3 were here already.").wait_for()
+    # The undated photo is new in this folder: its file is of today, and its bytes are in the moment of 2009.
+    page.get_by_text("2 photos added. 3 already in Everline.").wait_for()
     (day,) = [one for one in listed(phone) if one["offset"] == 60]
     assert day["photos"] == 4, day
 
@@ -190,18 +199,18 @@ def test_a_moment_with_words_is_left_as_it_is(phone):
     page.evaluate(PICKED, files)
     page.get_by_role("button", name="Choose a folder").click()
     page.get_by_role("button", name="Add 3 photos").click()
-    page.get_by_text("1 photo in 1 new moment added. 2 were here already.").wait_for()
+    page.get_by_text("1 photo in 1 new moment added. 2 already in Everline.").wait_for()
     christmas = [(one["title"], one["photos"]) for one in listed(phone) if one["offset"] == -300]
     assert sorted(christmas) == [("", 1), ("Christmas", 1)], christmas
 
 
 def only(chosen, files):
-    """Without the one that has no date."""
+    """The photos except the one without a date."""
     return {name: files[name] for name in chosen}
 
 
 def removing(phone, files, keeps):
-    """The page of the import, which adds these files and removes them afterwards."""
+    """Opens the import with these files, which it removes afterwards."""
     page = import_page(phone)
     page.evaluate(PICKED, files)
     page.get_by_role("button", name="Choose a folder").click()
@@ -220,20 +229,24 @@ def test_originals_are_removed_once_the_hub_has_the_same_bytes(phone):
     page = removing(phone, only(chosen, made(phone, chosen)), True)
     page.get_by_text("2 photos in 1 new moment added. 2 originals removed.").wait_for()
     assert page.evaluate(NAMES) == []
-    assert phone.inside("""
+    assert (
+        phone.inside("""
         const { moments: [{ photos }] } = await companion.moments.list({ from: "2021-01-01", to: "2021-01-01" });
-        const { bytes } = await companion.pictures.original(photos[0].id);
-        return String.fromCharCode(...bytes.subarray(6, 10));""") == "Exif"
+        const { bytes } = await companion.momentPhotos.original(photos[0].id);
+        return String.fromCharCode(...bytes.subarray(6, 10));""")
+        == "Exif"
+    )
 
 
 def test_an_original_that_differs_stays(phone):
-    """It is there already, but without what its camera wrote: asked for byte by byte it stays, for the picture alone it is removed."""
+    """The photo is already there without its camera's original: if compared byte by byte the file stays, if compared by
+    picture it is removed."""
     chosen = {"c.jpg": CHRISTMAS}
     files = only(chosen, made(phone, chosen))
     imported(phone, files)
     page = removing(phone, files, True)
     page.get_by_text("0 originals removed.").wait_for()
-    page.get_by_text("c.jpg: It is in Everline without what its camera wrote into it.").wait_for()
+    page.get_by_text("c.jpg: It is in Everline without its camera's metadata.").wait_for()
     assert page.evaluate(NAMES) == ["c.jpg"]
     page = removing(phone, files, False)
     page.get_by_text("1 original removed.").wait_for()
@@ -242,13 +255,13 @@ def test_an_original_that_differs_stays(phone):
 
 @pytest.mark.parametrize("keeps", [False, True])
 def test_an_original_whose_photo_is_damaged_stays(phone, keeps):
-    """What the hub returns is compared, not what was sent."""
+    """The hub's response is compared, not the uploaded bytes."""
     chosen = {"z.jpg": [70 + keeps, "2022:02:02 10:00:00", "+00:00"]}
     files = only(chosen, made(phone, chosen))
     phone.page.evaluate("""async () => {
-        const { Pictures } = await import("/core/pictures.js");
-        const real = Pictures.prototype.original;
-        Pictures.prototype.original = async function (...given) {
+        const { MomentPhotos } = await import("/features/moments/moment-photos.js");
+        const real = MomentPhotos.prototype.original;
+        MomentPhotos.prototype.original = async function (...given) {
             const read = await real.apply(this, given);
             read.bytes.fill(0, read.bytes.length >> 1);
             read.bytes.fill(0, 0, 40);
@@ -261,7 +274,7 @@ def test_an_original_whose_photo_is_damaged_stays(phone, keeps):
 
 
 @pytest.mark.service_worker
-def test_nothing_is_removed_that_is_not_at_the_hub(phone, computer):
+def test_only_files_that_the_hub_has_are_removed(phone, computer):
     page = import_page(phone)
     chosen = {"w.jpg": [81, "2023:03:03 10:00:00", "+00:00"]}
     files = only(chosen, made(phone, chosen))
@@ -277,7 +290,7 @@ def test_nothing_is_removed_that_is_not_at_the_hub(phone, computer):
 def test_an_import_fits_a_desktop(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     desk.go("settings/everline/import")
-    # Beside the list of settings, so it is no heading of the first level.
+    # Next to the list of settings it is not a heading of the first level.
     desk.page.get_by_role("heading", name="Import photos").wait_for()
     desk.check()
     desk.picture("everline-import")

@@ -1,25 +1,27 @@
-"""What is left of moments when the gate has closed: nothing that can be read."""
+"""After locking, nothing of the moments can be read in the browser."""
 
 import pytest
 
 from moment_steps import KEPT_ON_THE_DEVICE, WATCH_URLS, kept, named, opened, timeline
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 MARKED = ["Xylophone-marker", "Quetzal-marker words", 0, "Mood-marker", "Place-marker", [[1200, 900]], False]
 
-# Whether these words are anywhere in what this browser keeps, how much that is, and how many files are in its caches.
+# Whether this browser stores any of these words, how many bytes it stores, and how many files its caches have.
 KEPT_WORDS = """async (words) => {
     const { everythingIn } = await import("/tests/made-moments.js");
     const bytes = new TextDecoder("latin1").decode(await everythingIn("applocker"));
-    const caches = (await Promise.all((await self.caches.keys()).map(async (name) => (await (await self.caches.open(name)).keys()).map(({ url }) => url)))).flat();
-    return [new RegExp(words, "i").test(bytes + JSON.stringify({ ...localStorage, ...sessionStorage }) + caches), bytes.length, caches.length];
+    const cached = async (name) => (await (await self.caches.open(name)).keys()).map(({ url }) => url);
+    const caches = (await Promise.all((await self.caches.keys()).map(cached))).flat();
+    const text = bytes + JSON.stringify({ ...localStorage, ...sessionStorage }) + caches;
+    return [new RegExp(words, "i").test(text), bytes.length, caches.length];
 }"""
 
 
 def heap(phone):
-    """A snapshot of everything that JavaScript can reach, as text."""
+    """A heap snapshot of everything that JavaScript can reach, as text."""
     session, parts = phone.context.new_cdp_session(phone.page), []
     session.on("HeapProfiler.addHeapSnapshotChunk", lambda event: parts.append(event["chunk"]))
     session.send("HeapProfiler.enable")
@@ -30,13 +32,13 @@ def heap(phone):
 
 
 def reached(phone):
-    """Which of the moment's words JavaScript can reach."""
+    """The words of the moment that JavaScript can reach."""
     text = heap(phone)
     return [words for words in ("Quetzal-marker", "Xylophone-marker", "Place-marker") if words in text]
 
 
 def looked_at(phone):
-    """With a photo of it opened, and WATCH_URLS in the page from before anything of it was shown."""
+    """Opens a photo of the moment, with WATCH_URLS installed before anything of it was shown."""
     phone.page.evaluate(WATCH_URLS)
     kept(phone, [MARKED], seed=60)
     page = opened(phone)
@@ -58,10 +60,10 @@ def delete(phone):
 
 
 def locks(phone, where):
-    """The gate closes, and nothing of the moment is left in the page or on the device."""
+    """Locks the app; nothing of the moment remains in the page or on the device. Returns the number of cached files."""
     page = phone.page
     phone.lock()
-    eventually(lambda: page.evaluate("urls.size") == 0, f"object URLs after {where}")
+    eventually_equals(lambda: page.evaluate("urls.size"), 0, f"object URLs after {where}")
     assert page.locator("img[src^='blob:'], dialog, .moment-card, .moment-detail").count() == 0
     assert "marker" not in page.content(), where
     assert "marker" not in page.title()
@@ -87,7 +89,7 @@ def test_nothing_of_a_moment_that_is_looked_at_stays_when_the_gate_closes(phone)
     assert "Quetzal-marker words" in heap(phone), "the search finds what is there"
     assert "marker" in page.content()
     locks(phone, "closely")
-    # What was under way ends by itself.
+    # Running operations end by themselves.
     eventually(lambda: not reached(phone), "no words that can be reached while the gate is closed")
     unlock(phone)
     timeline(phone)
@@ -97,7 +99,7 @@ def test_nothing_of_a_moment_that_is_looked_at_stays_when_the_gate_closes(phone)
     unlock(phone)
 
 
-def test_nothing_of_a_moment_that_was_deleted_stays_when_the_gate_closes(phone):
+def test_nothing_of_a_deleted_moment_stays_after_locking(phone):
     page = looked_at(phone)
     delete(phone)
     phone.go("moments/trash", "Trash")

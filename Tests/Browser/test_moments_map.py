@@ -4,13 +4,13 @@ import pytest
 
 from moment_steps import opened, placed, settled
 from phone import DESKTOP, Phone
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 
 def marks(page):
-    """What stands on the marks that can be seen, and where."""
+    """The text and position of the visible marks."""
     return page.evaluate("""() => {
         const { left, top, right, bottom } = document.querySelector(".map-surface").getBoundingClientRect();
         return [...document.querySelectorAll(".map-mark")].map((one) => [one.ariaLabel, one.getBoundingClientRect()])
@@ -24,13 +24,16 @@ def counted(page):
 
 
 def shows_all(page, count):
-    eventually(lambda: counted(page) == count, f"all {count} on the map")
+    eventually_equals(lambda: counted(page), count, f"all {count} on the map")
 
 
 def requests_elsewhere(phone):
-    """The addresses that the page asks from now on, other than the hub's."""
+    """Records the requests of the page to other addresses than the hub's."""
     found = []
-    phone.page.on("request", lambda request: None if request.url.startswith((phone.address, "blob:")) else found.append(request.url))
+    phone.page.on(
+        "request",
+        lambda request: None if request.url.startswith((phone.address, "blob:")) else found.append(request.url),
+    )
     return found
 
 
@@ -39,19 +42,28 @@ def open_map(phone, moments):
     placed(phone, moments)
     page = opened(phone, "moments/map", "Map")
     page.locator(".map-mark").first.wait_for()
-    return len(phone.inside("return (await companion.moments.list()).moments.filter(({ place }) => place?.latitude !== undefined).map(({ id }) => id);"))
+    return len(
+        phone.inside("""
+            const { moments } = await companion.moments.list();
+            return moments.filter(({ place }) => place?.latitude !== undefined).map(({ id }) => id);""")
+    )
 
 
-def test_the_map_shows_where_moments_were_and_asks_nobody(phone):
+def test_the_map_shows_where_moments_were_without_requests(phone):
     page = phone.page
     elsewhere = requests_elsewhere(phone)
     count = open_map(phone, 240)
     shows_all(page, count)
     phone.picture("map")
     phone.check()
-    # No two of them lie on each other.
+    # No two marks overlap.
     found = marks(page)
-    assert all(((one["x"] - other["x"]) ** 2 + (one["y"] - other["y"]) ** 2) ** 0.5 >= 44 for one in found for other in found if one is not other)
+    assert all(
+        ((one["x"] - other["x"]) ** 2 + (one["y"] - other["y"]) ** 2) ** 0.5 >= 44
+        for one in found
+        for other in found
+        if one is not other
+    )
     page.locator(".map-mark").first.click()
     page.get_by_role("button", name="Closer").click()
     eventually(lambda: counted(page) < count, "closer to those of one mark")
@@ -72,7 +84,7 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     page.locator(".map-surface").focus()
     start = marks(page)[0]
     page.keyboard.press("ArrowRight")
-    eventually(lambda: marks(page)[0]["x"] == start["x"] - 80, "80 pixels to the left")
+    eventually_equals(lambda: marks(page)[0]["x"], start["x"] - 80, "80 pixels to the left")
     aside = marks(page)
     page.keyboard.press("+")
     eventually(lambda: marks(page) != aside, "closer by a key")
@@ -93,12 +105,19 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     page.mouse.down()
     page.mouse.move(middle[0] + 60, middle[1] + 20, steps=6)
     page.mouse.up()
-    eventually(lambda: (round(marks(page)[0]["x"] - start["x"]), round(marks(page)[0]["y"] - start["y"])) == (60, 20), "it follows the hand")
+    eventually_equals(
+        lambda: (round(marks(page)[0]["x"] - start["x"]), round(marks(page)[0]["y"] - start["y"])),
+        (60, 20),
+        "it follows the hand",
+    )
     # Two fingers.
     page.keyboard.press("0")
     shows_all(page, count)
     touch = phone.context.new_cdp_session(page)
-    fingers = lambda apart: [{"x": middle[0] + side * apart, "y": middle[1], "id": index} for index, side in enumerate((-1, 1))]
+
+    def fingers(apart):
+        return [{"x": middle[0] + side * apart, "y": middle[1], "id": index} for index, side in enumerate((-1, 1))]
+
     touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers(20)})
     for apart in range(30, 150, 10):
         touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers(apart)})
@@ -125,10 +144,17 @@ def test_places_are_shown_as_a_list_too(phone):
 
 def test_no_name_of_a_place_breaks_the_map_or_the_figures(phone):
     hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
-    phone.inside("""
-        for (const [index, place] of [{ name: given, latitude: 0, longitude: 180 }, { name: given + "2" }, { latitude: 90, longitude: -180 }].entries()) {
-            await companion.moments.save(null, { title: given, words: given, date: 1_700_000_000 + index, mood: given, place });
-        }""", hostile)
+    phone.inside(
+        """
+        const places = [
+            { name: given, latitude: 0, longitude: 180 }, { name: given + "2" }, { latitude: 90, longitude: -180 },
+        ];
+        for (const [index, place] of places.entries()) {
+            await companion.moments.save(null, {
+                title: given, words: given, date: 1_700_000_000 + index, mood: given, place });
+        }""",
+        hostile,
+    )
     placed(phone, 240)
     page = opened(phone, "moments/map", "Map")
     page.get_by_text("Without a name").or_(page.locator(".map-mark")).first.wait_for()
@@ -162,7 +188,7 @@ def test_a_desktop_has_the_list_beside_the_map(new_context, household, computer)
 def test_five_thousand_moments_have_few_marks(phone):
     page = phone.page
     open_map(phone, 5_000)
-    # Where many lie close to each other.
+    # Where many are close together.
     everywhere = marks(page)
     page.locator(".map-list .row").first.click()
     eventually(lambda: marks(page) != everywhere, "closer to one place")
@@ -170,13 +196,18 @@ def test_five_thousand_moments_have_few_marks(phone):
         const surface = document.querySelector(".map-surface");
         const { left, top, width, height } = surface.getBoundingClientRect();
         let [most, longest] = [0, 0];
-        const tasks = new PerformanceObserver((list) => (longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration))));
+        const tasks = new PerformanceObserver((list) => {
+            longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration));
+        });
         tasks.observe({ type: "longtask" });
         const frame = () => new Promise((done) => requestAnimationFrame(done));
-        const key = (name) => surface.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+        const cancelable = { cancelable: true };
+        const key = (name) =>
+            surface.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, ...cancelable }));
+        const place = { clientX: left + width * 0.42, clientY: top + height / 2 };
         for (let round = 0; round < 60; round += 1) {
             const deltaY = round < 16 ? -120 : round >= 44 ? 120 : 0;
-            if (deltaY) surface.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: left + width * 0.42, clientY: top + height / 2, cancelable: true }));
+            if (deltaY) surface.dispatchEvent(new WheelEvent("wheel", { deltaY, ...place, ...cancelable }));
             else key(["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"][round % 4]);
             await frame();
             most = Math.max(most, document.querySelectorAll(".map-mark").length);

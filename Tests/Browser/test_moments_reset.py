@@ -1,4 +1,4 @@
-"""Everline reset, as a person does it."""
+"""Everline is reset."""
 
 import pytest
 
@@ -6,25 +6,49 @@ from camera import CAMERA
 from moment_devices import HubFiles
 from phone import PIN
 from settings_steps import page_of
-from waiting import eventually
+from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
-PHOTOS = CAMERA + """
-    const photos = [await companion.pictures.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true }),
-        await companion.pictures.seal(await made(2, "2024:05:17 19:30:05", "+02:00"))];
-    await companion.moments.save(null, { title: "MARKER-LAKE", words: "", date: 1715963405, offset: 120, photos });
-    await companion.moments.remove(await companion.moments.save(null, { title: "MARKER-TRASH", words: "", date: 1715963405, offset: 120, photos: [] }));
+PHOTOS = (
+    CAMERA
+    + """
+    const photos = [
+        await companion.momentPhotos.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true }),
+        await companion.momentPhotos.seal(await made(2, "2024:05:17 19:30:05", "+02:00")),
+    ];
+    const save = (title, photos) =>
+        companion.moments.save(null, { title, words: "", date: 1715963405, offset: 120, photos });
+    await save("MARKER-LAKE", photos);
+    await companion.moments.remove(await save("MARKER-TRASH", []));
     await companion.notes.save(null, { title: "A note", body: "stays" });
-    await companion.private.set("together", "2019-06-01");"""
+    await companion.privateStorage.set("together", "2019-06-01");"""
+)
 LEFT = """
     const { store } = companion.device;
     const rows = [...await store.records("moments"), ...await store.records("photos")];
-    return { moments: (await companion.moments.list()).moments.length + (await companion.moments.list({ trash: true })).moments.length,
-        sealed: rows.filter(({ record }) => record.sealed).length, waiting: (await store.waiting()).length, staged: (await store.staged()).length,
-        index: await store.fact("momentIndex", null), together: await companion.private.get("together"), notes: (await companion.notes.list()).notes.length,
-        problems: (await companion.report()).misbehaviour };"""
-NOTHING = {"moments": 0, "sealed": 0, "waiting": 0, "staged": 0, "index": None, "together": None, "notes": 1, "problems": []}
+    const { moments } = await companion.moments.list();
+    const trash = (await companion.moments.list({ trash: true })).moments;
+    return {
+        moments: moments.length + trash.length,
+        sealed: rows.filter(({ record }) => record.sealed).length,
+        waiting: (await store.waiting()).length,
+        staged: (await store.staged()).length,
+        index: await store.fact("momentIndex", null),
+        together: await companion.privateStorage.get("together"),
+        notes: (await companion.notes.list()).notes.length,
+        problems: (await companion.report()).misbehaviour,
+    };"""
+NOTHING = {
+    "moments": 0,
+    "sealed": 0,
+    "waiting": 0,
+    "staged": 0,
+    "index": None,
+    "together": None,
+    "notes": 1,
+    "problems": [],
+}
 
 
 def blobs(computer):
@@ -33,18 +57,18 @@ def blobs(computer):
 
 def with_photos(phone, computer):
     phone.inside(PHOTOS)
-    eventually(lambda: len(blobs(computer)) == 2)
+    eventually_equals(lambda: len(blobs(computer)), 2)
 
 
 def nothing_is_left(phone):
-    eventually(lambda: phone.inside(LEFT) == NOTHING, "nothing is left of Everline")
+    eventually_equals(lambda: phone.inside(LEFT), NOTHING, "nothing is left of Everline")
 
 
 def freed(phone, computer):
-    """Once its time is over the hub has nothing that no record names."""
+    """After the retention time the hub has no blob without a record."""
     HubFiles(computer).age()
     phone.online_again()
-    eventually(lambda: blobs(computer) == set(), "the hub freed their bytes")
+    eventually_equals(lambda: blobs(computer), set(), "the hub freed their bytes")
 
 
 def asked(phone):
@@ -58,7 +82,7 @@ def asked(phone):
 def test_a_reset_asks_the_gate_and_for_a_word(phone, computer):
     with_photos(phone, computer)
     page = page_of(phone, "everline/reset", "Reset Everline")
-    page.get_by_text("2 moments and 2 photos, those in the trash too, are erased for good.").wait_for()
+    page.get_by_text("2 moments and 2 photos, those in the trash too, are permanently erased.").wait_for()
     phone.check()
     phone.picture("everline-reset")
     page = asked(phone)
@@ -71,11 +95,11 @@ def test_a_reset_asks_the_gate_and_for_a_word(phone, computer):
     assert phone.inside(LEFT)["moments"] == 2
 
 
-def test_nothing_is_left_on_any_device_or_at_the_hub(phone, computer):
+def test_a_reset_erases_every_device_and_the_hub(phone, computer):
     computer.open_vault()
     with_photos(phone, computer)
     other = phone.another(name="Other").pair()
-    eventually(lambda: other.inside(LEFT)["moments"] == 2)
+    eventually_equals(lambda: other.inside(LEFT)["moments"], 2)
     page = asked(phone)
     page.get_by_label("Type “erase”").fill("Erase ")
     page.get_by_role("button", name="Erase everything").click()
@@ -88,23 +112,24 @@ def test_nothing_is_left_on_any_device_or_at_the_hub(phone, computer):
     assert "A note" in computer.run("note", "list", passcode=True)
 
 
-def test_a_reset_without_a_network_erases_here_and_tells_later(phone, computer):
+def test_a_reset_without_a_network_erases_here_and_is_sent_later(phone, computer):
     with_photos(phone, computer)
     page = asked(phone)
-    # The gate has answered; now the network is gone.
+    # The PIN was accepted; now the network is disconnected.
     computer.stop_hub()
     phone.online_again()
     page.get_by_text("Not connected").wait_for()
     page.get_by_label("Type “erase”").fill("erase")
     page.get_by_role("button", name="Erase everything").click()
-    page.get_by_text("The hub can’t be reached: it and your other devices hear of it").wait_for()
+    page.get_by_text("The hub can’t be reached: it and your other devices are updated").wait_for()
     sealed = page.evaluate("""async () => {
         const { CompanionStore } = await import("/store/store.js");
         const store = await CompanionStore.open();
         const rows = [...await store.records("moments"), ...await store.records("photos")];
         const lines = (await store.waiting()).filter(({ record }) => ["moments", "photos"].includes(record.collection));
         store.close();
-        return [rows.filter(({ record }) => record.sealed).length, lines.filter(({ record }) => record.sealed).length, lines.length];
+        const sealed = (entries) => entries.filter(({ record }) => record.sealed).length;
+        return [sealed(rows), sealed(lines), lines.length];
     }""")
     assert sealed == [0, 0, 4], sealed
     assert len(blobs(computer)) == 2
@@ -114,18 +139,24 @@ def test_a_reset_without_a_network_erases_here_and_tells_later(phone, computer):
     freed(phone, computer)
 
 
-def test_another_tab_forgets_what_was_erased_before_the_hub_hears_of_it(phone):
+def test_another_tab_erases_before_the_hub_receives_the_reset(phone):
     phone.inside(PHOTOS)
     page = phone.page
-    assert page.evaluate("""async (pin) => {
-        const { Companion } = await import("/core/companion.js");
+    assert (
+        page.evaluate(
+            """async (pin) => {
+        const { Companion } = await import("/session/companion.js");
         // While there is a network to fetch it from.
-        window.reset = await import("/core/moment-reset.js");
+        window.reset = await import("/features/backup/moment-reset.js");
         window.tabs = [await Companion.open(), await Companion.open()];
         for (const companion of window.tabs) await companion.unlockWithPIN(pin);
         return (await window.tabs[1].moments.list()).moments.length;
-    }""", PIN) == 1
+    }""",
+            PIN,
+        )
+        == 1
+    )
     phone.context.set_offline(True)
     page.evaluate("() => window.reset.resetMoments(window.tabs[0], { signal: new AbortController().signal })")
-    eventually(lambda: page.evaluate("async () => (await window.tabs[1].moments.list()).moments.length") == 0)
+    eventually_equals(lambda: page.evaluate("async () => (await window.tabs[1].moments.list()).moments.length"), 0)
     page.evaluate("() => window.tabs.forEach((companion) => companion.close())")

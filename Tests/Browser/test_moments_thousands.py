@@ -1,4 +1,4 @@
-"""Thousands of moments and photos: what the timeline holds of them, and how one is reached."""
+"""Thousands of moments and photos: what the timeline keeps loaded, and how one moment is reached."""
 
 import json
 import pathlib
@@ -6,17 +6,20 @@ import pathlib
 import pytest
 
 from moment_steps import PAINTED, WATCH_URLS, many, opened, settled
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
-# Scrolls by `step` pixels so many times, once a frame; with `isCalm` only when each picture in view is there. Returns the most of what
-# was held at once, how many pictures came and how long they took, and the longest task, 0 for none above 50; times in milliseconds.
+# Scrolls by `step` pixels so many times, once a frame; with `isCalm`, after each picture in view is drawn. Returns the
+# largest numbers of cards, nodes and object URLs, how many pictures were drawn and how long they took, and the longest
+# task, 0 if none was above 50. Times are in milliseconds.
 SCROLLED = """async ({ frames, step, isCalm }) => {
     const [cards, nodes] = [[], []];
     window.mostUrls = urls.size;
     let longest = 0;
-    const tasks = new PerformanceObserver((list) => (longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration))));
+    const tasks = new PerformanceObserver((list) => {
+        longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration));
+    });
     tasks.observe({ type: "longtask" });
     // How long a picture that is in view is not there yet.
     const waits = new Map(), waited = [];
@@ -43,26 +46,34 @@ SCROLLED = """async ({ frames, step, isCalm }) => {
     }
     tasks.disconnect();
     waited.sort((one, other) => one - other);
-    return { cards: Math.max(...cards), nodes: Math.max(...nodes), urls: mostUrls, y: Math.round(scrollY),
-        pictures: waited.length, median: Math.round(waited[waited.length >> 1]), most: Math.round(waited.at(-1)), longest };
+    return {
+        cards: Math.max(...cards), nodes: Math.max(...nodes), urls: mostUrls, y: Math.round(scrollY),
+        pictures: waited.length, median: Math.round(waited[waited.length >> 1]), most: Math.round(waited.at(-1)),
+        longest };
 }"""
 
 
-# What was opened of the moments is kept sealed in one piece.
+# The decrypted moments are also stored sealed in one piece.
 INDEX_IS_KEPT = "return (await companion.device.store.fact('momentIndex', null)) !== null;"
 
 
 def private_memory(phone):
-    """Of the largest page process of this browser, what it shares with nobody, in bytes."""
+    """The private memory of this browser's largest page process, in bytes."""
     session = phone.browser.new_browser_cdp_session()
-    processes = [one["id"] for one in session.send("SystemInfo.getProcessInfo")["processInfo"] if one["type"] == "renderer"]
+    processes = [
+        one["id"] for one in session.send("SystemInfo.getProcessInfo")["processInfo"] if one["type"] == "renderer"
+    ]
     session.detach()
-    lines = [line.split() for one in processes for line in pathlib.Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()[1:]]
+    lines = [
+        line.split()
+        for one in processes
+        for line in pathlib.Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()[1:]
+    ]
     return max(int(line[1]) * 1024 for line in lines if line[0] == "Private_Dirty:")
 
 
 def memory(phone):
-    """What the page's scripts hold and what its documents are made of, in bytes, after a collection of garbage."""
+    """The size of the page's heap and documents after a garbage collection, in bytes."""
     session = phone.context.new_cdp_session(phone.page)
     session.send("HeapProfiler.collectGarbage")
     heap = session.send("Runtime.getHeapUsage")
@@ -70,13 +81,13 @@ def memory(phone):
     return heap["usedSize"] + heap.get("embedderHeapUsedSize", 0) + heap.get("backingStorageSize", 0)
 
 
-# Sealing 13,000 records takes ten seconds of two processors, and what this one has may be shared.
+# Sealing 13,000 records takes ten seconds of two processors, and other programs may use this one.
 @pytest.mark.timeout(300)
 def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
     many(phone, 5000, 8000)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()
-    # Opened once; then as on every other day.
+    # Opened once; then as on any other day.
     eventually(lambda: phone.inside(INDEX_IS_KEPT), "the moments in one piece")
     page.reload()
     phone.unlock()
@@ -88,27 +99,35 @@ def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
     page.locator(".moment-photo[data-shown]").first.wait_for()
     phone.picture("moments-many")
     runs = []
-    for options in ({"frames": 180, "step": 60}, {"frames": 180, "step": 900}, {"frames": 30, "step": 360, "isCalm": True}):
+    for options in (
+        {"frames": 180, "step": 60},
+        {"frames": 180, "step": 900},
+        {"frames": 30, "step": 360, "isCalm": True},
+    ):
         page.evaluate("scrollTo(0, 0)")
         page.locator("[aria-posinset='1']").wait_for()
         runs.append(page.evaluate(SCROLLED, options))
     slow, fast, calm = runs
     held = memory(phone)
-    print(f"5,000 moments, 8,000 photos: first paint {first} ms after the gate; slowly {json.dumps(slow)}; fast {json.dumps(fast)}; calmly {json.dumps(calm)}; {held / 1e6:.0f} MB held by scripts, {private_memory(phone) / 1e6:.0f} MB by the process")
+    print(
+        f"5,000 moments, 8,000 photos: first paint {first} ms after the gate; slowly {json.dumps(slow)}; "
+        f"fast {json.dumps(fast)}; calmly {json.dumps(calm)}; {held / 1e6:.0f} MB held by scripts, "
+        f"{private_memory(phone) / 1e6:.0f} MB by the process"
+    )
     for run in runs:
         assert 0 < run["cards"] <= 40 and run["nodes"] < 1500 and run["urls"] <= 120, run
     assert fast["y"] > 150_000, fast
     assert calm["pictures"] > 30, calm
-    # The heap of a page is no clock: it is the same on a busy machine.
+    # Unlike a time, the size of the heap is the same on a busy machine.
     assert held < 300e6, held
-    # Far away nothing is held of what was on top.
+    # Far away, nothing of the top is still loaded.
     page.evaluate("scrollTo(0, 150_000)")
     eventually(lambda: page.evaluate("urls.size") <= 60, "pictures near the screen only")
     phone.go("home", "Home")
-    eventually(lambda: page.evaluate("urls.size") == 0, "pictures of a screen that was left")
+    eventually_equals(lambda: page.evaluate("urls.size"), 0, "pictures of a screen that was left")
 
 
-def test_a_year_is_reached_at_once_and_the_timeline_stays_there_when_one_comes_back(phone):
+def test_a_year_is_reached_at_once_and_the_timeline_keeps_its_position(phone):
     many(phone, 1600, 2560)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()
@@ -150,7 +169,7 @@ def test_a_search_through_thousands_is_one_of_all_words(phone):
     page.locator(".moment-card").nth(1).wait_for()
 
 
-def test_the_keyboard_goes_from_moment_to_moment_through_what_is_not_drawn_yet(phone):
+def test_the_keyboard_moves_between_moments_that_are_not_drawn_yet(phone):
     many(phone, 200, 300)
     page = opened(phone)
     page.locator("[aria-posinset='1'] a").focus()
@@ -158,6 +177,6 @@ def test_the_keyboard_goes_from_moment_to_moment_through_what_is_not_drawn_yet(p
     for key, end in (("Tab", "41"), ("Shift+Tab", "1")):
         for _ in range(40):
             page.keyboard.press(key)
-            # The list draws what comes next in the frame after it was scrolled.
+            # The list draws the next entries in the frame after scrolling.
             settled(page)
         assert page.evaluate("document.activeElement.parentElement.getAttribute('aria-posinset')") == end

@@ -1,4 +1,4 @@
-"""Everline's timeline: what stands in it, how it is searched, and how it uses the screen."""
+"""Everline's timeline: its contents, its search, and its layout."""
 
 import datetime
 
@@ -11,21 +11,57 @@ pytestmark = pytest.mark.computer_is_off
 
 FIRST = [
     # Title, words, days ago, mood, place, sizes of its photos, favourite.
-    ["The little harbour", "We stayed until the lamps came on, and walked home along the water. You said that we should come back every year, and I think we will.", 1, "calm", "Honfleur", [[1200, 900]], True],
-    ["", "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the first concert.\nI read it again today.", 3, "love", "", [], False],
-    ["Anna’s birthday", "Thirty candles and not one of us could sing.", 9, "funny", "Grandmother’s garden", [[900, 1200], [1200, 900], [1000, 1000]], False],
+    [
+        "The little harbour",
+        "We stayed until the lamps came on, and walked home along the water. You said that we should come back every "
+        "year, and I think we will.",
+        1,
+        "calm",
+        "Honfleur",
+        [[1200, 900]],
+        True,
+    ],
+    [
+        "",
+        "I never told you how much that letter meant to me. It is still in the drawer, next to the tickets from the "
+        "first concert.\nI read it again today.",
+        3,
+        "love",
+        "",
+        [],
+        False,
+    ],
+    [
+        "Anna’s birthday",
+        "Thirty candles and not one of us could sing.",
+        9,
+        "funny",
+        "Grandmother’s garden",
+        [[900, 1200], [1200, 900], [1000, 1000]],
+        False,
+    ],
     ["First snow", "", 40, "joy", "", [[1200, 800], [800, 1200]], False],
-    ["Moving day", "Forty boxes, one lamp, no curtains. We slept on the floor and it was the best night of the year.", 41, "proud", "Rue des Martyrs", [[1600, 900], [900, 1200], [1200, 900], [1200, 900], [900, 900], [1200, 900]], True],
+    [
+        "Moving day",
+        "Forty boxes, one lamp, no curtains. We slept on the floor and it was the best night of the year.",
+        41,
+        "proud",
+        "Rue des Martyrs",
+        [[1600, 900], [900, 1200], [1200, 900], [1200, 900], [900, 900], [1200, 900]],
+        True,
+    ],
 ]
-# As quick as possible where photos are beside the point.
+# Created as fast as possible, for tests that don't check photos.
 WITHOUT_PHOTOS = [[*one[:5], [], one[6]] for one in FIRST]
 SMALL = [[*one[:5], [[width // 4, height // 4] for width, height in one[5]], one[6]] for one in FIRST]
 
 
 def years_ago(years):
-    """In days, so that it was on this day."""
+    """An age in days whose anniversary is today."""
     today = datetime.date.today()
-    return (today - today.replace(year=today.year - years, day=min(today.day, 28) if today.month == 2 else today.day)).days
+    return (
+        today - today.replace(year=today.year - years, day=min(today.day, 28) if today.month == 2 else today.day)
+    ).days
 
 
 def test_an_empty_timeline_invites(phone):
@@ -55,13 +91,27 @@ def test_moments_stand_in_the_timeline_with_their_pictures(phone):
     phone.picture("moments-below")
 
 
-def test_what_was_on_this_day_stands_on_top(phone):
+def test_moments_of_this_day_are_on_top(phone):
     kept(phone, WITHOUT_PHOTOS)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()
     assert page.get_by_role("heading", name="On this day").count() == 0
-    kept(phone, [["Under the chestnut tree", "You fell asleep over the third chapter.", years_ago(2), "", "", [[900, 1200]], False],
-                 ["", "We signed the lease.", years_ago(5), "joy", "", [], False]], seed=20)
+    kept(
+        phone,
+        [
+            [
+                "Under the chestnut tree",
+                "You fell asleep over the third chapter.",
+                years_ago(2),
+                "",
+                "",
+                [[900, 1200]],
+                False,
+            ],
+            ["", "We signed the lease.", years_ago(5), "joy", "", [], False],
+        ],
+        seed=20,
+    )
     page.get_by_role("heading", name="On this day").wait_for()
     memories = page.locator(".moment-memory")
     memories.nth(1).wait_for()
@@ -116,7 +166,9 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
     open_second(phone)
     computer.stop_hub()
     page.get_by_text("Not connected").wait_for()
-    inside_second(phone, KEPT, {"seed": 30, "moments": [row(["Far from any hub", "", 0.001, "", "", [[800, 600]], False])]})
+    inside_second(
+        phone, KEPT, {"seed": 30, "moments": [row(["Far from any hub", "", 0.001, "", "", [[800, 600]], False])]}
+    )
     named(page, "Far from any hub").get_by_title("Not sent yet").wait_for()
     phone.check()
     phone.picture("moments-offline")
@@ -134,8 +186,27 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
 
 
 def test_names_that_strain_the_timeline_do_no_harm(phone):
-    nasty = ["<img src=x onerror=alert(1)>", "\u202eRight to left \u05e9\u05dc\u05d5\u05dd", "👩‍👩‍👧‍👦🏳️‍🌈" * 30, "a\u200bb\u200cc\u200d", "x" * 10_000, "wide " * 2000, "\n" * 500 + "below", "\u3042" * 400]
-    ids = kept(phone, [*([one, one, 400 + at, one[:200], one, [[400, 300]] if at % 2 else [], at % 3 == 0] for at, one in enumerate(nasty)), *WITHOUT_PHOTOS], seed=40)
+    nasty = [
+        "<img src=x onerror=alert(1)>",
+        "\u202eRight to left \u05e9\u05dc\u05d5\u05dd",
+        "👩‍👩‍👧‍👦🏳️‍🌈" * 30,
+        "a\u200bb\u200cc\u200d",
+        "x" * 10_000,
+        "wide " * 2000,
+        "\n" * 500 + "below",
+        "\u3042" * 400,
+    ]
+    ids = kept(
+        phone,
+        [
+            *(
+                [one, one, 400 + at, one[:200], one, [[400, 300]] if at % 2 else [], at % 3 == 0]
+                for at, one in enumerate(nasty)
+            ),
+            *WITHOUT_PHOTOS,
+        ],
+        seed=40,
+    )
     page = opened(phone)
     page.locator(".moment-year").last.click()
     page.locator(".moment-month").first.wait_for()
@@ -159,7 +230,10 @@ def test_the_desktop_uses_its_width(new_context, household, computer):
     kept(desk, SMALL)
     page = opened(desk)
     page.locator(".moment-photo[data-shown]").nth(3).wait_for()
-    lefts = page.evaluate("() => new Set([...document.querySelectorAll('.moment-card')].map((one) => Math.round(one.getBoundingClientRect().left))).size")
+    lefts = page.evaluate("""() => {
+        const cards = [...document.querySelectorAll(".moment-card")];
+        return new Set(cards.map((one) => Math.round(one.getBoundingClientRect().left))).size;
+    }""")
     assert lefts == 3, lefts
     assert fits(page) == []
     desk.check()

@@ -1,29 +1,36 @@
-"""One moment that two devices changed without knowing of each other: both versions are kept, shown and put together by hand. And what
-one tab of a browser shows of another's changes."""
+"""Two devices change one moment concurrently: both versions are kept, shown and merged by hand. And one tab of a
+browser shows another's changes."""
 
 import pytest
 
 from moment_steps import PAINTER, inside_second, kept, named, open_second, opened
 from phone import DESKTOP, Phone
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 HARBOUR = ["The harbour", "We saw the boats.\nIt rained.", 0.05, "calm", "Honfleur", [[900, 600]], False]
 
-EDITED = PAINTER + """
+EDITED = (
+    PAINTER
+    + """
     const [id, change, seed] = given;
     const moment = await companion.moments.read(id);
-    const photos = seed ? [...moment.photos, await companion.pictures.seal(await paint(seed, 640, 480))] : moment.photos;
+    const photos = [...moment.photos];
+    if (seed) photos.push(await companion.momentPhotos.seal(await paint(seed, 640, 480)));
     await companion.moments.save(moment, { ...moment, ...change, photos });
 """
+)
 
 ALL = """
-    const of = ({ id, title, words, photos, mood, place }) => ({ id, title, words, mood, place: place?.name ?? "", photos: photos.length });
-    return { here: (await companion.moments.list()).moments.map(of), trash: (await companion.moments.list({ trash: true })).moments.map(of) };
+    const of = ({ id, title, words, photos, mood, place }) =>
+        ({ id, title, words, mood, place: place?.name ?? "", photos: photos.length });
+    const { moments } = await companion.moments.list();
+    const trash = (await companion.moments.list({ trash: true })).moments;
+    return { here: moments.map(of), trash: trash.map(of) };
 """
 
-# As `of` has them, without the identifier: what the phone wrote, and what the desk wrote.
+# In the form of `of`, without the identifier: what the phone wrote, and what the desk wrote.
 MINE = ("The harbour", "We saw the boats.\nYou found a shell.", "love", 2)
 THEIRS = ("The old harbour", "We saw the boats.\nIt rained and we laughed.", "calm", 2)
 
@@ -38,14 +45,17 @@ def desk(new_context, computer):
 
 
 def two_versions(phone, desk):
-    """Both begin with the same; the phone writes while it is offline, the desk meanwhile. Gives the moment's id, which the phone shows."""
+    """Both start from the same moment; the phone writes while it is offline, the desk meanwhile. Returns the moment's
+    identifier; the phone shows the moment."""
     [moment] = kept(phone, [HARBOUR], seed=3)
     eventually(lambda: any(one["id"] == moment for one in desk.inside(ALL)["here"]), "at the desk")
     open_second(phone)
     phone.context.set_offline(True)
     inside_second(phone, EDITED, [moment, {"words": MINE[1], "mood": "love"}, 50])
     desk.inside(EDITED, [moment, {"title": THEIRS[0], "words": THEIRS[1]}, 60])
-    eventually(lambda: desk.inside("return (await companion.report()).waiting;") == 0, "the desk's version is at the hub")
+    eventually_equals(
+        lambda: desk.inside("return (await companion.report()).waiting;"), 0, "the desk's version is at the hub"
+    )
     phone.context.set_offline(False)
     phone.online_again()
     page = phone.page
@@ -56,12 +66,12 @@ def two_versions(phone, desk):
 
 
 def see_both(phone, moment):
-    """Gives the panes of the two."""
+    """Returns the two panes."""
     page = phone.page
     phone.go(f"moments/{moment}")
     page.get_by_text("Both versions are kept").wait_for()
     page.get_by_role("button", name="See both").click()
-    first = page.get_by_role("region", name="The version that came first")
+    first = page.get_by_role("region", name="The earlier version")
     other = page.get_by_role("region", name="The version of Anna's phone")
     first.get_by_text("It rained and we laughed").wait_for()
     other.get_by_text("You found a shell").wait_for()
@@ -69,12 +79,15 @@ def see_both(phone, moment):
 
 
 def decided(phone, desk):
-    """What there is when one was chosen, the same on both devices; without identifiers, and the words of what is in the trash."""
+    """Returns the result of the choice, which is the same on both devices: moments without identifiers, and the text of
+    those in the trash."""
     phone.page.get_by_text("Both versions are kept").wait_for(state="detached")
     phone.page.locator(".moment-headline").wait_for()
     found = phone.inside(ALL)
-    eventually(lambda: desk.inside(ALL)["here"] == found["here"], "the same at the desk")
-    return sorted((one["title"], one["words"], one["mood"], one["photos"]) for one in found["here"]), sorted(one["words"] for one in found["trash"])
+    eventually_equals(lambda: desk.inside(ALL)["here"], found["here"], "the same at the desk")
+    return sorted((one["title"], one["words"], one["mood"], one["photos"]) for one in found["here"]), sorted(
+        one["words"] for one in found["trash"]
+    )
 
 
 @pytest.mark.service_worker
@@ -93,8 +106,10 @@ def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
     desk.check()
     desk.picture("moment-two-versions")
     desk.go("home", "Home")
-    page.get_by_role("button", name="Put together by hand").click()
-    assert page.get_by_label("Words").input_value() == "We saw the boats.\nIt rained and we laughed.\n\nYou found a shell."
+    page.get_by_role("button", name="Merge by hand").click()
+    assert (
+        page.get_by_label("Words").input_value() == "We saw the boats.\nIt rained and we laughed.\n\nYou found a shell."
+    )
     assert page.locator(".moment-pick-photo").count() == 3, "one of both, one of each"
     page.locator(".moment-pick-photo[data-shown]").nth(2).wait_for()
     phone.check()
@@ -120,7 +135,8 @@ def test_one_of_two_versions_or_both_are_kept(phone, desk):
         else:
             {"first": first, "other": other}[choice].get_by_role("button", name="Keep only this one").click()
         expected = {
-            "first": ([THEIRS], [MINE[1]]), "other": ([MINE], sorted([MINE[1], THEIRS[1]])),
+            "first": ([THEIRS], [MINE[1]]),
+            "other": ([MINE], sorted([MINE[1], THEIRS[1]])),
             "both": (sorted([THEIRS, ("The harbour (from Anna's phone)", *MINE[1:])]), []),
         }[choice]
         assert decided(phone, desk) == expected, choice

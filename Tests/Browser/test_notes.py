@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from note_steps import MANY, SCROLL, SEARCH, made, opened, taken
+import clock
+from note_steps import MANY, SCROLL, SEARCH, made, opened, reaches_computer, taken
 from phone import DESKTOP, TURN_AWAY, Phone
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
@@ -15,14 +16,9 @@ AUTOSAVE = 1_000
 
 
 def kept(phone, state="Saved"):
-    """The autosave is due, and the note's state shows it."""
+    """Makes the autosave due, and waits until the note's state shows it."""
     phone.page.clock.fast_forward(AUTOSAVE)
     phone.page.get_by_text(state, exact=True).wait_for()
-
-
-def stop_time(page):
-    """Until `page.clock.resume()`. The clock can be paused in the future only; ten seconds are less than a silent hub is given."""
-    page.clock.pause_at(page.evaluate("() => Date.now()") / 1000 + 10)
 
 
 def back(page):
@@ -30,11 +26,11 @@ def back(page):
 
 
 def begun(phone, computer, **notes):
-    """The list of these notes, which the computer has too."""
+    """Opens the list of these notes, which the computer has too."""
     computer.open_vault()
     made(phone, **notes)
     for title, body in notes.items():
-        eventually(lambda: (computer.note(title) or {}).get("body") == body, f"{title} is at the computer")
+        reaches_computer(computer, title, body)
     return opened(phone)
 
 
@@ -54,7 +50,7 @@ def test_an_offline_edit_is_shown_as_unsent_and_sent_later(phone, computer):
     computer.start_hub()
     phone.online_again()
     page.get_by_text("Not sent yet").wait_for(state="detached")
-    eventually(lambda: computer.note("Safe")["body"] == "written offline")
+    eventually_equals(lambda: computer.note("Safe")["body"], "written offline")
 
 
 @pytest.mark.clock
@@ -63,7 +59,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     page.get_by_role("link", name="Safe").click()
     text = page.get_by_label("Text", exact=True)
     text.wait_for()
-    # Nothing is typed here: the change is shown.
+    # Nothing is typed here: the other device's change is shown.
     computer.edit_note("Safe", "by the computer")
     page.get_by_text("Changed on another device just now").wait_for()
     assert text.input_value().startswith("by the computer")
@@ -73,13 +69,13 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     kept(phone)
     eventually(lambda: "mine" in computer.note("Safe")["body"])
     # The change arrives before the autosave.
-    stop_time(page)
+    clock.pause(page)
     text.press_sequentially("and more ")
     computer.edit_note("Safe", "the computer once more")
     page.get_by_text("What you see here is yours").wait_for()
     page.clock.resume()
     page.clock.fast_forward(AUTOSAVE)
-    page.get_by_text("Not saved: decide above which version stays").wait_for()
+    page.get_by_text("Not saved: choose above which version stays").wait_for()
     assert "mine and more" in text.input_value()
     phone.check()
     phone.picture("note-changed-elsewhere")
@@ -87,7 +83,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     page.get_by_text("the computer once more").wait_for()
     phone.check()
     phone.picture("note-two-versions")
-    page.get_by_role("button", name="Put together by hand").click()
+    page.get_by_role("button", name="Merge by hand").click()
     merged = page.get_by_label("Text", exact=True)
     assert "the computer once more" in merged.input_value() and "mine and more" in merged.input_value()
     phone.check()
@@ -95,7 +91,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     merged.fill("both of us")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Saved", exact=True).wait_for()
-    eventually(lambda: computer.note("Safe")["body"] == "both of us")
+    eventually_equals(lambda: computer.note("Safe")["body"], "both of us")
     titles = phone.inside("return (await companion.notes.list('safe')).notes.map(({ title, body }) => [title, body]);")
     assert titles == [["Safe", "both of us"]], titles
 
@@ -121,7 +117,7 @@ def test_two_versions_stand_side_by_side_and_one_or_both_are_kept(phone, compute
     page.get_by_role("link", name="Safe").first.click()
     page.get_by_text("Both versions are kept").wait_for()
     page.get_by_role("button", name="See both").click()
-    first = page.get_by_role("region", name="The version that came first")
+    first = page.get_by_role("region", name="The earlier version")
     other = page.get_by_role("region", name="The version of Anna's phone")
     assert "the computer" in first.inner_text() and "the phone" in other.inner_text()
     if keep == "first":
@@ -136,7 +132,7 @@ def test_two_versions_stand_side_by_side_and_one_or_both_are_kept(phone, compute
     back(page)
     page.get_by_role("link", name="Safe").first.wait_for()
     assert page.get_by_text("Two versions").count() == 0
-    eventually(lambda: page.get_by_role("link", name="Safe").count() == (2 if keep == "both" else 1))
+    eventually_equals(page.get_by_role("link", name="Safe").count, 2 if keep == "both" else 1)
     if keep == "both":
         eventually(lambda: computer.note("Safe (from Anna's phone)"))
 
@@ -149,42 +145,46 @@ def test_a_note_deleted_elsewhere_can_be_kept(phone, computer):
     text.focus()
     text.press_sequentially("milk")
     kept(phone)
-    eventually(lambda: computer.note("Groceries")["body"] == "milk")
+    eventually_equals(lambda: computer.note("Groceries")["body"], "milk")
     computer.expect("note", "remove", "Groceries", "--yes", passcode=True)
     page.get_by_text("deleted on another device").wait_for()
     assert text.input_value() == "milk"
     phone.check()
     page.get_by_role("button", name="Keep what is here as a new note").click()
     page.get_by_text("Saved", exact=True).wait_for()
-    eventually(lambda: (computer.note("Groceries") or {}).get("body") == "milk")
+    reaches_computer(computer, "Groceries", "milk")
 
 
 @pytest.mark.clock
 def test_what_was_typed_is_kept_when_the_page_is_hidden_and_locks_at_once(phone, computer):
     page = phone.page
-    phone.inside("await companion.device.store.write({ facts: { lockAfterSeconds: 0 } }); companion.device.tabs.tell({ kind: 'state' });")
+    phone.inside("""
+        await companion.device.store.write({ facts: { lockAfterSeconds: 0 } });
+        companion.device.tabs.post({ kind: "state" });""")
     begun(phone, computer, Groceries="milk")
     page.get_by_role("link", name="Groceries").click()
     text = page.get_by_label("Text", exact=True)
     text.focus()
     # The autosave is never due.
-    stop_time(page)
+    clock.pause(page)
     text.press_sequentially(" and bread")
     page.evaluate(TURN_AWAY)
     page.clock.resume()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
     assert page.locator("textarea").count() == 0
-    eventually(lambda: computer.note("Groceries")["body"] == "milk and bread")
+    eventually_equals(lambda: computer.note("Groceries")["body"], "milk and bread")
 
 
 def test_strange_titles_do_no_harm(phone):
     phone.inside("""
-        const strange = ["<img src=x onerror=alert(1)><script>alert(2)</script>", "a".repeat(10_000), "مرحبا بالعالم \\u202eabc\\u202c",
-            "\\u200b\\u200d\\ufeff", "👩‍👩‍👧‍👦".repeat(300), ""];
+        const strange = [
+            "<img src=x onerror=alert(1)><script>alert(2)</script>", "a".repeat(10_000),
+            "مرحبا بالعالم \\u202eabc\\u202c", "\\u200b\\u200d\\ufeff", "👩‍👩‍👧‍👦".repeat(300), "",
+        ];
         for (const title of strange) await companion.notes.save(null, { title, body: title.repeat(2) });""")
     page = opened(phone)
     page.get_by_role("link", name="<img src=x").wait_for()
-    eventually(lambda: page.locator(".notes-item").count() == 6)
+    eventually_equals(page.locator(".notes-item").count, 6)
     phone.check()
     phone.picture("notes-strange")
     for index in range(6):
@@ -215,7 +215,7 @@ def test_two_tabs_show_what_the_other_one_writes(phone):
 
 @pytest.mark.clock
 def test_full_storage_is_reported_and_loses_nothing(phone, computer):
-    """The browser's own refusal is in full.test.js; here is what a person sees of it."""
+    """full.test.js tests the browser's own error; this is what the app shows."""
     page = begun(phone, computer, Groceries="milk")
     page.get_by_role("link", name="Groceries").click()
     text = page.get_by_label("Text", exact=True)
@@ -229,17 +229,17 @@ def test_full_storage_is_reported_and_loses_nothing(phone, computer):
     }""")
     text.fill("no room")
     page.clock.fast_forward(AUTOSAVE)
-    page.get_by_text("This device has no room left").wait_for()
+    page.get_by_text("This device’s storage is full").wait_for()
     phone.check()
     phone.picture("note-full")
     assert text.input_value() == "no room"
     page.evaluate("() => { window.hasRoom = true; }")
     text.press_sequentially(", now there is")
     kept(phone)
-    eventually(lambda: computer.note("Groceries")["body"] == "no room, now there is")
+    eventually_equals(lambda: computer.note("Groceries")["body"], "no room, now there is")
 
 
-# Made in the page with its own keys, straight into its store.
+# Created in the page with its own keys and written to its store.
 
 
 def test_of_five_thousand_notes_only_the_visible_ones_are_drawn(phone):
@@ -257,8 +257,16 @@ def test_of_five_thousand_notes_only_the_visible_ones_are_drawn(phone):
     assert 600 < rows < 5000, rows
     page.evaluate("() => window.scrollTo(0, 0)")
     found = page.evaluate(SEARCH)
-    print(f"5,000 notes: shown again in {shown:.2f} s; {rows} rows scrolled; searches {[took for *_, took in found]} ms")
-    assert [one[2] for one in found] == ["5000 notes found", "199 notes found", "1 note found", "5000 notes found", ""], found
+    print(
+        f"5,000 notes: shown again in {shown:.2f} s; {rows} rows scrolled; searches {[took for *_, took in found]} ms"
+    )
+    assert [one[2] for one in found] == [
+        "5000 notes found",
+        "199 notes found",
+        "1 note found",
+        "5000 notes found",
+        "",
+    ], found
     assert all(1 <= one[1] < 200 for one in found), found
 
 

@@ -1,9 +1,9 @@
-"""Notes and intruder photos, as a person meets them."""
+"""Notes and intruder photos."""
 
 import json
 
 from note_steps import made, opened, taken
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 
 def test_notes_ask_the_gate_once_more_in_each_session(phone):
@@ -12,7 +12,7 @@ def test_notes_ask_the_gate_once_more_in_each_session(phone):
     page.get_by_role("heading", name="Open your notes").wait_for()
     phone.picture("notes-asks")
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_text("Your notes are closed").wait_for()
+    page.get_by_text("Your notes are locked").wait_for()
     phone.check()
     phone.picture("notes-closed")
     page.get_by_role("button", name="Open notes").click()
@@ -47,7 +47,7 @@ def test_a_note_is_written_kept_and_found(phone, computer):
     page.get_by_role("link", name="Safe").wait_for()
     page.get_by_role("button", name="New note").click()
     page.get_by_label("Title").fill("Groceries")
-    # Left before the second is over.
+    # The note is left before the autosave.
     page.get_by_role("button", name="Back").click()
     page.get_by_role("link", name="Groceries").wait_for()
     eventually(lambda: computer.note("Groceries"))
@@ -77,7 +77,7 @@ def test_a_deleted_note_comes_back(phone, computer):
 
 
 def photos(phone, count):
-    """The screen of intruder photos, with so many that are shown."""
+    """Opens the intruder photos and waits for so many of them."""
     page = phone.page
     if count:
         taken(phone, count)
@@ -115,15 +115,21 @@ def test_intruder_photos_come_by_day_and_open(phone):
 
 
 def swipe(page, start, end):
-    page.evaluate("""([start, end]) => {
+    page.evaluate(
+        """([start, end]) => {
         const stage = document.querySelector(".photos-stage");
         stage.setPointerCapture = undefined;
-        const told = (kind, x) => stage.dispatchEvent(new PointerEvent(kind, { pointerId: 7, clientX: x, clientY: 300, bubbles: true }));
-        told("pointerdown", start);
-        told("pointermove", (start + end) / 2);
-        told("pointermove", end);
-        told("pointerup", end);
-    }""", [start, end])
+        const dispatch = (kind, x) => {
+            const place = { pointerId: 7, clientX: x, clientY: 300 };
+            stage.dispatchEvent(new PointerEvent(kind, { ...place, bubbles: true }));
+        };
+        dispatch("pointerdown", start);
+        dispatch("pointermove", (start + end) / 2);
+        dispatch("pointermove", end);
+        dispatch("pointerup", end);
+    }""",
+        [start, end],
+    )
 
 
 def test_a_photo_is_saved_outside_on_purpose_only(phone):
@@ -131,12 +137,12 @@ def test_a_photo_is_saved_outside_on_purpose_only(phone):
     page.locator(".photos-open").first.click()
     page.locator(".photos-large:not([hidden])").wait_for()
     page.get_by_role("button", name="Save to this device").click()
-    page.get_by_text("The copy is no longer sealed").wait_for()
+    page.get_by_text("The copy is not sealed").wait_for()
     phone.picture("photo-save")
     phone.check()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Save to this device").click()
-    # Where the browser can't share files it is a download.
+    # Where the browser can't share files they are downloaded.
     page.evaluate("() => { navigator.canShare = () => false; }")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save a copy").click()
@@ -149,7 +155,7 @@ def test_a_photo_is_deleted_after_the_gate_and_the_computers_word(phone, compute
     page = photos(phone, 2)
     page.locator(".photos-open").first.click()
     page.get_by_role("button", name="Delete this photo").click()
-    page.get_by_text("It can’t be brought back").wait_for()
+    page.get_by_text("This can’t be undone").wait_for()
     phone.picture("photo-delete")
     page.get_by_role("button", name="Cancel").click()
     assert page.locator(".photos-tile").count() == 2
@@ -157,7 +163,7 @@ def test_a_photo_is_deleted_after_the_gate_and_the_computers_word(phone, compute
     phone.type_pin()
     page.get_by_text("Photo deleted").wait_for()
     page.get_by_role("button", name="Close").click()
-    eventually(lambda: page.locator(".photos-tile").count() == 1)
+    eventually_equals(page.locator(".photos-tile").count, 1)
     assert len(json.loads(computer.run("intruders", "list", "--json", passcode=True))["intruders"]) == 1
 
 
@@ -166,7 +172,7 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     phone.go("home", "Home")
     computer.stop_hub()
     phone.go("photos", "Intruder photos")
-    page.get_by_text("They open when it can be reached").wait_for()
+    page.get_by_text("They can be opened when it is reachable").wait_for()
     phone.check()
     phone.picture("photos-offline")
     page.locator(".photos-open").first.click()
@@ -175,8 +181,8 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     computer.start_hub()
     phone.online_again()
     page.locator(".photos-tile[data-shown]").wait_for()
-    # A picture may come before the connection is live.
-    page.get_by_text("They open when it can be reached").wait_for(state="hidden")
+    # A picture can arrive before the connection is live.
+    page.get_by_text("They can be opened when it is reachable").wait_for(state="hidden")
 
 
 def test_a_few_pictures_are_opened_at_once(phone):
@@ -213,5 +219,5 @@ def test_no_picture_stays_when_the_gate_closes(phone):
     page.locator(".photos-open").first.click()
     page.locator(".photos-large:not([hidden])").wait_for()
     phone.lock()
-    eventually(lambda: page.evaluate("() => urls.size") == 0)
+    eventually_equals(lambda: page.evaluate("() => urls.size"), 0)
     assert page.locator("img[src^='blob:'], dialog").count() == 0

@@ -1,12 +1,11 @@
 """What locks at once and shows a calculator: keys, a shake, the phone on its face, three fingers."""
 
-import contextlib
-import datetime
 import math
 import time
 
 import pytest
 
+import clock
 from disguise_steps import asked_nothing, disguised, escapes, harmless, hold, open_with, press
 from phone import PIN, Phone
 from settings_steps import page_of
@@ -17,15 +16,15 @@ pytestmark = pytest.mark.computer_is_off
 
 @pytest.fixture
 def phone_with_sensors(new_whole_context, household, computer):
-    """In the whole browser: the engine alone has no sensors. The test moves its time."""
+    """In the whole browser: the headless shell has no sensors. The test moves the clock."""
     phone = Phone(new_whole_context, computer, has_clock=True).begin(household.paired)
     yield phone
     phone.quiet()
 
 
 def comes_back(phone):
-    """By the display that is held, through the gate; by keys where the test moves time, as nothing is held there: events are stamped
-    when the page looks at their time, not when they happen."""
+    """Returns from the calculator by holding its display. Where the test moves the clock, by keys: there a hold has no
+    length, because events get the page's time when it reads them."""
     page = phone.page
     if phone.has_clock:
         page.keyboard.press("Shift+Enter")
@@ -38,7 +37,7 @@ def comes_back(phone):
 def switch(phone, name):
     page = page_of(phone, "panic", "Panic")
     page.get_by_role("switch", name=name).click()
-    # Heeded as soon as it is kept.
+    # The setting is effective once it is stored.
     eventually(lambda: "true" in (page.evaluate("() => localStorage.getItem('applocker-panic-ways')") or ""), name)
     return page
 
@@ -49,13 +48,13 @@ def still_shown(page, heading):
 
 
 class Fingers:
-    """On the screen, at times of their own: a busy machine makes no tap longer than it was."""
+    """Fingers on the screen, by timestamps of the events: a slow machine makes no tap longer."""
 
     def __init__(self, phone):
         self.page, self.session = phone.page, phone.context.new_cdp_session(phone.page)
-        # Not before the page began: browsers make that its beginning.
+        # Not before the page was loaded: browsers clamp timestamps to that.
         self.time = time.time()
-        # After the page's own listeners: what they do, they do at once.
+        # Runs after the page's own listeners, which act at once.
         self.page.evaluate("""() => {
             window.handled = { taps: 0, holds: 0 };
             window.addEventListener("touchend", ({ touches }) => void (handled.taps += touches.length === 0));
@@ -76,7 +75,7 @@ class Fingers:
         eventually(lambda: self.handled("taps") > before, f"{fingers} fingers tapped")
 
     def hold(self, x, y, seconds):
-        """And trembles."""
+        """Holds with a tremble."""
         before = self.handled("holds")
         self.send("touchStart", [{"x": x, "y": y}], 1)
         self.send("touchMove", [{"x": x + 4, "y": y + 3}], seconds / 2)
@@ -85,56 +84,57 @@ class Fingers:
 
 
 def directed(beta, gamma):
-    """The way that a phone looks which is held so: other angles can mean the same."""
+    """The direction of a phone with these angles: several angles mean the same direction."""
     beta, gamma = math.radians(beta), math.radians(gamma)
     return [-math.cos(beta) * math.sin(gamma), math.sin(beta), math.cos(beta) * math.cos(gamma)]
 
 
 class Sensors:
-    """How this phone is moved and held. What a sensor says reaches the page when the browser likes, and its moment counts: so time
-    stands still, and passes where the test says so."""
+    """How this phone is moved and held. The browser delivers sensor readings at any time, and the times matter: the
+    clock is paused, and the test advances it."""
 
     kinds = ("accelerometer", "linear-acceleration", "gyroscope")
 
     def __init__(self, phone):
         self.page, self.session = phone.page, phone.context.new_cdp_session(phone.page)
         for kind in self.kinds:
-            self.session.send("Emulation.setSensorOverrideEnabled", {"enabled": True, "type": kind, "metadata": {"available": True, "maximumFrequency": 60}})
+            self.session.send(
+                "Emulation.setSensorOverrideEnabled",
+                {"enabled": True, "type": kind, "metadata": {"available": True, "maximumFrequency": 60}},
+            )
         self.page.evaluate("""() => {
             window.felt = { times: 0, motion: [], heavy: [], held: [] };
             const parts = ({ x, y, z }) => [x, y, z];
             window.addEventListener("devicemotion", ({ acceleration, accelerationIncludingGravity }) => {
                 felt.times += 1;
-                if (acceleration) [felt.motion, felt.heavy] = [parts(acceleration), parts(accelerationIncludingGravity)];
+                if (!acceleration) return;
+                [felt.motion, felt.heavy] = [parts(acceleration), parts(accelerationIncludingGravity)];
             });
             window.addEventListener("deviceorientation", ({ beta, gamma }) => void (felt.held = [beta, gamma]));
         }""")
-
-    @contextlib.contextmanager
-    def standing_still(self):
-        now = self.page.evaluate("() => Date.now()")
-        self.page.clock.pause_at(datetime.datetime.fromtimestamp(now / 1000 + 15))
-        yield
-        self.page.clock.resume()
 
     def pause(self, milliseconds):
         self.page.clock.fast_forward(milliseconds)
 
     def feel(self):
-        """Browsers tell of motion all the time: waits until they did."""
+        """Waits for a motion event; browsers send them continuously."""
         before = self.page.evaluate("() => felt.times")
         eventually(lambda: self.page.evaluate("() => felt.times") > before, "the page feels motion")
 
     def are(self, name, values, conversion=lambda *values: values):
         found = self.page.evaluate("(name) => felt[name]", name)
         # Browsers round to a tenth.
-        return bool(found) and None not in found and all(
-            abs(one - other) < 0.1 for one, other in zip(conversion(*found), conversion(*values), strict=True))
+        return (
+            bool(found)
+            and None not in found
+            and all(abs(one - other) < 0.1 for one, other in zip(conversion(*found), conversion(*values), strict=True))
+        )
 
     def moved(self, x, y, z, gravity=(0, 0, 9.8)):
-        heavy = [one + other for one, other in zip((x, y, z), gravity)]
-        for kind, values in zip(self.kinds, (heavy, (x, y, z), (0, 0, 0))):
-            self.session.send("Emulation.setSensorOverrideReadings", {"type": kind, "reading": {"xyz": dict(zip("xyz", values))}})
+        heavy = [one + other for one, other in zip((x, y, z), gravity, strict=True)]
+        for kind, values in zip(self.kinds, (heavy, (x, y, z), (0, 0, 0)), strict=True):
+            reading = {"xyz": dict(zip("xyz", values, strict=True))}
+            self.session.send("Emulation.setSensorOverrideReadings", {"type": kind, "reading": reading})
         eventually(lambda: self.are("motion", (x, y, z)) and self.are("heavy", heavy), f"moved {x} {y} {z}")
 
     def held(self, beta, gamma):
@@ -151,7 +151,7 @@ class Sensors:
 def test_escape_three_times_locks_every_tab(phone):
     page = phone.page
     phone.go("notes", "Notes")
-    # It asks by itself.
+    # The app asks for the PIN without a click.
     page.get_by_role("heading", name="Open your notes").wait_for()
     other = phone.open_page()
     other.goto(phone.address)
@@ -167,7 +167,7 @@ def test_escape_three_times_locks_every_tab(phone):
     for one in (page, other):
         one.reload()
         harmless(one)
-    # What was shown before is not behind it.
+    # The screen from before is not behind it.
     page.go_back()
     page.wait_for_url(f"{phone.address}/#/home")
     harmless(page)
@@ -181,19 +181,20 @@ def test_it_hides_at_once(phone):
             window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", code: "Escape" }));
         }
         // In the same task: nothing of what was open was drawn in between.
-        return [document.title, document.querySelector(".tabs"), document.querySelector(".calculator-number").textContent];
+        const number = document.querySelector(".calculator-number").textContent;
+        return [document.title, document.querySelector(".tabs"), number];
     }""")
     assert took == ["Calculator", None, "0"], took
-    # The PIN opens it as well.
+    # The PIN also unlocks it.
     open_with(phone.page)
     assert phone.page.title().endswith("AppLocker")
     phone.page.reload()
     phone.unlock()
 
 
-def test_a_sheet_goes_too(phone):
+def test_a_sheet_is_closed_too(phone):
     page = page_of(phone, "gate", "PIN, Face ID and fingerprint")
-    page.get_by_role("switch", name="Notes ask once more").click()
+    page.get_by_role("switch", name="Ask again for notes").click()
     page.locator("dialog[open]").wait_for()
     escapes(page)
     harmless(page)
@@ -215,7 +216,7 @@ def test_other_keys_are_chosen(phone):
     page.get_by_role("button", name="Other keys").click()
     page.get_by_role("heading", name="Press the keys").wait_for()
     page.keyboard.press("l")
-    page.get_by_text("Take Control, Alt or Command with another key").wait_for()
+    page.get_by_text("Use Control, Alt or Command with another key").wait_for()
     phone.check()
     page.keyboard.press("Control+Shift+L")
     page.get_by_text("Ctrl + Shift + L").wait_for()
@@ -232,7 +233,7 @@ def test_other_keys_are_chosen(phone):
     escapes(page)
     still_shown(page, "Panic")
     page.get_by_role("button", name="Escape three times").click()
-    # Those from before are over.
+    # The presses from before don't count any more.
     escapes(page, (5, 5.1, 5.2))
     harmless(page)
     comes_back(phone)
@@ -250,12 +251,12 @@ def test_a_shake_locks_and_a_walk_does_not(phone_with_sensors):
     phone = phone_with_sensors
     page = phone.page
     sensors = Sensors(phone)
-    with sensors.standing_still():
+    with clock.paused(sensors.page):
         sensors.shake()
-    # Off until it is chosen.
+    # Off by default.
     still_shown(page, "Home")
     switch(phone, "Shake it")
-    with sensors.standing_still():
+    with clock.paused(sensors.page):
         for step in range(40):
             sensors.moved(2, 8 * math.sin(step), 1)
             sensors.pause(50)
@@ -272,7 +273,7 @@ def test_laid_on_its_face_it_locks_and_on_its_back_it_does_not(phone_with_sensor
     sensors.held(45, 0)
     sensors.moved(0, 0, 0)
     switch(phone, "Lay it on its face")
-    with sensors.standing_still():
+    with clock.paused(sensors.page):
         sensors.held(60, 5)
         sensors.pause(200)
         sensors.held(1, 0)
@@ -304,12 +305,12 @@ def test_three_fingers_three_times_lock_and_two_do_not(phone):
     comes_back(phone)
 
 
-def test_in_disguise_it_is_the_disguise_that_comes(phone):
+def test_in_disguise_the_panic_shows_the_disguise(phone):
     page = phone.page
     disguised(phone)
     escapes(page)
     harmless(page)
-    # There is no way to the gate here, as there is none in the disguise.
+    # In the disguise, holding the display doesn't open the lock screen.
     hold(page, page.locator(".calculator-display"))
     asked_nothing(page)
     harmless(page)
@@ -321,7 +322,7 @@ def test_in_disguise_it_is_the_disguise_that_comes(phone):
     page.get_by_text("It looks like AppLocker now").wait_for()
 
 
-def test_with_letters_in_the_pin_the_gate_is_within_reach(phone):
+def test_with_letters_in_the_pin_the_lock_screen_is_within_reach(phone):
     page = phone.page
     page.evaluate("() => localStorage.setItem('applocker-panic-ways', 'no JSON')")
     page.reload()

@@ -1,10 +1,10 @@
-"""A device that is removed from the household goes out of the shared vaults that it is in with the others."""
+"""A device that is removed from the household is also removed from the vaults that it shares with the others."""
 
 import pytest
 
 from settings_steps import page_of
 from vault_steps import NAMES, NEWEST, Beside, joins
-from waiting import eventually
+from waiting import eventually_equals
 
 # Tom's app is of a version that does not report whose device it is.
 FORGET_OWNER = """async () => {
@@ -21,14 +21,16 @@ FORGET_OWNER = """async () => {
     const status = keys.ring.current(ringKind.status, keys.household);
     const name = { vault: keys.household, collection: "devices", id: keys.device, revision: revision + 1 };
     const sealed = await sealEnvelope(utf8(JSON.stringify({ name: "Tom's phone" })), name, status.key, status.epoch);
-    await device.hub.write([await signRecord(keys.signingKey, name, { epoch: status.epoch, author: keys.device, sealed, replaces: revision })]);
+    const fields = { epoch: status.epoch, author: keys.device, sealed, replaces: revision };
+    await device.hub.write([await signRecord(keys.signingKey, name, fields)]);
 }"""
 OWNERS = "async () => (await (await window.v.ours()).membership.members()).map(({ name, owner }) => [name, owner])"
 
 
 @pytest.fixture
 def tom(phone, computer):
-    """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.beside` are their tabs without screens."""
+    """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.beside` are their tabs without
+    screens."""
     tom = phone.another(name="Tom's phone").pair()
     tom.anna, tom.beside = Beside(phone), Beside(tom)
     tom.anna.do("async () => { await window.v.companion.vaults.create('Ours'); }")
@@ -50,13 +52,15 @@ def remove_tom(phone):
 
 def test_one_sheet_shows_that_a_phone_is_out_of_household_and_shared_vaults(phone, tom):
     sheet = remove_tom(phone)
-    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("Removed. The vault’s keys are replaced.").wait_for()
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text(
+        "Removed. The vault’s keys are replaced."
+    ).wait_for()
     sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
-    sheet.get_by_text("What it has not sent is lost").wait_for()
+    sheet.get_by_text("Unsent changes are lost").wait_for()
     phone.check()
     phone.picture("device-removal")
     sheet.get_by_role("button", name="Close").click()
-    tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone\"", "Tom's phone is out of the vault")
+    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is out of the vault")
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
     tom.page.get_by_role("heading", name="This device was removed from the household").wait_for()
 
@@ -72,13 +76,17 @@ def test_the_sheet_shows_what_could_not_be_done(phone, tom):
 
     phone.context.route("**/v1/roster", cut)
     sheet = remove_tom(phone)
-    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("The hub can't be reached. Remove it in the vault’s list.").wait_for()
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text(
+        "The hub can't be reached. Remove it in the vault’s list."
+    ).wait_for()
     sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
     phone.check()
     phone.picture("device-removal-failed")
     assert "Tom's phone" in tom.anna.do(NAMES)
-    eventually(lambda: len(cut_off) == 3, "once the household revoked it, each of the two tabs tried again by itself")
-    # With the next connection it succeeds.
+    eventually_equals(
+        lambda: len(cut_off), 3, "once the household revoked it, each of the two tabs tried again by itself"
+    )
+    # It succeeds at the next connection.
     phone.context.unroute("**/v1/roster")
     sheet.get_by_role("button", name="Close").click()
     phone.lock()
@@ -88,9 +96,14 @@ def test_the_sheet_shows_what_could_not_be_done(phone, tom):
 
 def test_a_member_that_reports_no_owner_is_named_for_a_person_to_look(phone, tom):
     tom.beside.do(FORGET_OWNER)
-    tom.anna.until(f"async () => (await ({OWNERS})()).some(([name, owner]) => name === \"Tom's phone\" && owner === null)", "the report arrives")
+    tom.anna.until(
+        f'async () => (await ({OWNERS})()).some(([name, owner]) => name === "Tom\'s phone" && owner === null)',
+        "the report arrives",
+    )
     sheet = remove_tom(phone)
-    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text("Whose these members are is not known: Tom's phone.").wait_for()
+    sheet.locator("li", has_text="Shared vault “Ours”").get_by_text(
+        "The household of these members is unknown: Tom's phone."
+    ).wait_for()
     sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
     phone.check()
     phone.picture("device-removal-unclear")
@@ -99,13 +112,13 @@ def test_a_member_that_reports_no_owner_is_named_for_a_person_to_look(phone, tom
 
 def test_a_phone_that_the_computer_revokes_is_removed_from_shared_vaults_by_the_others(phone, tom, computer):
     computer.expect("devices", "revoke", "Tom's phone", "--yes", passcode=True)
-    tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone\"", "Tom's phone is out of the vault")
+    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is out of the vault")
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
 
 
 def test_whose_a_member_is_can_be_told_by_its_own_household_alone(phone, tom):
     tags = tom.anna.do("""async () => {
-        const { ownerTag } = await import("/core/vault-keys.js");
+        const { ownerTag } = await import("/sync/vault-keys.js");
         const { membership, companion } = await window.v.ours();
         const household = companion.device.paired.household;
         const devices = window.v.companion.device.roster.members.map(({ id }) => id);

@@ -1,12 +1,13 @@
-"""A hub whose directory is put back to a backup: phone and computer come to the newest, whichever of them has it."""
+"""The hub's directory is restored from a backup: phone and computer get the newest version, whichever of them has
+it."""
 
 import shutil
 
-from note_steps import made, opened
-from waiting import eventually
+from note_steps import made, opened, reaches_computer
+from waiting import eventually, eventually_equals
 
 TITLES = "return (await companion.notes.list()).notes.map(({ title, body }) => [title, body]).sort();"
-# As a person changes one, removes one and writes one.
+# Changes a note, removes one and writes one.
 GO_ON = """
     const { notes } = await companion.notes.list();
     const named = (title) => notes.find((note) => note.title === title);
@@ -16,12 +17,8 @@ GO_ON = """
 """
 
 
-def has(computer, title, body):
-    return (computer.note(title) or {}).get("body") == body
-
-
 def restarted(phone, computer, change):
-    """The hub's directory is changed while it is stopped."""
+    """Changes the hub's directory while the hub is stopped."""
     computer.stop_hub()
     phone.page.get_by_text("Not connected").first.wait_for()
     change()
@@ -35,11 +32,11 @@ def test_a_restored_hub_gets_back_what_phone_and_computer_wrote(phone, computer)
     computer.open_vault()
     made(phone, Kept="at first", Gone="at first")
     for title in ("Kept", "Gone"):
-        eventually(lambda: has(computer, title, "at first"), f"{title} is at the computer")
+        reaches_computer(computer, title, "at first")
     opened(phone)
     restarted(phone, computer, lambda: shutil.copytree(hub, backup))
     eventually(computer.is_connected)
-    # The computer's alone, and then the phone's alone: each is away while the other one writes.
+    # First only the computer has a change, then only the phone: the other one is offline meanwhile.
     computer.expect("note", "add", "Desk", "-", given="by the computer")
     computer.sent()
     phone.page.get_by_role("link", name="Desk").wait_for()
@@ -54,12 +51,12 @@ def test_a_restored_hub_gets_back_what_phone_and_computer_wrote(phone, computer)
     computer.turn_on()
     computer.open_vault()
     newest = [["Desk", "by the computer"], ["Kept", "changed later"], ["Later", "by the phone"]]
-    eventually(lambda: computer.notes() == newest, "the computer has the newest")
+    eventually_equals(computer.notes, newest, "the computer has the newest")
     assert phone.inside(TITLES) == newest
-    # A device that comes anew reads it all from the hub.
+    # A new device gets everything from the hub.
     other = phone.another(name="Ben's phone").pair()
-    eventually(lambda: other.inside(TITLES) == newest, "another phone has them")
+    eventually_equals(lambda: other.inside(TITLES), newest, "another phone has them")
     other.quiet()
     phone.go("settings/sync", "Sync")
-    phone.page.get_by_text("The hub's store is another one than before").wait_for()
+    phone.page.get_by_text("The hub's store has changed").wait_for()
     phone.check()

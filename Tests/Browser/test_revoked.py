@@ -1,15 +1,17 @@
-"""A phone that a computer revokes, as the person who holds it meets it: a real computer signs, a real hub has the list of devices."""
+"""A computer revokes a phone: a real computer signs, and a real hub has the list of devices."""
 
 from disguise_steps import disguised, harmless, hold
 from note_steps import made
-from waiting import eventually
+from waiting import eventually_equals
 
 TITLE = "This device was removed from the household"
-# Of every database of this browser: its stores that are not empty, with their keys.
+# The keys in each store of each database of this browser, without empty stores.
 LEFT = """async () => {
     const left = {};
     for (const { name } of await indexedDB.databases()) {
-        const database = await new Promise((resolve) => { indexedDB.open(name).onsuccess = ({ target }) => resolve(target.result); });
+        const database = await new Promise((resolve) => {
+            indexedDB.open(name).onsuccess = ({ target }) => resolve(target.result);
+        });
         for (const store of database.objectStoreNames) {
             const request = database.transaction(store).objectStore(store).getAllKeys();
             const keys = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
@@ -29,7 +31,11 @@ def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
     page = phone.page
     made(phone, **{"MARKER": "of MARKER"})
     phone.inside("await companion.vaults.create('MARKER-OURS');")
-    eventually(lambda: len(page.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)")) == 2, "the vault's database")
+    eventually_equals(
+        lambda: len(page.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)")),
+        2,
+        "the vault's database",
+    )
     other = phone.open_page()
     other.goto(phone.address)
     other.get_by_role("heading", name="AppLocker is locked").wait_for()
@@ -52,11 +58,15 @@ def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
 def test_a_refused_phone_keeps_everything_without_proof(phone, computer):
     page = phone.page
     made(phone, **{"MARKER": "of MARKER"})
-    # As by a hub that lies, or has lost the device.
-    phone.context.route("**/v1/roster?*", lambda route: route.fulfill(
-        status=401, json={"error": {"code": "unauthorized", "message": "The hub does not know this token."}}))
+    # As a malicious hub, or one that lost the device, would answer.
+    phone.context.route(
+        "**/v1/roster?*",
+        lambda route: route.fulfill(
+            status=401, json={"error": {"code": "unauthorized", "message": "The hub does not know this token."}}
+        ),
+    )
     revoke(phone, computer)
-    page.get_by_text("What this device has stays here").wait_for()
+    page.get_by_text("This device keeps its data").wait_for()
     phone.check()
     phone.picture("refused")
     left = page.evaluate(LEFT)
@@ -68,7 +78,7 @@ def test_a_disguised_phone_shows_it_to_its_owner_alone(phone, computer):
     disguised(phone)
     revoke(phone, computer)
     harmless(page)
-    eventually(lambda: page.evaluate(LEFT) == {"applocker: facts": ["revoked"]}, "everything is erased")
+    eventually_equals(lambda: page.evaluate(LEFT), {"applocker: facts": ["revoked"]}, "everything is erased")
     harmless(page)
     hold(page, page.locator(".calculator-display"))
     page.get_by_role("heading", name=TITLE).wait_for()

@@ -1,4 +1,4 @@
-"""The files of the companion as a hub serves them, compared with a package's: docs/operations.md says how."""
+"""The companion's files that a hub serves are compared with a package's, as in docs/operations.md."""
 
 import re
 import shutil
@@ -12,11 +12,14 @@ pytestmark = pytest.mark.computer_is_off
 
 
 def documented_comparison(package, computer):
-    """The two commands as they are documented, with the places of this test: what they find of the package, and of the hub."""
+    """Runs the two documented commands with this test's paths; returns the hashes of the package's files and of the
+    hub's."""
     text = (pages.ROOT / "docs/operations.md").read_text()
     [block] = [block for block in re.findall(r"```sh\n(.*?)```", text, re.S) if "assets.json" in block]
     assert "/usr/share/applocker/web" in block and "https://hub.example" in block, block
-    script = block.replace("/usr/share/applocker/web", str(package)).replace("https://hub.example", f"http://127.0.0.1:{computer.port}")
+    script = block.replace("/usr/share/applocker/web", str(package)).replace(
+        "https://hub.example", f"http://127.0.0.1:{computer.port}"
+    )
     output = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=True).stdout
     found = re.findall(r"\b[0-9a-f]{64}\b", output)
     assert len(found) == 2, output
@@ -35,7 +38,7 @@ def test_the_documented_comparison_finds_one_changed_byte(computer, tmp_path):
 
     before = comparison()
     assert before[0] == before[1], "the package's files"
-    file = served / "core/companion.js"
+    file = served / "session/companion.js"
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)

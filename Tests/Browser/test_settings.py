@@ -1,4 +1,4 @@
-"""The settings, as a person meets them."""
+"""The settings."""
 
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ from computer import PASSCODE, Computer
 from note_steps import made
 from phone import DESKTOP, PIN, TURN_AWAY, Phone
 from settings_steps import page_of
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 NEW_PIN = "284617"
 GATE = ("gate", "PIN, Face ID and fingerprint")
@@ -42,7 +42,7 @@ def test_the_pin_is_changed_after_the_old_one(phone):
     phone.type_pin()
     page.get_by_role("heading", name="Choose the new PIN").wait_for()
     phone.type_pin("123456")
-    page.get_by_text("guessed first").wait_for()
+    page.get_by_text("easy to guess").wait_for()
     phone.type_pin(NEW_PIN)
     page.get_by_role("heading", name="Type the new PIN again").wait_for()
     phone.type_pin("284618")
@@ -56,7 +56,7 @@ def test_the_pin_is_changed_after_the_old_one(phone):
     phone.type_pin(PIN)
     page.get_by_text("The PIN is wrong").wait_for()
     phone.unlock(NEW_PIN)
-    # And back to the one from before.
+    # Restores the PIN from before.
     phone.inside("await companion.setPIN(given);", PIN, pin=NEW_PIN)
     page.reload()
     phone.unlock()
@@ -66,12 +66,12 @@ def test_auto_lock_is_set_and_kept(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 1 minute").is_checked()
     page.get_by_label("After 5 minutes").check()
-    eventually(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 0);") == 300)
+    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 0);"), 300)
     page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 5 minutes").is_checked()
     page.get_by_label("At once").check()
-    eventually(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 60);") == 0)
-    # The watch of the settings' page ends with it: what locks is the app's own, which heard of the change.
+    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 60);"), 0)
+    # The settings page's own timer ends with it: the app's timer locks, which received the change.
     phone.go("home", "Home")
     page.evaluate(TURN_AWAY)
     phone.unlock()
@@ -85,7 +85,7 @@ def test_lock_now_locks(phone):
 
 def test_notes_stop_asking_only_after_the_gate(phone):
     page = page_of(phone, *GATE)
-    asks = page.get_by_role("switch", name="Notes ask once more")
+    asks = page.get_by_role("switch", name="Ask again for notes")
     assert asks.is_checked()
     asks.click()
     page.get_by_role("button", name="Cancel").click()
@@ -116,7 +116,7 @@ def choose(page, path, passphrase):
 
 
 def imported(computer, path, passphrase):
-    """The passcode, and the backup's own passphrase behind it."""
+    """The passcode, followed by the passphrase of the backup."""
     return computer.run("backup", "import", str(path), "--yes", "--passphrase", passcode=f"{PASSCODE}\n{passphrase}")
 
 
@@ -132,7 +132,7 @@ def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
     page.get_by_label("Passphrase", exact=True).fill("short")
     page.get_by_label("The same again").fill("short")
     page.get_by_role("button", name="Make the backup").click()
-    page.get_by_text("at least 10 characters").wait_for()
+    page.get_by_text("at least 10 varied characters").wait_for()
     phone.check()
     phone.picture("backup-passphrase")
     page.get_by_label("Passphrase", exact=True).fill(passphrase)
@@ -145,13 +145,13 @@ def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
     assert b"Kept" not in path.read_bytes()
     computer.expect("note", "remove", "Kept 🔑", "--yes", passcode=True)
     eventually(lambda: computer.note("Kept 🔑") is None)
-    eventually(lambda: phone.inside(found) == 0)
+    eventually_equals(lambda: phone.inside(found), 0)
     assert imported(computer, path, passphrase) is not None, computer.errors
     eventually(lambda: computer.note("Kept 🔑"))
     assert computer.note("Kept 🔑")["body"] == "of Kept 🔑"
     assert imported(computer, path, "another passphrase") is None
     # And on the phone, where one of the two is missing.
-    eventually(lambda: phone.inside(found) == 1)
+    eventually_equals(lambda: phone.inside(found), 1)
     phone.inside("const [note] = (await companion.notes.list('Kept')).notes; await companion.notes.remove(note);")
     choose(page, path, "wrong passphrase")
     page.get_by_text("The passphrase does not open this backup").wait_for()
@@ -163,12 +163,12 @@ def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
     eventually(lambda: computer.note("Kept 🔑"))
     choose(page, path, passphrase)
     page.get_by_role("button", name="Add", exact=True).click()
-    page.get_by_text("Everything in it is here already").wait_for()
+    page.get_by_text("It contains no new notes").wait_for()
 
 
 @pytest.fixture
 def installed_computer(programs):
-    """Its passcode costs as much as on every computer that AppLocker is installed on."""
+    """Deriving keys from its passcode costs as much as on an installed computer."""
     with tempfile.TemporaryDirectory(prefix="applocker-browser-") as folder:
         computer = Computer(programs, pathlib.Path(folder) / "installed", costs_little=False)
         try:
@@ -185,12 +185,12 @@ def test_a_computers_backup_is_refused_with_what_to_do(phone, computer, installe
     page.get_by_text("This backup was made on a computer").wait_for()
     (computer.folder / "nothing").write_bytes(b"no backup" * 300)
     choose(page, computer.folder / "nothing", "whatever it is")
-    page.get_by_text("This is no backup of this AppLocker").wait_for()
+    page.get_by_text("This is not a backup of this AppLocker").wait_for()
 
 
 @pytest.fixture
 def phone_at_a_name(new_context, household, computer):
-    """No passkey is for an address without a name."""
+    """A passkey requires a host name."""
     phone = Phone(new_context, computer, host="localhost").begin(household.paired)
     yield phone
     phone.quiet()
@@ -204,10 +204,10 @@ def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
     page_of(phone, *GATE)
     page.get_by_role("button", name="Add Face ID or fingerprint").click()
     phone.type_pin()
-    page.get_by_text("Face ID or fingerprint opens AppLocker now").wait_for()
+    page.get_by_text("Face ID or fingerprint unlocks AppLocker now").wait_for()
     phone.check()
     phone.picture("gate-passkey")
-    page.get_by_role("button", name="PIN first").click()
+    page.get_by_role("button", name="PIN first", exact=True).click()
     computer.stop_hub()
     phone.go("settings", "Settings")
     page.get_by_role("button", name="Lock now").click()
@@ -222,12 +222,12 @@ def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
     page.get_by_role("button", name="Face ID first").click()
     eventually(lambda: phone.inside("return companion.device.store.fact('passkeyComesFirst', false);"), "kept")
     page.reload()
-    # Just started: it asks by itself.
+    # After a start the passkey is requested without a click.
     page.locator(".tabs").wait_for()
     page_of(phone, *GATE)
     page.get_by_role("button", name="Remove it").click()
     page.get_by_role("button", name="Remove with Face ID or fingerprint").click()
-    page.get_by_text("The PIN alone opens AppLocker now").wait_for()
+    page.get_by_text("Only the PIN unlocks AppLocker now").wait_for()
     authenticator.send("WebAuthn.disable")
     page.reload()
     phone.unlock()

@@ -10,10 +10,10 @@ from vault_steps import NAMES, NEWEST, joins, share
 
 OWN_ID = "async () => (await window.v.ours()).companion.device.keys.device"
 REMOVE = "async (id) => (await window.v.ours()).membership.remove(id)"
-IS_OUT = "async () => (await window.v.ours()).isOut"
-# What the hub answers to a token in the vault.
+IS_OUT = "async () => (await window.v.ours()).isRevoked"
+# The hub's response to the device's token in the vault.
 SERVED = """async () => {
-    const { HubClient } = await import("/protocol/client.js");
+    const { HubClient } = await import("/hub/client.js");
     const { token } = (await window.v.ours()).companion.device.facts;
     return new HubClient(location.origin, token).records(0).then(() => "served", ({ code }) => code);
 }"""
@@ -21,7 +21,7 @@ SERVED = """async () => {
 
 @pytest.fixture
 def computer_of_ben(neighbours, hub, tmp_path):
-    """Ben's computer, as it was left, at the hub of both households."""
+    """Ben's computer with its earlier state, at the hub of both households."""
     computer = Computer(neighbours.programs, tmp_path / "ben", hub.port)
     shutil.copytree(neighbours.folder / "ben", computer.folder, ignore=shutil.ignore_patterns("*.sock"))
     try:
@@ -32,7 +32,7 @@ def computer_of_ben(neighbours, hub, tmp_path):
 
 
 def test_a_member_who_was_invited_has_every_right_of_the_founder(anna, ben, cleo):
-    """Anna made the vault."""
+    """Anna created the vault."""
     share(anna, ben)
     assert "id" in joins(ben, cleo)[1], "Ben admits a device"
     ben.do("""async () => {
@@ -51,25 +51,33 @@ def test_a_member_who_was_invited_has_every_right_of_the_founder(anna, ben, cleo
 
 
 def test_a_revoked_phone_stays_in_a_vault_of_another_household_until_a_member_removes_it(anna, ben, computer_of_ben):
-    """By a copy that does not ask for its household's list of devices, which would have it erase itself. The hub destroyed its share of
-    the PIN; a passkey opens without it."""
+    """The phone runs a copy that doesn't request its household's list of devices, which would make it erase itself. The
+    hub destroyed its share of the PIN; a passkey unlocks without it."""
     share(anna, ben)
     authorization = ben.do("""async () => {
         const { base64url } = await import("/crypto/bytes.js");
         const { companion } = window.v;
-        await companion.addPasskey({ credential: new Uint8Array(16), salt: new Uint8Array(32) }, new Uint8Array(32).fill(5));
+        const passkey = { credential: new Uint8Array(16), salt: new Uint8Array(32) };
+        await companion.addPasskey(passkey, new Uint8Array(32).fill(5));
         return `Bearer ${base64url(companion.device.facts.token)}`;
     }""")
-    ben.context.route("**/v1/roster?*", lambda route: (
-        route.abort() if route.request.headers.get("authorization") == authorization else route.fallback()))
+    ben.context.route(
+        "**/v1/roster?*",
+        lambda route: (
+            route.abort() if route.request.headers.get("authorization") == authorization else route.fallback()
+        ),
+    )
     computer_of_ben.expect("devices", "revoke", "Ben's phone", "--yes", passcode=True)
-    opened = ben.do("""async (pin) => {
+    opened = ben.do(
+        """async (pin) => {
         const { companion } = window.v;
         companion.lock();
         const byPIN = await companion.unlockWithPIN(pin).then(() => "opened", ({ code }) => code);
         await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
         return byPIN;
-    }""", PIN)
+    }""",
+        PIN,
+    )
     assert opened == "unauthorized", opened
 
     anna.add("written after the revocation", 3, None)

@@ -1,4 +1,4 @@
-"""Around the screens: without a hub, with a push that the computer sealed, in a browser of the computer itself."""
+"""Without a hub; with a push message that the computer sealed; in a browser of the computer itself."""
 
 import json
 import os
@@ -10,10 +10,10 @@ import pytest
 
 from notified import COUNT_SHOWN
 from phone import DESKTOP, Phone
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
-IS_KEPT = "async () => (await import('/core/offline.js')).offline.state === 'ready'"
-# What the daemon hands the hub to push is the record as the hub keeps it.
+IS_KEPT = "async () => (await import('/workers/registration.js')).offline.state === 'ready'"
+# The daemon gives the hub the same record to push that the hub stores.
 NEWEST_EVENT = """() => new Promise((resolve, reject) => {
     const request = indexedDB.open("applocker");
     request.onerror = reject;
@@ -27,7 +27,10 @@ NEWEST_EVENT = """() => new Promise((resolve, reject) => {
         };
     };
 })"""
-SHOWN = "async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body }) => [title, body])"
+SHOWN = """async () => {
+    const registration = await navigator.serviceWorker.ready;
+    return (await registration.getNotifications()).map(({ title, body }) => [title, body]);
+}"""
 
 
 @pytest.mark.service_worker
@@ -37,7 +40,9 @@ def test_it_opens_without_a_hub(phone, computer):
     computer.stop_hub()
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
-    assert page.evaluate("async () => (await (await import('/core/offline.js')).appVersion()).version") == "0.1.0"
+    assert (
+        page.evaluate("async () => (await (await import('/workers/registration.js')).appVersion()).version") == "0.1.0"
+    )
     computer.start_hub()
     phone.online_again()
     phone.unlock()
@@ -49,8 +54,12 @@ def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
     phone.context.grant_permissions(["notifications"], origin=phone.address)
     session = phone.context.new_cdp_session(page)
     registrations = []
-    session.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(
-        one["registrationId"] for one in event["registrations"] if not one["isDeleted"]))
+    session.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda event: registrations.extend(
+            one["registrationId"] for one in event["registrations"] if not one["isDeleted"]
+        ),
+    )
     session.send("ServiceWorker.enable")
     eventually(lambda: page.evaluate(IS_KEPT), "a worker")
     before = page.evaluate(NEWEST_EVENT)
@@ -62,9 +71,11 @@ def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
     worker = phone.context.service_workers[0]
     worker.evaluate(COUNT_SHOWN)
-    session.send("ServiceWorker.deliverPushMessage", {
-        "origin": phone.address, "registrationId": registrations[-1], "data": record})
-    eventually(lambda: worker.evaluate("() => self.drawn") == 1, "the worker shows it")
+    session.send(
+        "ServiceWorker.deliverPushMessage",
+        {"origin": phone.address, "registrationId": registrations[-1], "data": record},
+    )
+    eventually_equals(lambda: worker.evaluate("() => self.drawn"), 1, "the worker shows it")
     eventually(lambda: page.evaluate(SHOWN), "a notification")
     [[title, body]] = page.evaluate(SHOWN)
     assert title.startswith("A wrong passcode on ") and body, (title, body)
@@ -75,11 +86,14 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
     folder = computer.folder / "desktop"
     folder.mkdir()
     program = folder / "xdg-open"
-    # Under its name only once it is whole.
+    # Written under another name first, so that the file is complete when it appears.
     program.write_text('#!/bin/sh\necho "$1" > "$HOME/opening" && mv "$HOME/opening" "$HOME/opened"\n')
     program.chmod(0o755)
     computer.environment |= {
-        "PATH": f"{folder}:/usr/bin:/bin", "DISPLAY": ":7", "XDG_RUNTIME_DIR": str(computer.folder)}
+        "PATH": f"{folder}:/usr/bin:/bin",
+        "DISPLAY": ":7",
+        "XDG_RUNTIME_DIR": str(computer.folder),
+    }
     desk = Phone(new_context, computer, DESKTOP, name="Browser")
     panel = computer.start("panel", "--json", passcode=True, stdin=subprocess.DEVNULL)
     try:
@@ -87,7 +101,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
         eventually(opened.exists, "a browser")
         path = opened.read_text().strip()
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-        # The page leads there by itself.
+        # The page redirects there.
         desk.page.goto("file://" + path)
         desk.page.wait_for_url(re.compile(r"http://localhost:\d+/"))
         desk.page.get_by_label("Name of this device").fill("Browser")

@@ -1,5 +1,5 @@
-"""What a thief has who copies the whole browser profile of a locked companion: nothing but guesses at the hub, ten of them.
-And what the profile and the hub's database together are worth, which docs/threat-model.md says."""
+"""What a thief with a copy of the whole browser profile of a locked companion can do: nothing but ten guesses at the
+hub. And what the profile and the hub's database together reveal, as docs/threat-model.md describes."""
 
 import contextlib
 import http.server
@@ -17,22 +17,24 @@ from phone import PIN, Phone
 MARKER = "the blue envelope is under the third stair"
 
 KEEP = """async ([pin, marker]) => {
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const companion = await Companion.open();
     await companion.unlockWithPIN(pin);
     await companion.notes.save(null, { title: marker, body: marker });
     const end = performance.now() + 20000;
-    while ((await companion.report()).waiting > 0 && performance.now() < end) await new Promise((done) => setTimeout(done, 10));
+    while ((await companion.report()).waiting > 0 && performance.now() < end) {
+        await new Promise((done) => setTimeout(done, 10));
+    }
     const { waiting } = await companion.report();
     companion.lock();
     companion.close();
     return { waiting, device: companion.device.facts.device };
 }"""
 
-# The right PIN, with every secret that lies in the profile in the place of the hub's share; and with what the hub had.
+# Tries the right PIN with every secret of the profile in place of the hub's share, and then with the hub's shares.
 ATTACK = """async ([pin, shares]) => {
     const { KeySlots } = await import("/crypto/slots.js");
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const { utf8 } = await import("/crypto/bytes.js");
     const companion = await Companion.open();
     const offline = await companion.unlockWithPIN(pin).then(() => "opened", (error) => error.code);
@@ -52,16 +54,17 @@ ATTACK = """async ([pin, shares]) => {
 
 @pytest.fixture
 def launch(browser_type, browser_type_launch_args):
-    """The whole browser, as a person has it, with a profile that lies in this folder."""
+    """The whole browser, with its profile in this folder."""
     whole = {**browser_type_launch_args, "executable_path": raw_chromium.CHROMIUM}
     with contextlib.ExitStack() as opened:
-        yield lambda folder: opened.enter_context(browser_type.launch_persistent_context(
-            str(folder), viewport={"width": 393, "height": 659}, **whole))
+        yield lambda folder: opened.enter_context(
+            browser_type.launch_persistent_context(str(folder), viewport={"width": 393, "height": 659}, **whole)
+        )
 
 
 @contextlib.contextmanager
 def files_alone(port):
-    """The companion's files where the hub was."""
+    """Serves the companion's files at the address of the hub."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), pages.Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -72,11 +75,11 @@ def files_alone(port):
 
 
 def pin_shares(computer, device):
-    """The shares that the hub has for a device, of its four entries."""
+    """The hub's shares of a device's four entries."""
     with contextlib.closing(sqlite3.connect(computer.folder / "hub/hub.sqlite")) as database:
         row = database.execute("SELECT entries FROM pin_share WHERE device = ?", [bytes.fromhex(device)]).fetchone()
-    # 32 bytes to compare with, 32 bytes of share, 32 of what a change is proved by, and a count.
-    return [list(row[0][start + 32:start + 64]) for start in range(0, len(row[0]), 97)] if row else []
+    # A 32-byte verifier, a 32-byte share, a 32-byte hash that authorizes changes, and a count.
+    return [list(row[0][start + 32 : start + 64]) for start in range(0, len(row[0]), 97)] if row else []
 
 
 def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, computer, tmp_path):
@@ -89,7 +92,7 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
     context.close()
     shutil.copytree(tmp_path / "phone", tmp_path / "stolen", ignore=shutil.ignore_patterns("Singleton*"))
 
-    # The profile, byte by byte.
+    # A byte-for-byte copy of the profile.
     files = [file for file in (tmp_path / "stolen").rglob("*") if file.is_file()]
     assert any("IndexedDB" in str(file) for file in files), "the profile holds the database"
     for word in (MARKER, PIN):
@@ -106,14 +109,14 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
         found = page.evaluate(ATTACK, [PIN, shares])
     assert found["state"] == "locked" and found["offline"] in ("offline", "notUnderstood"), found
     assert found["own"] == 0, f"the right PIN opened without the hub: {found}"
-    # Both together can be searched, a guess at a time: no more is promised, and no less is true.
+    # Both together can be searched, one guess at a time, as the threat model states.
     assert found["hub"] == 1, found
     print(f"with the hub's database as well, a guess takes {found['milliseconds']:.0f} ms of one core")
 
 
 @pytest.mark.parametrize("unanswered, refusal", [("**/v1/**", "offline"), ("**/v1/roster?*", "unauthorized")])
 def test_a_copy_of_a_revoked_phones_storage_opens_nothing(new_context, household, computer, unanswered, refusal):
-    """Without a network, and with one by an app that does not ask for the proof of its revocation."""
+    """Without a network, and with a modified app that doesn't request the proof of its revocation."""
     thief = Phone(new_context, computer)
     thief.page.goto(thief.address + "/tests.html")
     storage.put(thief.page, household.paired)
@@ -131,5 +134,5 @@ def test_a_copy_of_a_revoked_phones_storage_opens_nothing(new_context, household
     thief.context.route(unanswered, lambda route: route.abort())
     found = thief.page.evaluate(ATTACK, [PIN, before])
     assert (found["offline"], found["state"], found["own"]) == (refusal, "locked", 0), found
-    # The share is all that is missing: the PIN is right, and the copy is whole.
+    # Only the share is missing: the PIN is right, and the copy is complete.
     assert found["hub"] == 1, found

@@ -1,4 +1,4 @@
-"""Two computers of one household on a phone: both are seen, and each is asked for itself."""
+"""A phone with two computers of one household: both are shown, and each answers for itself."""
 
 import json
 import os
@@ -8,9 +8,9 @@ import tempfile
 import pytest
 
 from computer import Computer
-from overview_steps import command_succeeds, confirm, start_diary
+from overview_steps import command_succeeds, start_diary
 from phone import DESKTOP, IPHONE
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def second(programs, computer):
 def both_are_on_the_phone(phone):
     page = phone.page
     rows = page.get_by_role("group", name="Computers").get_by_role("button")
-    eventually(lambda: rows.count() == 2, "Home lists both computers")
-    # Only root can give the second a name of its own.
+    eventually_equals(rows.count, 2, "Home lists both computers")
+    # Only root can set another host name for the second.
     if os.geteuid() == 0:
         rows.filter(has_text="attic").click()
         page.locator(".home-computer", has_text="attic").wait_for()
-    eventually(lambda: rows.filter(has_text="Live").count() == 2, "both are live")
+    eventually_equals(rows.filter(has_text="Live").count, 2, "both are live")
     phone.check()
     phone.picture("computers")
     page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
@@ -41,7 +41,7 @@ def both_are_on_the_phone(phone):
     phone.size = IPHONE
     page.set_viewport_size({"width": IPHONE[0], "height": IPHONE[1]})
     phone.go("settings/devices", "Devices")
-    eventually(lambda: page.locator(".row", has_text="Computer ·").count() == 2, "both are among the devices")
+    eventually_equals(page.locator(".row", has_text="Computer ·").count, 2, "both are among the devices")
 
 
 def a_launch_on_the_second_goes_on(phone, computer, second):
@@ -58,12 +58,12 @@ def a_launch_on_the_second_goes_on(phone, computer, second):
 
 
 def the_notes_of_both_are_read(phone, computer, second):
-    # The second one's vault is open since it was set up.
+    # The second one's vault is unlocked since its setup.
     computer.open_vault()
     for owner, title in ((computer, "Of the first"), (second, "Of the second")):
         owner.expect("note", "add", title, "-", given="as it was")
     phone.go("notes", "Notes")
-    confirm(phone)
+    phone.confirm()
     for title in ("Of the first", "Of the second"):
         phone.page.get_by_text(title, exact=True).first.wait_for()
     phone.picture("computers-notes")
@@ -75,10 +75,10 @@ def the_second_is_revoked(phone, computer, second):
     eventually(lambda: "removed this one" in (second.run("hub", "status") or ""), "the second notices")
     assert "Of the second" in second.run("note", "list")
     phone.go("settings/devices", "Devices")
-    eventually(lambda: phone.page.locator(".row", has_text="Computer ·").count() == 1, "one computer is left")
+    eventually_equals(phone.page.locator(".row", has_text="Computer ·").count, 1, "one computer is left")
 
 
-# Setting up a second computer takes longer than everything that is done with it: one test for all.
+# One test for all: setting up a second computer takes longer than all of its steps.
 @pytest.mark.timeout(300)
 def test_a_phone_sees_two_computers_reads_both_and_answers_the_second(phone, computer, second):
     both_are_on_the_phone(phone)

@@ -1,4 +1,4 @@
-"""The companion in WebKit: its modules, the story beside a real hub and computer, and the app itself."""
+"""The companion in WebKit: its modules, the story with a real hub and computer, and the app itself."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = ["vectors", "published", "moment-vectors", "sealing", "distrust", "revoked", "moments", "audit", "decoy", "decoy-changes"]
+MODULES = "vectors published moment-vectors sealing distrust revoked moments audit decoy decoy-changes".split()
 CLICK = """
 const [role, name] = arguments;
 const found = [...document.querySelectorAll(role)].find((one) =>
@@ -30,12 +30,13 @@ field.value = text;
 field.dispatchEvent(new Event("input", { bubbles: true }));
 return true;
 """
-# What the app itself does not understand goes to the console, which WebDriver does not read here.
+# The app reports unexpected errors on the console, which WebDriver does not read here.
 COMPLAINTS = """
 window.complaints = [];
 const before = console.error;
 console.error = (...words) => {
-    window.complaints.push(words.map((word) => (word instanceof Error ? `${word} ${word.stack}` : String(word))).join(" "));
+    const text = (word) => (word instanceof Error ? `${word} ${word.stack}` : String(word));
+    window.complaints.push(words.map(text).join(" "));
     before(...words);
 };
 """
@@ -62,22 +63,27 @@ def module_browser(display):
         yield browser
 
 
-@pytest.mark.parametrize("module, name", [
-    pytest.param(module, name, marks=pytest.mark.xdist_group(f"webkit-{module}"))
-    for module in MODULES for name in javascript.names(module)])
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        pytest.param(module, name, marks=pytest.mark.xdist_group(f"webkit-{module}"))
+        for module in MODULES
+        for name in javascript.names(module)
+    ],
+)
 def test_in_webkit(module_browser, module, name):
     webkit.run(module_browser(module), module, name, {"reader": javascript.independent_reader})
 
 
 @pytest.fixture
 def webkit_browser(display):
-    """In the place of Chromium."""
+    """WebKit instead of Chromium."""
     with webkit.started(display) as browser:
         yield browser
 
 
-def test_a_phone_with_webkit_stands_beside_a_real_computer_and_hub(webkit_browser, computer):
-    """Between the browser and the hub lies a network that can be cut."""
+def test_a_phone_with_webkit_has_a_real_computer_and_hub(webkit_browser, computer):
+    """With a network between the browser and the hub that can be disconnected."""
     browser = webkit_browser
     computer.open_vault()
     network = Relay(computer.port)
@@ -92,7 +98,7 @@ def test_a_phone_with_webkit_stands_beside_a_real_computer_and_hub(webkit_browse
 
 
 class Person:
-    """What somebody sees and does on the app's screens."""
+    """What a person sees and does on the app's screens."""
 
     def __init__(self, browser):
         self.browser = browser
@@ -113,7 +119,7 @@ class Person:
     def types_pin(self):
         for digit in PIN:
             self.presses(digit, ".keypad button")
-        # The key that goes on says what it does; it is the last one.
+        # The label of the key that confirms varies; it is the last one.
         self.until("const key = [...document.querySelectorAll('.key-go')].at(-1); key?.click(); return Boolean(key);")
 
     def picture(self, name):

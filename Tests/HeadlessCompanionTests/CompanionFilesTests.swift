@@ -1,9 +1,9 @@
+import ControlAPI
 import Foundation
 import Household
 import SealedFormats
 import TestSupport
 import Testing
-import WireProtocol
 
 @testable import HeadlessCompanion
 
@@ -37,7 +37,7 @@ import WireProtocol
         let error = #expect(throws: CompanionError.self) {
             try Companion(directory: directory.path) { _, _ in throw CancellationError() }
         }
-        #expect(error?.description.contains("applocker companion join LINK") == true)
+        #expect(error?.description.contains("There is no companion in") == true)
     }
 
     @Test func aDirectoryIsOneCompanionsAndALinkHasToBeOne() async throws {

@@ -74,7 +74,7 @@ struct BackupCommandTests {
 
         let trial = try await applocker.run("backup", "import", path, "--dry-run", passcodes: right)
         #expect(trial.status == 0, "\(trial.errors)")
-        #expect(trial.output.contains("would:") && trial.output.contains("put on the list: Diary"))
+        #expect(trial.output.contains("would:") && trial.output.contains("add to the list: Diary"))
         #expect(trial.output.contains("add 1 notes, files and photos"))
         let replacing = try await applocker.run(
             "backup", "import", path, "--replace", "--dry-run", "--json", passcodes: right)

@@ -1,3 +1,4 @@
+import ControlAPI
 import Foundation
 import HeadlessCompanion
 import Household
@@ -5,7 +6,6 @@ import LocalControl
 import SealedFormats
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What the hub gets to see of a household that does everything: nothing that anybody could read.
 @Suite struct BlindnessTests {

@@ -43,7 +43,7 @@ struct CommandLinePromptTests {
         terminal.type("wrong again\n")
         terminal.type(CommandLineFixture.passcode + "x\u{7F}\n")
         await terminal.shows("Wrong passcode.", times: 2)
-        await terminal.shows("Diary goes on.")
+        await terminal.shows("Diary continues.")
         #expect(try await launch.wait() == .code(0))
         if isHeld { #expect(launch.output == "\(launch.pid)\n") }
         #expect(!terminal.text.contains("not the passcode"))
@@ -129,7 +129,7 @@ struct CommandLinePromptTests {
         await eventually { !terminal.echoes }
         #expect(try await applocker.run("unlock", "Diary", passcodes: [CommandLineFixture.passcode]).status == 0)
         #expect(try await launch.wait() == .code(0))
-        await terminal.shows("It was allowed elsewhere.")
+        await terminal.shows("It was approved elsewhere.")
         #expect(try await prompter.wait() == .code(0))
         #expect(terminal.echoes)
         try await applocker.end()

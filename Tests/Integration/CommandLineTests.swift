@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 @Suite("The command line against a real daemon")
 struct CommandLineTests {
@@ -92,7 +92,7 @@ struct CommandLineTests {
         let missing = try await applocker.run(
             ["lock"] + programs + [applocker.directory.path("missing")], input: "", passcodes: right)
         #expect(missing.status == 4 && missing.errors.contains("missing"), "\(missing.errors)")
-        #expect(try await applocker.run("log", "--limit", "1000").output.contains("was put on the list.") == false)
+        #expect(try await applocker.run("log", "--limit", "1000").output.contains("was added to the list.") == false)
         let clock = ContinuousClock()
         var locked: CommandLineFixture.Outcome?
         let time = try await clock.measure {
@@ -103,7 +103,7 @@ struct CommandLineTests {
         let apps = try #require(try await applocker.run("apps", "--json").json()["apps"] as? [[String: Any]])
         #expect(apps.filter { $0["state"] as? String == "locked" }.count == 500)
         #expect(
-            try await applocker.run("log", "--limit", "1000").output.components(separatedBy: "was put on the list.")
+            try await applocker.run("log", "--limit", "1000").output.components(separatedBy: "was added to the list.")
                 .count == 501)
         try await applocker.end()
     }

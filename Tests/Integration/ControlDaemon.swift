@@ -1,10 +1,10 @@
 import CLinux
+import ControlAPI
 import Foundation
 import Glibc
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// A real `applockerd` on a state of the test's own, without a gate: what the control socket promises by itself.
 final class ControlDaemon: Sendable {

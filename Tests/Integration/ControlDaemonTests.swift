@@ -1,10 +1,10 @@
+import ControlAPI
 import Dispatch
 import Foundation
 import Glibc
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The daemon as a process: how it starts, refuses to start, and ends.
 struct ControlDaemonTests {

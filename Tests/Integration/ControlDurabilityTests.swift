@@ -1,9 +1,9 @@
+import ControlAPI
 import Foundation
 import LocalControl
 import Synchronization
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What the daemon has acknowledged. Sendable because it is one `Mutex`.
 private final class Tally: Sendable {

@@ -1,10 +1,12 @@
+import ControlAPI
 import Foundation
 import HeadlessCompanion
+import Household
+import HubAPI
 import LocalControl
 import SealedFormats
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Computer, hub and companion as they are: three programs and HTTP between them.
 @Suite struct HubTests {
@@ -27,26 +29,24 @@ import WireProtocol
         let pairing = try fixture.start(["pair", "--json", "--yes"], passcodes: passcode)
         await eventually { pairing.output.contains("\n") }
         let link = try word(pairing.output.split(separator: "\n").first, "link")
-        let joined = try await fixture.run("companion", "join", link, "--name", "Anna's phone", "--state", phone)
-        #expect(joined.status == 0, "\(joined.errors)")
+        let companion = try await Companion.join(
+            link, name: "Anna's phone", directory: phone, connect: Companion.overHTTP)
         #expect(try await pairing.wait() == .code(0))
         #expect(try await fixture.run("devices").output.contains("Anna's phone"))
 
         // The PIN and the push subscription of the phone, which its revocation ends.
-        let push = ["--endpoint", "https://push.example/x", "--p256dh", key(65), "--auth", key(16), "--state", phone]
-        let subscribed = try await fixture.finish(
-            fixture.start(["companion", "push"] + push, input: .nothing))
-        #expect(subscribed.status == 0, "\(subscribed.errors)")
-        #expect(try await fixture.run("companion", "pin", "set", "--state", phone, passcodes: ["123456"]).status == 0)
-        #expect(try await fixture.run("companion", "pin", "try", "--state", phone, passcodes: ["000000"]).status == 1)
-        #expect(try await fixture.run("companion", "pin", "try", "--state", phone, passcodes: ["123456"]).status == 0)
+        try await companion.hub.setPush(
+            PushSubscriptionRequest(
+                endpoint: "https://push.example/x", keys: .init(p256dh: key(65), auth: key(16))))
+        let share = try await companion.setPIN(SecretBytes(utf8: "123456"))
+        #expect(await refusal { _ = try await companion.tryPIN(SecretBytes(utf8: "000000")) } == .wrongPIN)
+        #expect(try await companion.tryPIN(SecretBytes(utf8: "123456")) == share)
 
         // Nobody answers at the computer: the phone does.
         let events = try await ControlClient(socketPath: fixture.socket).prompts()
         let prompter = Task { for try await _ in events {} }
         await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : true") }
         let launch = try ChildProcess(diary)
-        let companion = try Companion(directory: phone, connect: Companion.overHTTP)
         await eventually("the request arrives") {
             try await companion.sync()
             return await companion.requests().first?.appName == "diary"
@@ -64,14 +64,16 @@ import WireProtocol
             return list?.apps.count == 1 && list?.others != nil
         }
         let prompt = try #require(await companion.requests().first?.prompt)
-        let approved = try await fixture.run("companion", "command", "approve", prompt, "--state", phone)
-        #expect(approved.status == 0, "\(approved.output)\(approved.errors)")
+        let computer = try await companion.computer(nil)
+        let approved = try await companion.command(
+            .approve(prompt: prompt, grant: GrantRequest(.duration)), to: computer)
+        #expect(approved.state == .done, "\(approved)")
         #expect(try await launch.wait() == .code(0))
         prompter.cancel()
 
         // No prompter is there at all: the phone alone is asked, unless the owner does not want it.
         await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : false") }
-        #expect(try await fixture.run("companion", "command", "lock-all", "--state", phone).status == 0)
+        #expect(try await companion.command(.lockAll, to: computer).state == .done)
         let second = try ChildProcess(diary)
         await eventually("the second request arrives") {
             try await companion.sync()
@@ -81,14 +83,17 @@ import WireProtocol
         }
         #expect(second.isRunning && second.exit == nil)
         let other = try #require(await companion.requests().first?.prompt)
-        #expect(try await fixture.run("companion", "command", "approve", other, "--once", "--state", phone).status == 0)
+        let once = try await companion.command(
+            .approve(prompt: other, grant: GrantRequest(.thisLaunch)), to: computer)
+        #expect(once.state == .done, "\(once)")
         #expect(try await second.wait() == .code(0))
         #expect(
             try await fixture.run("settings", "set", "--ask-phone-only", "off", passcodes: passcode).status == 0)
         let third = try? ChildProcess(diary)
         #expect(try await third?.wait() != .code(0))
-        let alerts = try await fixture.run("companion", "alerts", "--state", phone)
-        #expect(alerts.output.contains("diary was started and waits for the passcode."))
+        try await companion.sync()
+        let alerts = await companion.events().map(\.sentence)
+        #expect(alerts.contains("diary was started and waits for the passcode."), "\(alerts)")
 
         // Content that is not here comes from the hub.
         let file = fixture.directory.path("taxes.pdf")
@@ -104,18 +109,25 @@ import WireProtocol
         #expect(FileManager.default.contents(atPath: file) == content)
 
         let revoked = try await fixture.run("devices", "revoke", "Anna's phone", "--yes", passcodes: passcode)
-        #expect(revoked.status == 0 && revoked.output.contains("reads nothing that is written from now on"))
-        for arguments in [["status"], ["pin", "try"], ["push", "--remove"], ["command", "lock-all"]] {
-            let refused = try await fixture.finish(
-                fixture.start(
-                    ["companion"] + arguments + ["--state", phone], input: .nothing,
-                    passcodes: arguments[0] == "pin" ? ["123456"] : nil))
-            #expect(refused.status == 1, "\(arguments)")
-        }
+        #expect(revoked.status == 0 && revoked.output.contains("can't read anything that is written from now on"))
+        #expect(await refusal { try await companion.sync() } == .unauthorized)
+        #expect(await refusal { _ = try await companion.tryPIN(SecretBytes(utf8: "123456")) } == .unauthorized)
+        #expect(await refusal { try await companion.hub.removePush() } == .unauthorized)
+        #expect(await refusal { _ = try await companion.command(.lockAll, to: computer) } == .unauthorized)
         #expect(try await !fixture.run("devices").output.contains("Anna's phone"))
         #expect(try await fixture.run("hub", "disconnect", "--yes", passcodes: passcode).status == 0)
         #expect(try await fixture.run("hub", "status").output.contains("There is no hub."))
         try await fixture.end()
+    }
+
+    /// The code by which the hub refuses; nil where it doesn't.
+    private func refusal(_ body: () async throws -> Void) async -> HubError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? HubError)?.code
+        }
     }
 
     private func key(_ count: Int) -> String {

@@ -1,8 +1,8 @@
+import ControlAPI
 import Foundation
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// One AppLocker for all steps: each passcode costs real work.
 @Suite(
@@ -98,7 +98,7 @@ struct IntruderTests {
         #expect(!FileManager.default.fileExists(atPath: file))
         let export = try await applocker.run("intruders", "export", String(id.prefix(6)), "-o", file)
         #expect(export.status == 0, "\(export.errors)")
-        #expect(export.output.contains("in clear"))
+        #expect(export.output.contains("not sealed"))
         let seen = try await ChildProcess.run("identify", ["-format", "%m %wx%h", file])
         #expect(seen.output == "JPEG \(Self.size)")
         let attributes = try FileManager.default.attributesOfItem(atPath: file)

@@ -41,7 +41,7 @@ struct MomentsCommandTests {
         let shown = try await fixture.run("moments", "show", "At the lake")
         #expect(shown.output.contains("Cold, and lovely.") && shown.output.contains("Zürich · 47.37690, 8.54170"))
         #expect(try await fixture.run("moments", "list", "--search", "lovely zürich").output.contains("At the lake"))
-        #expect(try await fixture.run("moments", "list", "--from", "2025-01-01").output == "No moment fits.\n")
+        #expect(try await fixture.run("moments", "list", "--from", "2025-01-01").output == "No moment matches.\n")
 
         let folder = fixture.directory.path("saved")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

@@ -29,7 +29,7 @@ struct NoteCommandTests {
         #expect(try await found("CODE safe") == 1)
         #expect(try await found("creme") == 1)
         #expect(try await found("topf safe") == 0)
-        #expect(try await applocker.run("note", "list", "--search", "nowhere").output == "No note has these words.\n")
+        #expect(try await applocker.run("note", "list", "--search", "nowhere").output == "No note matches.\n")
 
         for name in ["Safe", id, String(id.prefix(6))] {
             #expect(try await applocker.run("note", "show", name).output == "the code:\n\t12-34-56\n", "\(name)")
@@ -164,7 +164,7 @@ struct NoteCommandTests {
         try goOn(applocker)
         let saved = try await applocker.finish(editing.child)
         #expect(saved.status == 0, "\(saved.errors)")
-        #expect((try saved.json()["conflict"] as? String)?.contains("Both are kept") == true)
+        #expect((try saved.json()["conflict"] as? String)?.contains("Both versions are kept") == true)
         #expect(access(editing.folder, F_OK) != 0)
         #expect(try await applocker.run("note", "show", "Plan").output == "from elsewhere\n")
         let titles = try await applocker.noteTitles()

@@ -1,4 +1,5 @@
 import Foundation
+import HeadlessCompanion
 import TestSupport
 import Testing
 
@@ -46,9 +47,8 @@ import Testing
                 #expect(words.range(of: Data(secret.utf8)) == nil, "\(process)/\(file)")
             }
         }
-        let joined = try await fixture.run(
-            "companion", "join", String(link), "--name", "Chromium", "--state", fixture.directory.path("browser"))
-        #expect(joined.status == 0, "\(joined.errors)")
+        _ = try await Companion.join(
+            String(link), name: "Chromium", directory: fixture.directory.path("browser"), connect: Companion.overHTTP)
         #expect(try await panel.wait() == .code(0))
         #expect(!FileManager.default.fileExists(atPath: page))
         let devices = try await fixture.run("devices").output
@@ -70,10 +70,11 @@ import Testing
         await eventually { printed.output.contains("#pair=") }
         printed.kill(SIGINT)
         #expect(try await printed.wait() == .code(1))
-        let late = try await fixture.run(
-            "companion", "join", printed.output.trimmingCharacters(in: .whitespacesAndNewlines), "--name", "late",
-            "--state", fixture.directory.path("late"))
-        #expect(late.status == 1, "\(late.output)")
+        let late = printed.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        await #expect(throws: (any Error).self) {
+            try await Companion.join(
+                late, name: "late", directory: fixture.directory.path("late"), connect: Companion.overHTTP)
+        }
         let left = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path)
         #expect(!left.contains { $0.hasPrefix("applocker-") }, "\(left)")
         try await fixture.end()

@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 @Suite("The command line: reset")
 struct ResetCommandTests {

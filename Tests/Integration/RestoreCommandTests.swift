@@ -15,10 +15,9 @@ import Testing
         let first = try #require(pairing.output.split(separator: "\n").first)
         let line = try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any]
         let link = try #require(line?["link"] as? String)
-        #expect(try await fixture.run("companion", "join", link, "--name", "Lost", "--state", phone).status == 0)
+        let companion = try await Companion.join(link, name: "Lost", directory: phone, connect: Companion.overHTTP)
         #expect(try await pairing.wait() == .code(0))
 
-        let companion = try Companion(directory: phone, connect: Companion.overHTTP)
         try await companion.sync()
         let bank = try await companion.write(title: "Bank", body: "4711")
         _ = try await companion.write(title: "Doctor", body: "Tuesday")

@@ -1,3 +1,4 @@
+import ControlAPI
 import Foundation
 import HeadlessCompanion
 import HubClient
@@ -6,7 +7,6 @@ import SealedFormats
 import Synchronization
 import TestSupport
 import Testing
-import WireProtocol
 
 /// A real `applocker-hub` of the test's own, on a port of its own, over SQLite.
 final class RunningHub: Sendable {

@@ -1,9 +1,11 @@
+import ControlAPI
 import Foundation
 import HeadlessCompanion
+import Household
+import HubAPI
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Two computers of one household as they are: each with its own programs, one hub, one phone.
 @Suite struct SecondComputerTests {
@@ -23,8 +25,8 @@ import WireProtocol
         let forPhone = try word(pairing.output, "link")
         let refused = try await second.run("hub", "join", forPhone, passcodes: passcode)
         #expect(refused.status != 0 && refused.errors.contains("pair --computer"), "\(refused.errors)")
-        let came = try await first.run("companion", "join", forPhone, "--name", "Anna's phone", "--state", phone)
-        #expect(came.status == 0, "\(came.errors)")
+        _ = try await Companion.join(
+            forPhone, name: "Anna's phone", directory: phone, connect: Companion.overHTTP)
         #expect(try await pairing.wait() == .code(0))
 
         let letting = try first.start(["pair", "--computer", "--json", "--yes"], passcodes: passcode)

@@ -42,7 +42,7 @@ struct VaultCommandTests {
         #expect(status["isOpen"] as? Bool == true && status["user"] as? Int == Int(geteuid()))
         #expect((1...600).contains(try #require(status["locksInSeconds"] as? Int)))
         #expect(status["vault"] as? String == closed["vault"] as? String)
-        #expect(try await applocker.run("vault").output.hasPrefix("The vault is open. It locks itself in "))
+        #expect(try await applocker.run("vault").output.hasPrefix("The vault is open. It locks itself after "))
         #expect(try await applocker.run("note", "list").output == "There are no notes yet.\n")
 
         #expect(try await applocker.run("settings", "set", "--vault-idle", "30s", passcodes: right).status == 2)

@@ -1,9 +1,10 @@
 // What a hub answers is checked before anything of it is stored.
-import { HubClient } from "/protocol/client.js";
+import { HubClient } from "/hub/client.js";
 import { equal, refusal } from "./harness.js";
 
 const record = {
-    collection: "notes", id: "1".repeat(32), vault: "2".repeat(32), revision: 2, epoch: 1, author: "3".repeat(32), blobs: [], signature: "", sealed: "",
+    collection: "notes", id: "1".repeat(32), vault: "2".repeat(32), revision: 2, epoch: 1, author: "3".repeat(32),
+    blobs: [], signature: "", sealed: "",
 };
 
 /** What comes of a write whose answer has this outcome. */
@@ -20,12 +21,18 @@ async function written(outcome) {
 export const tests = {
     async outcomesOfAWriteHaveTheirShape() {
         const bad = [
-            null, 7, { sequence: "x" }, { sequence: -1 }, { sequence: 1.5 }, { sequence: 2 ** 53 }, { conflict: {} }, { conflict: "x" },
-            { conflict: { ...record, revision: "2" } }, { conflict: { ...record, sequence: "x" } }, { error: {} }, { error: "conflict" },
+            null, 7, { sequence: "x" }, { sequence: -1 }, { sequence: 1.5 }, { sequence: 2 ** 53 }, { conflict: {} },
+            { conflict: "x" },
+            { conflict: { ...record, revision: "2" } }, { conflict: { ...record, sequence: "x" } }, { error: {} },
+            { error: "conflict" },
         ];
-        for (const outcome of bad) equal(await refusal(() => written(outcome)), "notUnderstood", JSON.stringify(outcome));
+        for (const outcome of bad) {
+            equal(await refusal(() => written(outcome)), "notUnderstood", JSON.stringify(outcome));
+        }
         const error = { code: "conflict", message: "No." };
-        for (const outcome of [{ sequence: 7 }, { conflict: record }, { error }]) equal(await written(outcome), outcome, JSON.stringify(outcome));
+        for (const outcome of [{ sequence: 7 }, { conflict: record }, { error }]) {
+            equal(await written(outcome), outcome, JSON.stringify(outcome));
+        }
         equal(await written({ sequence: null, conflict: null, error }), { error }, "null is nothing");
     },
 };

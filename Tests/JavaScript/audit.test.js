@@ -1,6 +1,6 @@
 // The log of a vault beside a hub that a test plays: a chain for each device, and what is missing is found.
-import { Companion } from "/core/companion.js";
-import { systemTime } from "/protocol/time.js";
+import { Companion } from "/session/companion.js";
+import { systemTime } from "/hub/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { pairedCompanion, refusing } from "./made-household.js";
 import { everythingIn, find, MomentHub } from "./made-moments.js";
@@ -93,13 +93,16 @@ export const tests = {
         await sent(companion);
         const [row] = await companion.device.store.records("audit");
         const keys = companion.device.keys;
-        const tombstone = await keys.tombstone({ vault: row.record.vault, collection: "audit", id: row.record.id, revision: 2 }, 1);
+        const tombstone = await keys.tombstone({
+            vault: row.record.vault, collection: "audit", id: row.record.id, revision: 2,
+        }, 1);
         const { replaces: _, ...record } = tombstone;
         hub.store(record);
         hub.serve();
         await companion.refresh();
         equal((await companion.audit.list()).lines.filter(({ kind }) => kind === "exported").length, 1, "it stays");
-        equal((await companion.report()).misbehaviour, [], "and nobody is accused: who removed it may have been a device");
+        equal((await companion.report()).misbehaviour, [],
+            "and nobody is accused: who removed it may have been a device");
         companion.close();
     },
 
@@ -122,13 +125,26 @@ export const tests = {
         companion.close();
     },
 
+    async anUnsentEntryIsNewerThanASentOneOfTheSameSecond() {
+        const { hub, companion } = await paired();
+        await companion.audit.record("exported", { at: 1_000 });
+        await sent(companion);
+        hub.instead = { "POST /v1/records": refusing("unavailable", 503) };
+        await companion.audit.record("imported", { at: 1_000 });
+        await companion.audit.record("restored", { at: 1_000 });
+        equal((await kinds(companion)).slice(-3), ["restored", "imported", "exported"]);
+        companion.close();
+    },
+
     async whatWasChosenIsPushedOnceTheHubHasIt() {
         const { hub, companion, name } = await paired();
         const messages = [];
         const { honest } = hub;
         hub.honest = async (route, url, body, signal) => {
             if (route !== "POST /v1/push/messages") return honest.call(hub, route, url, body, signal);
-            messages.push({ ...body, record: JSON.parse(textOf(unbase64(body.payload))), known: hub.records.map(({ id }) => id) });
+            messages.push({
+                ...body, record: JSON.parse(textOf(unbase64(body.payload))), known: hub.records.map(({ id }) => id),
+            });
             return { subscriptions: 1 };
         };
         await companion.audit.record("exported");
@@ -147,7 +163,8 @@ export const tests = {
         await sent(again);
         await eventually(() => messages.length === 1, "told");
         const [{ record, known, devices, payload, urgency }] = messages;
-        equal([record.collection, record.author, devices, urgency], ["audit", hub.phone.id, undefined, "high"], "to all others");
+        equal([record.collection, record.author, devices, urgency], ["audit", hub.phone.id, undefined, "high"],
+            "to all others");
         expect(known.includes(record.id) && payload.length <= 4096, "the hub has it, and it fits");
         // A push service that does not answer keeps nothing back.
         hub.instead = { "POST /v1/push/messages": refusing("unavailable", 503) };

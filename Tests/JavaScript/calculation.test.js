@@ -1,13 +1,14 @@
 // The calculator behind the disguise: it calculates, exactly, and offers a number as a PIN only where that was meant.
-import { evaluate, fraction, parsed, written } from "/core/calculation.js";
-import { Calculator } from "/core/calculator.js";
+import { evaluate, fraction, parsed, written } from "/features/disguise/calculation.js";
+import { Calculator } from "/features/disguise/calculator.js";
 import { equal, expect } from "./harness.js";
 
 /** Keys as they are pressed, a tenth of a second apart. @param {string} keys @param {Calculator} [calculator] */
 function pressed(keys, calculator = new Calculator(), pause = 100) {
     const offers = [];
     let time = 0;
-    for (const key of keys.replaceAll(" ", "").replaceAll("*", "×").replaceAll("/", "÷").replaceAll("-", "−").replaceAll("<", "⌫")) {
+    for (const key of keys.replaceAll(" ", "").replaceAll("*", "×")
+        .replaceAll("/", "÷").replaceAll("-", "−").replaceAll("<", "⌫")) {
         const offer = calculator.press(key, (time += pause));
         if (offer !== null) offers.push(offer);
     }
@@ -21,14 +22,20 @@ function shows(wanted) {
 
 export const tests = {
     itCalculatesWithPrecedence() {
-        shows({ "2+3*4=": "14", "2*3+4=": "10", "10-4/2=": "8", "8/4/2=": "1", "1-2-3=": "−4", "2*3*4-5*6=": "−6", "7=": "7", "": "0" });
+        shows({
+            "2+3*4=": "14", "2*3+4=": "10", "10-4/2=": "8", "8/4/2=": "1", "1-2-3=": "−4", "2*3*4-5*6=": "−6",
+            "7=": "7", "": "0",
+        });
     },
 
     decimalsAreExact() {
         shows({
-            "0.1+0.2=": "0.3", "1.1*1.1=": "1.21", "0.3-0.1=": "0.2", "1/3*3=": "1", "2/3=": "0.666666666667", "1/8=": "0.125",
-            ".5+.5=": "1", "100.10=": "100.1", "1000000*1000000=": "1,000,000,000,000", "1/7=": "0.142857142857", "5.=": "5",
-            "999999999999999+1=": "1e15", "0.000001*0.000001=": "1e-12", "1.2.3=": "1.23", "123456.789*1=": "123,456.789" });
+            "0.1+0.2=": "0.3", "1.1*1.1=": "1.21", "0.3-0.1=": "0.2", "1/3*3=": "1", "2/3=": "0.666666666667",
+            "1/8=": "0.125",
+            ".5+.5=": "1", "100.10=": "100.1", "1000000*1000000=": "1,000,000,000,000",
+            "1/7=": "0.142857142857", "5.=": "5",
+            "999999999999999+1=": "1e15", "0.000001*0.000001=": "1e-12", "1.2.3=": "1.23",
+            "123456.789*1=": "123,456.789" });
     },
 
     aThirdStaysAThirdAfterItWasShown() {
@@ -37,12 +44,16 @@ export const tests = {
     },
 
     percentagesAreWhatPeopleMean() {
-        shows({ "200+10%=": "220", "200-10%=": "180", "200*10%=": "20", "50%=": "0.5", "50%+1=": "1.5", "100+5%+5%=": "110.25", "10%%=": "0.001", "80/20%=": "400" });
+        shows({
+            "200+10%=": "220", "200-10%=": "180", "200*10%=": "20", "50%=": "0.5", "50%+1=": "1.5",
+            "100+5%+5%=": "110.25", "10%%=": "0.001", "80/20%=": "400",
+        });
     },
 
     signsAndCorrectionsDoWhatTheySay() {
         shows({
-            "5±=": "−5", "5±±=": "5", "5+3±=": "2", "12<3=": "13", "12<<<=": "0", "5+<6=": "56", "5*-3=": "2", "5+=": "5", "1+2C": "0",
+            "5±=": "−5", "5±±=": "5", "5+3±=": "2", "12<3=": "13", "12<<<=": "0", "5+<6=": "56", "5*-3=": "2",
+            "5+=": "5", "1+2C": "0",
             "007=": "7", "50%<=": "50", "3+4=±": "−7", "3+4=+1=": "8", "3+4=5": "5", "-5=": "−5" });
     },
 
@@ -67,13 +78,17 @@ export const tests = {
 
     numbersAreWrittenAsADisplayHasThem() {
         for (const [numerator, denominator, text] of /** @type {[bigint, bigint, string][]} */ ([
-            [0n, 1n, "0"], [-3n, 4n, "-0.75"], [1n, 3n, "0.333333333333"], [2n, 3n, "0.666666666667"], [10n ** 15n, 1n, "1e15"],
-            [10n ** 15n - 1n, 1n, "999999999999999"], [99999999999995n, 10n ** 14n, "1"], [1n, 10n ** 9n, "0.000000001"],
-            [1n, 10n ** 10n, "1e-10"], [123456789n, 10n ** 20n, "1.23456789e-12"], [5n * 10n ** 40n, 3n, "1.66666666667e40"]])) {
+            [0n, 1n, "0"], [-3n, 4n, "-0.75"], [1n, 3n, "0.333333333333"], [2n, 3n, "0.666666666667"],
+            [10n ** 15n, 1n, "1e15"],
+            [10n ** 15n - 1n, 1n, "999999999999999"], [99999999999995n, 10n ** 14n, "1"],
+            [1n, 10n ** 9n, "0.000000001"],
+            [1n, 10n ** 10n, "1e-10"], [123456789n, 10n ** 20n, "1.23456789e-12"],
+            [5n * 10n ** 40n, 3n, "1.66666666667e40"]])) {
             equal(written(fraction(numerator, denominator)), text, `${numerator} / ${denominator}`);
         }
         equal(written(parsed("0012.50")), "12.5", "leading zeros");
-        equal(written(evaluate({ value: parsed("2"), percents: 0 }, [["×", { value: parsed("3"), percents: 0 }]])), "6", "two times three");
+        equal(written(evaluate({ value: parsed("2"), percents: 0 }, [["×", { value: parsed("3"), percents: 0 }]])), "6",
+            "two times three");
     },
 
     aNumberAndEqualsTwiceIsOffered() {
@@ -91,7 +106,8 @@ export const tests = {
 
     calculatingOffersNothing() {
         for (const keys of [
-            "628495=", "73918==", "700000+39184==", "628495+==", "628495±==", "628495%==", "7391.84==", "628495=+==", "==", "1/0===", "628495+0==",
+            "628495=", "73918==", "700000+39184==", "628495+==", "628495±==", "628495%==", "7391.84==", "628495=+==",
+            "==", "1/0===", "628495+0==",
             "628495=C==", "628495=<=="]) {
             equal(pressed(keys).offers, [], keys);
         }

@@ -1,7 +1,8 @@
 // PINs that are changed, set and removed, also where the network goes in between: one of them always opens.
-import { Companion } from "/core/companion.js";
+import { Companion } from "/session/companion.js";
 import { equal, expect, refusal } from "./harness.js";
-import { cutAtReplacement, decoy, other, paired, real, reopened, sent, third, titles, withDecoy } from "./made-decoys.js";
+import { cutAtReplacement, decoy, other, paired, real, reopened, sent, third, titles,
+    withDecoy } from "./made-decoys.js";
 
 export const tests = {
     async eachChangesItsOwnPIN() {
@@ -102,11 +103,13 @@ export const tests = {
             household.serve();
             const again = await Companion.open({ name });
             await again.unlockWithPIN(real);
-            equal([await again.decoy.isSet(), await titles(again)], [true, ["real"]], `${last}, ${isBefore}: still to be removed`);
+            equal([await again.decoy.isSet(), await titles(again)], [true, ["real"]],
+                `${last}, ${isBefore}: still to be removed`);
             await again.decoy.remove();
             equal(await again.decoy.isSet(), false, "removed");
             await sent(again);
-            equal(household.records.filter(({ id }) => id === note.id).at(-1).sealed, undefined, "what was written there");
+            equal(household.records.filter(({ id }) => id === note.id).at(-1).sealed, undefined,
+                "what was written there");
             again.lock();
             for (const pin of [decoy, third]) equal(await refusal(() => again.unlockWithPIN(pin)), "wrongPIN", pin);
             await again.unlockWithPIN(real);

@@ -1,5 +1,5 @@
 // Two PINs, two vaults, and nothing that tells one from the other.
-import { Companion } from "/core/companion.js";
+import { Companion } from "/session/companion.js";
 import { randomBytes } from "/crypto/bytes.js";
 import { ringKind } from "/crypto/ring.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
@@ -30,7 +30,8 @@ function sizeOf(value) {
     if (value instanceof Uint8Array) return value.length;
     if (Array.isArray(value)) return value.map(sizeOf);
     if (value && typeof value === "object" && !(value instanceof CryptoKey)) {
-        return Object.fromEntries(Object.entries(value).map(([name, one]) => [/^[0-9a-f]{32}$/.test(name) ? "id" : name, sizeOf(one)]));
+        return Object.fromEntries(Object.entries(value)
+            .map(([name, one]) => [/^[0-9a-f]{32}$/.test(name) ? "id" : name, sizeOf(one)]));
     }
     return typeof value;
 }
@@ -50,7 +51,8 @@ async function everything(name, isLeftOut = () => false) {
     for (const store of database.objectStoreNames) {
         const [keys, values] = [await read(store, "getAllKeys"), await read(store, "getAll")];
         const rows = keys.map((key, index) => [store === "facts" ? key : "", values[index]]);
-        found[store] = rows.filter(([key, value]) => key !== "" || !isLeftOut(value)).map(([key, value]) => [key, sizeOf(value)]);
+        found[store] = rows.filter(([key, value]) => key !== "" || !isLeftOut(value))
+            .map(([key, value]) => [key, sizeOf(value)]);
     }
     database.close();
     return found;
@@ -58,7 +60,7 @@ async function everything(name, isLeftOut = () => false) {
 
 /** Returns when nothing more comes into the database: its sizes are the same twice, a second apart. */
 async function isSettled({ companion, name }) {
-    await eventually(() => companion.following.connection === "live", "live");
+    await eventually(() => companion.syncLoop.connection === "live", "live");
     await sent(companion);
     let [before, now] = ["", ""];
     do {
@@ -73,27 +75,31 @@ export const tests = {
         const { companion, household } = await withDecoy();
         await companion.notes.save(null, { title: "the real one", body: "" });
         await companion.moments.save(null, { title: "really", words: "", date: 1 });
-        await companion.private.set("together", { since: "2019-06-01" });
+        await companion.privateStorage.set("together", { since: "2019-06-01" });
         await sent(companion);
         expect(await companion.decoy.isSet(), "set");
         await reopened(companion, decoy);
         equal(await companion.notes.list(), { notes: [], unreadable: 0 }, "notes");
         equal(await companion.moments.list(), { moments: [], unreadable: 0 }, "moments");
-        equal([await companion.private.get("together"), await companion.decoy.isSet()], [null, false], "small things");
+        equal([await companion.privateStorage.get("together"), await companion.decoy.isSet()], [null, false],
+            "small things");
         const note = await companion.notes.save(null, { title: "a harmless one", body: "" });
         await companion.moments.save(null, { title: "harmless", words: "", date: 2 });
         expect(note.vault !== household.vault, "a vault of its own");
         await sent(companion);
-        equal(["notes", "moments"].map((kind) => household.records.filter(({ vault, collection }) => vault === note.vault && collection === kind).length),
+        equal(["notes", "moments"]
+            .map((kind) => household.records.filter(({ vault, collection }) =>
+                vault === note.vault && collection === kind).length),
             [1, 1], "the hub has them");
         equal(await titles(companion), ["a harmless one"], "its own");
-        const foreign = household.records.find(({ vault, collection }) => vault === household.vault && collection === "notes");
+        const foreign = household.records.find(({ vault, collection }) =>
+            vault === household.vault && collection === "notes");
         equal(await refusal(() => companion.notes.read(foreign.id)), "notFound", "another's is not there");
         await reopened(companion, real);
         equal([await titles(companion), (await companion.notes.list()).unreadable], [["the real one"], 0], "notes");
         equal((await companion.moments.list()).moments.map(({ title }) => title), ["really"], "moments");
         equal((await companion.moments.list()).unreadable, 0, "nothing told");
-        equal((await companion.private.get("together")).since, "2019-06-01", "small things");
+        equal((await companion.privateStorage.get("together")).since, "2019-06-01", "small things");
         companion.close();
     },
 
@@ -101,7 +107,8 @@ export const tests = {
         const { companion, household } = await withDecoy();
         household.store(await household.sealed("events", "ab".repeat(16), household.event("blocked")));
         await eventually(async () => (await companion.household.alerts()).length === 1, "an alert");
-        const seen = async () => [await companion.household.computers(), await companion.household.alerts(), await companion.household.devices()];
+        const seen = async () => [await companion.household.computers(),
+            await companion.household.alerts(), await companion.household.devices()];
         const before = await seen();
         await reopened(companion, decoy);
         equal(await seen(), before, "computers, alerts and devices");
@@ -124,7 +131,7 @@ export const tests = {
                 await new Promise((resolve) => setTimeout(resolve, 50));
                 const { counts, stop } = counting();
                 const start = performance.now();
-                const { unlockWithPIN } = await import("/core/gate.js");
+                const { unlockWithPIN } = await import("/household/unlock.js");
                 await unlockWithPIN(companion.device, pin);
                 times[pin].push(performance.now() - start);
                 stop();
@@ -134,8 +141,11 @@ export const tests = {
         }
         equal(work[decoy], work[real], "work");
         equal(work[real]["deriveBits PBKDF2"], 1, "one stretching");
-        const sorted = Object.fromEntries(Object.entries(times).map(([pin, all]) => [pin, all.sort((one, two) => one - two).map((time) => Math.round(time))]));
-        console.log(`unlocking, ms: real ${sorted[real].join(" ")}; decoy ${sorted[decoy].join(" ")}; ${JSON.stringify(work[real])}`);
+        const sorted = Object.fromEntries(Object.entries(times)
+            .map(([pin, all]) => [pin, all.sort((one, two) => one - two).map((time) => Math.round(time))]));
+        console.log(
+            `unlocking, ms: real ${sorted[real].join(" ")}; decoy ${sorted[decoy].join(" ")}; `
+                + `${JSON.stringify(work[real])}`);
         expect(sorted[real][0] <= sorted[decoy].at(-1) && sorted[decoy][0] <= sorted[real].at(-1), "the times overlap");
         companion.close();
     },
@@ -143,7 +153,8 @@ export const tests = {
     async bothAskTheHubTheSame() {
         const { companion, household } = await withDecoy();
         const { honest } = household;
-        household.honest = async (route, ...given) => (route === "POST /v1/push/messages" ? { subscriptions: 1 } : honest.call(household, route, ...given));
+        household.honest = async (route, ...given) =>
+            (route === "POST /v1/push/messages" ? { subscriptions: 1 } : honest.call(household, route, ...given));
         // Other devices are told of either.
         await companion.audit.setAlerts(["unlocked"]);
         const asked = {};
@@ -183,7 +194,8 @@ export const tests = {
         await reopened(companion, real);
         household.requests = [];
         equal(await refusal(() => companion.confirmWithPIN(decoy)), "wrongPIN", "the other one confirms nothing");
-        equal(household.requests.filter(({ route }) => route.includes("pin-share")).map(({ route }) => route), ["POST /v1/pin-share/attempt"], "one request");
+        equal(household.requests.filter(({ route }) => route.includes("pin-share")).map(({ route }) => route),
+            ["POST /v1/pin-share/attempt"], "one request");
         companion.close();
     },
 
@@ -202,12 +214,16 @@ export const tests = {
         equal(found[2], found[0], "and where it was opened");
     },
 
-    /** docs/threat-model.md, "A decoy PIN": somebody copies the storage, knows the decoy PIN and thereby which vault is its own. */
+    /**
+     * docs/threat-model.md, "A decoy PIN": somebody copies the storage, knows the decoy PIN and thereby which vault is
+     * its own.
+     */
     async aCopyOfTheStorageShowsADecoyByAnotherVaultsIDsAndByNothingElse() {
         const [vaults, rest] = [[], []];
         for (const isBehindADecoy of [false, true]) {
             const { companion, household, name } = await (isBehindADecoy ? withDecoy() : paired());
-            // What is written comes back by the answer alone: answer and stream race, and the winner shows in what is stored.
+            // What is written comes back by the answer alone: answer and stream race, and the winner shows in what is
+            // stored.
             household.streams = [];
             for (const pin of isBehindADecoy ? [real, decoy] : [real]) {
                 await reopened(companion, pin);
@@ -218,7 +234,8 @@ export const tests = {
             const { store, keys } = companion.device;
             const known = [household.id, ...keys.ring.entries.map(({ vault }) => vault)];
             const isForeign = (value) => value.record !== undefined && !known.includes(value.record.vault);
-            const rows = (await Promise.all(["audit", "moments", "notes"].map((collection) => store.records(collection)))).flat();
+            const rows = (await Promise.all(["audit", "moments", "notes"]
+                .map((collection) => store.records(collection)))).flat();
             vaults.push(rows.filter(isForeign).map(({ collection }) => collection));
             const databases = (await indexedDB.databases()).filter((database) => database.name.startsWith(name));
             rest.push([await everything(name, isForeign), databases.length]);
@@ -232,7 +249,9 @@ export const tests = {
         const { companion, household } = await withDecoy();
         await reopened(companion, decoy);
         const { ring } = companion.device.keys;
-        equal(ring.entries.map(({ kind, epoch }) => [kind, epoch]), [[ringKind.vault, 1], [ringKind.device, 3], [ringKind.device, 4]], "its vault's key, the one that signs, and an idle one");
+        equal(ring.entries.map(({ kind, epoch }) => [kind, epoch]),
+            [[ringKind.vault, 1], [ringKind.device, 3], [ringKind.device, 4]],
+            "its vault's key, the one that signs, and an idle one");
         expect(ring.entries[0].vault !== household.vault, "of its own");
         household.statusKeys.push(randomBytes(32));
         household.store(await household.keysFor(household.phone, { revision: 2 }));
@@ -240,7 +259,8 @@ export const tests = {
         await eventually(async () => (await companion.device.store.deferred()).length === 2, "they wait");
         equal((await companion.report()).deferred, 0, "not told");
         await reopened(companion, decoy);
-        equal([(await companion.device.store.deferred()).length, (await companion.report()).deferred], [2, 0], "they wait on");
+        equal([(await companion.device.store.deferred()).length, (await companion.report()).deferred], [2, 0],
+            "they wait on");
         await reopened(companion, real);
         equal((await companion.device.store.deferred()).length, 0, "taken");
         await reopened(companion, decoy);
@@ -272,7 +292,8 @@ export const tests = {
         await reopened(companion, decoy);
         delete household.instead["POST /v1/records"];
         await companion.refresh();
-        await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict), "it waits");
+        await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict),
+            "it waits");
         equal(await titles(companion), [], "nothing of it");
         await reopened(companion, real);
         await eventually(async () => (await titles(companion)).length === 2, "both versions");

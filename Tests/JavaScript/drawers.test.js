@@ -1,5 +1,5 @@
 // What lies behind the gate: small things by name, and which drawer has them.
-import { Companion } from "/core/companion.js";
+import { Companion } from "/session/companion.js";
 import { drawerCount, freshDrawers, leastDrawer, openDrawers, putInto } from "/crypto/drawers.js";
 import { randomBytes, randomID } from "/crypto/bytes.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
@@ -54,20 +54,21 @@ export const tests = {
 
     async smallThingsAreSealedAndDurable() {
         const { companion, name } = await paired();
-        equal(await companion.private.get("together"), null, "nothing yet");
-        await companion.private.set("together", { since: "2019-06-01", text: "marker-of-a-secret" });
-        await companion.private.set("draft", { words: "x" });
-        await companion.private.set("draft", null);
-        const at = JSON.stringify((await companion.device.store.fact("drawers", [])).map((drawer) => String.fromCharCode(...drawer.slice(0, 9000))));
+        equal(await companion.privateStorage.get("together"), null, "nothing yet");
+        await companion.privateStorage.set("together", { since: "2019-06-01", text: "marker-of-a-secret" });
+        await companion.privateStorage.set("draft", { words: "x" });
+        await companion.privateStorage.set("draft", null);
+        const at = JSON.stringify((await companion.device.store.fact("drawers", []))
+            .map((drawer) => String.fromCharCode(...drawer.slice(0, 9000))));
         expect(!at.includes("marker-of-a-secret"), "sealed");
         companion.lock();
-        equal(await refusal(() => companion.private.get("together")), "locked", "locked");
-        equal(await refusal(() => companion.private.set("together", 1)), "locked", "locked");
+        equal(await refusal(() => companion.privateStorage.get("together")), "locked", "locked");
+        equal(await refusal(() => companion.privateStorage.set("together", 1)), "locked", "locked");
         companion.close();
         const again = await Companion.open({ name });
         await again.unlockWithPIN(pin);
-        equal((await again.private.get("together")).since, "2019-06-01", "durable");
-        equal(await again.private.get("draft"), null, "removed");
+        equal((await again.privateStorage.get("together")).since, "2019-06-01", "durable");
+        equal(await again.privateStorage.get("draft"), null, "removed");
         again.close();
     },
 
@@ -75,8 +76,11 @@ export const tests = {
         const { companion, name } = await paired();
         const other = await Companion.open({ name });
         await other.unlockWithPIN(pin);
-        await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? companion : other).private.set(`thing-${index}`, index)));
-        for (let index = 0; index < 10; index += 1) equal(await companion.private.get(`thing-${index}`), index, `thing ${index}`);
+        await Promise.all(Array.from({ length: 10 }, (_, index) =>
+            (index % 2 ? companion : other).privateStorage.set(`thing-${index}`, index)));
+        for (let index = 0; index < 10; index += 1) {
+            equal(await companion.privateStorage.get(`thing-${index}`), index, `thing ${index}`);
+        }
         companion.close();
         other.close();
     },
@@ -88,11 +92,12 @@ export const tests = {
         companion.close();
         const again = await Companion.open({ name });
         await again.unlockWithPIN(pin);
-        equal([await again.device.store.fact("ring", null), (await again.device.store.fact("drawers", [])).length], [null, drawerCount], "moved");
-        await again.private.set("x", 1);
+        equal([await again.device.store.fact("ring", null), (await again.device.store.fact("drawers", [])).length],
+            [null, drawerCount], "moved");
+        await again.privateStorage.set("x", 1);
         again.lock();
         await again.unlockWithPIN(pin);
-        equal(await again.private.get("x"), 1, "opens again");
+        equal(await again.privateStorage.get("x"), 1, "opens again");
         again.close();
     },
 };

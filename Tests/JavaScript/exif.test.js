@@ -1,5 +1,5 @@
 // When and where a picture was taken, read from files that anybody may have made.
-import { ExifError, exifPrefix, readExif, takenAt } from "/core/exif.js";
+import { ExifError, exifPrefix, readExif, takenAt } from "/formats/exif.js";
 import { concat, u16, u32, utf8 } from "/crypto/bytes.js";
 import { equal, expect } from "./harness.js";
 import { madeTiff, numbers, withExif } from "./made-moments.js";
@@ -41,16 +41,21 @@ export const tests = {
         equal([readExif(new Uint8Array()), readExif(utf8("GIF89a"))], [null, null], "no JPEG");
         const nothing = { local: null, offset: null, latitude: null, longitude: null, orientation: 1 };
         equal(readExif(withExif(empty, madeTiff({}))), nothing, "an empty one");
-        for (const date of ["0000:00:00 00:00:00", "2024:02:30 10:00:00", "2024:13:01 10:00:00", "    :  :     :  :  ", "yesterday", "2024:05:17 24:00:01"]) {
+        for (const date of ["0000:00:00 00:00:00", "2024:02:30 10:00:00",
+            "2024:13:01 10:00:00", "    :  :     :  :  ", "yesterday", "2024:05:17 24:00:01"]) {
             equal(readExif(withExif(empty, madeTiff({ date }))).local, null, date);
         }
         const unzoned = readExif(withExif(empty, madeTiff({ date: camera.date })));
         equal([unzoned.local, unzoned.offset], ["2024-05-17T18:30:05", null], "no zone");
         equal(takenAt(unzoned).date, new Date(2024, 4, 17, 18, 30, 5).getTime() / 1000, "then this device's");
-        equal(readExif(withExif(empty, madeTiff({ date: camera.date, offset: "+99:00" }))).offset, null, "no zone of this world");
+        equal(readExif(withExif(empty, madeTiff({ date: camera.date, offset: "+99:00" }))).offset, null,
+            "no zone of this world");
         for (const rest of [
-            { latitude: ["N", [[91, 1], [0, 1], [0, 1]]] }, { latitude: ["N", [[1, 0], [0, 1], [0, 1]]] }, { latitude: ["X", camera.latitude[1]] },
-            { latitude: undefined }, { latitude: ["N", [[0, 1], [0, 1], [0, 1]]], longitude: ["E", [[0, 1], [0, 1], [0, 1]]] },
+            { latitude: ["N", [[91, 1], [0, 1], [0, 1]]] }, { latitude: ["N", [[1, 0], [0, 1], [0, 1]]] },
+            { latitude: ["X", camera.latitude[1]] },
+            { latitude: undefined }, {
+                latitude: ["N", [[0, 1], [0, 1], [0, 1]]], longitude: ["E", [[0, 1], [0, 1], [0, 1]]],
+            },
             { longitude: ["E", [[181, 1], [0, 1], [0, 1]]] },
         ]) {
             const found = readExif(withExif(empty, madeTiff({ ...camera, ...rest })));

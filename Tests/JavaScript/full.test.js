@@ -9,7 +9,8 @@ export const tests = {
         const { companion } = await pairedCompanion(household);
         household.instead["POST /v1/records"] = refusing("unavailable", 503);
         const kept = await companion.notes.save(null, { title: "kept", body: "" });
-        const code = await refusal(() => companion.notes.save(kept, { title: "too much", body: "x".repeat(12_000_000) }));
+        const code = await refusal(() =>
+            companion.notes.save(kept, { title: "too much", body: "x".repeat(12_000_000) }));
         equal(code, "full", "said");
         equal((await companion.notes.read(kept.id)).title, "kept", "as before");
         companion.close();

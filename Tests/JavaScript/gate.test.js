@@ -1,8 +1,8 @@
 // The gate: passkeys with the browser's own WebAuthn, and what it asks once more while it is open.
-import { Companion } from "/core/companion.js";
-import { verifierOf } from "/core/gate-place.js";
-import { openStored } from "/core/keys.js";
-import { askPasskey, createPasskey, isAvailable } from "/core/passkey.js";
+import { Companion } from "/session/companion.js";
+import { verifierOf } from "/household/pin-slots.js";
+import { openStored } from "/household/keys.js";
+import { askPasskey, createPasskey, isAvailable } from "/household/passkey.js";
 import { base64, randomID, unbase64, unhex, utf8 } from "/crypto/bytes.js";
 import { KeySlots } from "/crypto/slots.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
@@ -67,15 +67,18 @@ export const tests = {
         const asked = await askPasskey(passkey);
         await companion.confirmWithPasskey(asked);
         expect(isWiped(asked), "the output is wiped");
-        equal(await refusal(() => companion.confirmWithPasskey(new Uint8Array(32).fill(7))), "noPasskey", "something else");
-        companion.device.still(keys);
+        equal(await refusal(() => companion.confirmWithPasskey(new Uint8Array(32).fill(7))), "noPasskey",
+            "something else");
+        companion.device.requireUnlocked(keys);
         equal([...keys.rootKey], root, "the keys in use");
         // They still seal.
         household.store(await household.sealed("status", household.computer.id, {
             name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], vault: household.vault,
             status: {
-                version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
-                unlockedApps: 0, waitingLaunches: 0, prompterConnected: true, lockout: { failures: 0, remainingSeconds: 0 },
+                version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true },
+                lockedApps: 0,
+                unlockedApps: 0, waitingLaunches: 0, prompterConnected: true,
+                lockout: { failures: 0, remainingSeconds: 0 },
             },
         }));
         await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
@@ -99,10 +102,14 @@ export const tests = {
         companion.close();
     },
 
-    /** A push opens while the gate is closed, so its key lies in the open. docs/threat-model.md, "Thief of a locked phone". */
+    /**
+     * A push opens while the gate is closed, so its key lies in the open. docs/threat-model.md, "Thief of a locked
+     * phone".
+     */
     async aLockedDeviceOpensWhatComputersReportAndNothingOfAVault() {
         const { household, companion } = await paired();
-        household.store(await household.sealed("events", randomID(), household.event("blocked")), await household.note("a note"));
+        household.store(await household.sealed("events", randomID(), household.event("blocked")),
+            await household.note("a note"));
         await eventually(async () => (await companion.notes.list()).notes.length === 1, "both are here");
         companion.lock();
         const { device } = companion;
@@ -131,7 +138,8 @@ export const tests = {
 
             // The PIN itself, and the salt that the hub doesn't have either.
             const stretched = await KeySlots.read(slots).stretch(utf8(pin));
-            const fits = async (secret) => phones.at(-1).verifiers.includes(base64(await verifierOf(stretched, secret)));
+            const fits = async (secret) =>
+                phones.at(-1).verifiers.includes(base64(await verifierOf(stretched, secret)));
             expect(await fits(deviceSecret), "with the phone's own secret it fits");
             const known = [new Uint8Array(), unhex(device), unhex(household.id), ...kept.map(unbase64)];
             for (const secret of known) expect(!await fits(secret), "with anything that the hub has it does not");

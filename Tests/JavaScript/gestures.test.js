@@ -1,5 +1,6 @@
-// The movements that lock, on sequences as sensors give them: 60 in a second, rounded to a tenth as browsers do, with noise.
-import { chordOf, FaceDown, FingerTaps, Gravity, PanicKey, Shake } from "/core/gestures.js";
+// The movements that lock, on sequences as sensors give them: 60 in a second, rounded to a tenth as browsers do, with
+// noise.
+import { chordOf, FaceDown, FingerTaps, Gravity, PanicKey, Shake } from "/features/panic/gestures.js";
 import { equal, expect } from "./harness.js";
 
 const step = 1000 / 60;
@@ -56,7 +57,8 @@ export const tests = {
     aPhoneWithoutAGyroscopeIsShakenAsWell() {
         const samples = motion(1.5, (t) => [25 * wave(t, 4), 0, g]);
         expect(shakes(samples, true) >= 1, "with gravity in it");
-        equal(shakes(motion(20, (t) => [g * Math.sin(t), 0, g * Math.cos(t)]), true), 0, "a phone that is turned over and over");
+        equal(shakes(motion(20, (t) => [g * Math.sin(t), 0, g * Math.cos(t)]), true), 0,
+            "a phone that is turned over and over");
     },
 
     walkingRunningAndStairsAreNoShake() {
@@ -76,8 +78,12 @@ export const tests = {
     },
 
     aBlowAFallAndATossAreNoShake() {
-        equal(shakes(motion(3, (t) => (t < 0.5 ? [0, 0, -g] : t < 0.56 ? [40, 10, 120] : t < 0.7 ? [-20, 5, -30] : [0, 0, 0]))), 0, "dropped");
-        equal(shakes(motion(2, (t) => (t < 0.25 ? [0, 30, 0] : t < 0.6 ? [0, -g, 0] : t < 0.7 ? [0, 35, 0] : [0, 0, 0]))), 0, "tossed and caught");
+        equal(
+            shakes(motion(3, (t) => (t < 0.5 ? [0, 0, -g]
+                : t < 0.56 ? [40, 10, 120] : t < 0.7 ? [-20, 5, -30] : [0, 0, 0]))), 0, "dropped");
+        equal(
+            shakes(motion(2, (t) => (t < 0.25 ? [0, 30, 0] : t < 0.6 ? [0, -g, 0] : t < 0.7 ? [0, 35, 0] : [0, 0, 0]))),
+            0, "tossed and caught");
         equal(shakes(motion(3, (t) => (t % 1.5 < 0.08 ? [0, 20, 5] : [0, 0, 0]))), 0, "put down hard, twice");
         // Taken out of a pocket, turned, and looked at.
         equal(shakes(motion(2, (t) => [12 * wave(t, 1.5), 10 * wave(t, 1, 1), 8 * wave(t, 2, 2)])), 0, "taken out");
@@ -116,9 +122,11 @@ export const tests = {
             const [time, t] = [index * step, (index * step) / 1000];
             const start = t < 1;
             found += Number(reading.turned({
-                time, beta: start ? 60 : tenth(178 + 0.8 * wave(t, 0.7) + 0.3 * wave(t, 9) + 0.1 * next()), gamma: tenth(2 + 0.6 * wave(t, 0.5)) }));
+                time, beta: start ? 60 : tenth(178 + 0.8 * wave(t, 0.7) + 0.3 * wave(t, 9) + 0.1 * next()),
+                gamma: tenth(2 + 0.6 * wave(t, 0.5)) }));
             found += Number(reading.moved({
-                time, x: tenth(0.25 * wave(t, 9) + 0.05 * next()), y: tenth(0.2 * wave(t, 8, 1)), z: tenth(0.15 * wave(t, 1.3)) }));
+                time, x: tenth(0.25 * wave(t, 9) + 0.05 * next()), y: tenth(0.2 * wave(t, 8, 1)),
+                z: tenth(0.15 * wave(t, 1.3)) }));
         }
         equal(found, 0, "in two minutes");
     },
@@ -132,12 +140,15 @@ export const tests = {
     },
 
     takenUpAndLaidDownAgainItIsFoundAgain() {
-        equal(laid([[0.6, 40, 5], [0.5, 178, 1], [1.5, 178, 1], [0.5, 30, 0], [1, 30, 0], [0.5, 179, 0]], [1.5, 179, 0]), 2, "twice");
+        equal(laid([[0.6, 40, 5], [0.5, 178, 1], [1.5, 178, 1], [0.5, 30, 0], [1, 30, 0], [0.5, 179, 0]],
+            [1.5, 179, 0]), 2, "twice");
     },
 
     threeTapsWithThreeFingersAreFound() {
         equal(taps([[0, 3], [90, 0], [300, 3], [390, 0], [600, 3], [700, 0]]), 1, "at once");
-        equal(taps([[0, 1], [20, 2], [35, 3], [90, 2], [100, 0], [300, 2], [320, 3], [390, 0], [600, 1], [615, 3], [700, 1], [710, 0]]), 1, "one after the other");
+        equal(
+            taps([[0, 1], [20, 2], [35, 3], [90, 2], [100, 0],
+                [300, 2], [320, 3], [390, 0], [600, 1], [615, 3], [700, 1], [710, 0]]), 1, "one after the other");
     },
 
     everydayTouchesAreNone() {
@@ -145,7 +156,8 @@ export const tests = {
         equal(taps([[0, 2], [60, 0], [150, 2], [210, 0], [300, 2], [360, 0]]), 0, "two fingers");
         equal(taps([[0, 4], [60, 0], [150, 4], [210, 0], [300, 5], [360, 0]]), 0, "a whole hand");
         equal(taps([[0, 3], [2000, 0], [2200, 3], [4000, 0], [4200, 3], [6000, 0]]), 0, "held");
-        equal(taps([[0, 3], [90, 0], [300, 3], [390, 0], [500, 1], [560, 0], [700, 3], [800, 0]]), 0, "with another tap between");
+        equal(taps([[0, 3], [90, 0], [300, 3], [390, 0], [500, 1], [560, 0], [700, 3], [800, 0]]), 0,
+            "with another tap between");
         equal(taps([[0, 3], [90, 0], [1200, 3], [1290, 0], [2600, 3], [2690, 0]]), 0, "slowly");
         equal(taps([[0, 3], [90, 0], [300, 3], [390, 0], [600, 3, true], [700, 0]]), 0, "a swipe");
         equal(taps([[0, 3], [90, 0], [300, 3], [390, 0]]), 0, "twice");
@@ -166,7 +178,8 @@ export const tests = {
         equal(keys("escape", ["Escape", 0], ["Escape", 200], ["Escape", 400]), 1, "quickly");
         equal(keys("escape", ["Escape", 0], ["Escape", 200], ["Escape", 1400]), 0, "slowly");
         equal(keys("escape", ["Escape", 0], ["a", 100], ["Escape", 200], ["Escape", 400]), 0, "with a letter between");
-        equal(keys("escape", ["Escape", 0, { repeat: true }], ["Escape", 30, { repeat: true }], ["Escape", 60, { repeat: true }]), 0, "held");
+        equal(keys("escape", ["Escape", 0, { repeat: true }], ["Escape", 30, { repeat: true }],
+            ["Escape", 60, { repeat: true }]), 0, "held");
         equal(keys("off", ["Escape", 0], ["Escape", 200], ["Escape", 400]), 0, "turned off");
     },
 
@@ -174,10 +187,12 @@ export const tests = {
         const chord = { key: "l", code: "KeyL", ctrl: true, alt: false, shift: true, meta: false };
         equal(chordOf(chord), "Ctrl+Shift+KeyL", "as it is kept");
         equal(keys("Ctrl+Shift+KeyL", ["L", 0, { code: "KeyL", ctrl: true, shift: true }]), 1, "pressed");
-        equal(keys("Ctrl+Shift+KeyL", ["l", 0, { code: "KeyL", ctrl: true }], ["L", 10, { code: "KeyL", shift: true }], ["Escape", 20]), 0, "others");
+        equal(keys("Ctrl+Shift+KeyL", ["l", 0, { code: "KeyL", ctrl: true }], ["L", 10, { code: "KeyL", shift: true }],
+            ["Escape", 20]), 0, "others");
         equal(chordOf({ ...chord, key: "F9", code: "F9", ctrl: false, shift: false }), "F9", "a function key alone");
         for (const [what, change] of Object.entries({
-            letter: { ctrl: false, shift: false }, capital: { ctrl: false }, modifier: { key: "Control", code: "ControlLeft" },
+            letter: { ctrl: false, shift: false }, capital: { ctrl: false },
+            modifier: { key: "Control", code: "ControlLeft" },
             browser: { key: "w", code: "KeyW" }, escape: { key: "Escape", code: "Escape" }, nameless: { code: "" } })) {
             equal(chordOf({ ...chord, ...change }), null, what);
         }
@@ -201,8 +216,8 @@ function taps(touches) {
 const laid = (ways, rest, spread) => laidTimes(ways, rest, spread).length;
 
 /**
- * A hand moves the phone in so many seconds to each of these directions; then it lies for so long. While it lies, browsers say
- * nothing of a direction that stays.
+ * A hand moves the phone in so many seconds to each of these directions; then it lies for so long. While it lies,
+ * browsers say nothing of a direction that stays.
  * @param {number[][]} ways seconds, beta, gamma
  * @param {number[]} rest seconds, beta, gamma
  * @param {number} [spread] how it shakes while it lies, in m/s²
@@ -216,7 +231,9 @@ function laidTimes(ways, rest, spread = 0.05) {
         const key = `${tenth(b)} ${tenth(c)}`;
         let isFound = key !== told && watch.turned({ time, beta: tenth(b), gamma: tenth(c) });
         told = key;
-        isFound = watch.moved({ time, x: tenth(shaking * next()), y: tenth(shaking * next()), z: tenth(shaking * next()) }) || isFound;
+        isFound = watch.moved({
+            time, x: tenth(shaking * next()), y: tenth(shaking * next()), z: tenth(shaking * next()),
+        }) || isFound;
         if (isFound) found.push(time);
         time += step;
     };

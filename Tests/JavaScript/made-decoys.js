@@ -44,4 +44,5 @@ export function cutAtReplacement(household, isBefore, which = 1) {
 }
 
 export const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();
-export const sent = (companion) => eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
+export const sent = (companion) =>
+    eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");

@@ -1,8 +1,9 @@
-// A household made in the page, whose hub does what a test wants: in the place of `fetch`, so that everything above it is
-// the companion's own. The real hub is in story.test.js.
-import { Companion } from "/core/companion.js";
+// A household made in the page, whose hub does what a test wants: in the place of `fetch`, so that everything above it
+// is the companion's own. The real hub is in story.test.js.
+import { Companion } from "/session/companion.js";
 import { sealBox } from "/crypto/box.js";
-import { base64, base64url, concat, fields, hex, randomBytes, randomID, u32, u64, unbase64, unhex, utf8 } from "/crypto/bytes.js";
+import { base64, base64url, concat, fields, hex, randomBytes, randomID, u32, u64, unbase64, unhex,
+    utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { openJoin, readLink } from "/crypto/invitation.js";
 import { freshPair, importPrivate } from "/crypto/p256.js";
@@ -49,7 +50,8 @@ export class MadeHousehold {
 
     async entry(author, payload, kind = 1) {
         const number = this.entries.length + 1;
-        const signed = concat(utf8("APRO"), [1, kind, 0, 0], u64(number), this.head, u64(1_700_000_000), unhex(author.id), payload);
+        const signed = concat(utf8("APRO"), [1, kind, 0, 0], u64(number), this.head, u64(1_700_000_000),
+            unhex(author.id), payload);
         return concat(signed, await sign(author.key, signed, "roster"));
     }
 
@@ -60,7 +62,8 @@ export class MadeHousehold {
     }
 
     /** A record of the household by this author, under the status key of this epoch. */
-    async sealed(collection, id, body, { author = this.computer, revision = 1, epoch = this.statusKeys.length, key = this.statusKeys[epoch - 1] } = {}) {
+    async sealed(collection, id, body, { author = this.computer, revision = 1, epoch = this.statusKeys.length,
+        key = this.statusKeys[epoch - 1] } = {}) {
         const name = { vault: this.id, collection, id, revision };
         const sealed = await sealEnvelope(utf8(JSON.stringify(body)), name, key, epoch);
         return signRecord(author.key, name, { epoch, author: author.id, sealed });
@@ -68,7 +71,8 @@ export class MadeHousehold {
 
     async note(title, { author = this.computer, id = randomID(), revision = 1 } = {}) {
         const name = { vault: this.vault, collection: "notes", id, revision };
-        const sealed = await sealEnvelope(utf8(JSON.stringify({ title, body: "", created: 1, modified: 1 })), name, this.vaultKey, 1);
+        const sealed = await sealEnvelope(utf8(JSON.stringify({ title, body: "", created: 1, modified: 1 })), name,
+            this.vaultKey, 1);
         return signRecord(author.key, name, { epoch: 1, author: author.id, sealed });
     }
 
@@ -80,7 +84,8 @@ export class MadeHousehold {
             ...this.statusKeys.map((key, index) => ({ kind: ringKind.status, vault: this.id, epoch: index + 1, key })),
         ]);
         const name = { vault: this.id, collection: "keys", id: device.id, revision };
-        return signRecord(author.key, name, { epoch, author: author.id, sealed: await sealBox(ring.plaintext, name, device.boxPoint) });
+        return signRecord(author.key, name,
+            { epoch, author: author.id, sealed: await sealBox(ring.plaintext, name, device.boxPoint) });
     }
 
     event(sentence, previous) {
@@ -95,7 +100,9 @@ export class MadeHousehold {
         for (const record of records) {
             const stored = { ...record, sequence: (this.records.at(-1)?.sequence ?? 0) + 1 };
             this.records.push(stored);
-            for (const send of this.streams) send(`event: record\nid: ${stored.sequence}\ndata: ${JSON.stringify(stored)}\n\n`);
+            for (const send of this.streams) {
+                send(`event: record\nid: ${stored.sequence}\ndata: ${JSON.stringify(stored)}\n\n`);
+            }
         }
     }
 
@@ -115,9 +122,12 @@ export class MadeHousehold {
         const route = `${method} ${url.pathname}`;
         this.requests.push({ route, headers, size: body?.length ?? 0 });
         const instead = Object.entries(this.instead).find(([known]) => route.startsWith(known))?.[1];
-        const said = instead ? await instead(url, body) : await this.honest(route, url, body && JSON.parse(body), signal);
+        const said = instead
+            ? await instead(url, body)
+            : await this.honest(route, url, body && JSON.parse(body), signal);
         if (said instanceof Response) return said;
-        return new Response(said === undefined ? null : JSON.stringify(said), { status: said === undefined ? 204 : 200 });
+        return new Response(said === undefined ? null : JSON.stringify(said),
+            { status: said === undefined ? 204 : 200 });
     }
 
     async honest(route, url, body, signal) {
@@ -130,14 +140,20 @@ export class MadeHousehold {
             return {};
         }
         if (route === "GET /v1/device") return { device: this.phone.id, household: this.id, state: "active" };
-        if (route === "GET /v1/household") return { sequence: this.records.at(-1)?.sequence ?? 0, generations: [{ id: "0".repeat(32), after: 0 }] };
+        if (route === "GET /v1/household") {
+            return { sequence: this.records.at(-1)?.sequence ?? 0, generations: [{ id: "0".repeat(32), after: 0 }] };
+        }
         if (route === "GET /v1/roster") return { entries: this.entries.slice(after).map(base64) };
-        if (route.startsWith("GET /v1/records/keys/")) return this.records.filter((record) => record.collection === "keys").at(-1);
+        if (route.startsWith("GET /v1/records/keys/")) {
+            return this.records.filter((record) => record.collection === "keys").at(-1);
+        }
         if (route === "GET /v1/records") {
             const records = this.records.filter((record) => record.sequence > after);
             return { records, next: this.records.at(-1)?.sequence ?? 0, more: false };
         }
-        if (route === "POST /v1/records") return { outcomes: body.records.map(() => ({ sequence: (this.records.at(-1)?.sequence ?? 0) + 1 })) };
+        if (route === "POST /v1/records") {
+            return { outcomes: body.records.map(() => ({ sequence: (this.records.at(-1)?.sequence ?? 0) + 1 })) };
+        }
         if (route === "PUT /v1/pin-share") [this.shares, this.failures] = [body.entries, 0];
         if (route === "GET /v1/pin-share") return { failures: this.failures, retryAfterSeconds: 0 };
         if (route === "POST /v1/pin-share/attempt") {
@@ -185,7 +201,7 @@ export async function pairedCompanion(household, { pin = "735102", time } = {}) 
     const companion = await Companion.open({ name, time });
     await companion.pair(household.link(), "phone");
     await companion.setPIN(pin);
-    await eventually(() => companion.following.connection === "live", "live");
+    await eventually(() => companion.syncLoop.connection === "live", "live");
     return { companion, name };
 }
 

@@ -3,7 +3,10 @@ import { base64, concat, hex, u16, u32, unbase64, utf8 } from "/crypto/bytes.js"
 import { sha256 } from "/crypto/primitives.js";
 import { MadeHousehold, refusing } from "./made-household.js";
 
-/** As the hub does: pieces in order, a record only with its blobs complete, its next revision only over the one it replaces. */
+/**
+ * As the hub does: pieces in order, a record only with its blobs complete, its next revision only over the one it
+ * replaces.
+ */
 export class MomentHub extends MadeHousehold {
     /** @type {Map<string, { size: number, hash: string, bytes: Uint8Array, isComplete: boolean }>} */
     blobs = new Map();
@@ -16,7 +19,8 @@ export class MomentHub extends MadeHousehold {
             this.requestsLeft -= 1;
         }
         const route = `${options.method} ${url.pathname}`;
-        if (!url.pathname.startsWith("/v1/blobs") || Object.keys(this.instead).some((known) => route.startsWith(known))) {
+        if (!url.pathname.startsWith("/v1/blobs") || Object.keys(this.instead)
+            .some((known) => route.startsWith(known))) {
             return super.answer(url, options);
         }
         this.requests.push({ route });
@@ -34,7 +38,9 @@ export class MomentHub extends MadeHousehold {
         const blob = this.blobs.get(url.pathname.split("/")[3]);
         if (!blob) return refusing("not_found", 404)();
         if (method === "PATCH") {
-            if (Number(url.searchParams.get("offset")) !== blob.bytes.length || body.length > 4 << 20) return refusing("conflict", 409)();
+            if (Number(url.searchParams.get("offset")) !== blob.bytes.length || body.length > 4 << 20) {
+                return refusing("conflict", 409)();
+            }
             blob.bytes = concat(blob.bytes, body);
             blob.isComplete = blob.bytes.length === blob.size;
             if (blob.isComplete && base64(await sha256(blob.bytes)) !== blob.hash) {
@@ -52,7 +58,8 @@ export class MomentHub extends MadeHousehold {
     async honest(route, url, body, signal) {
         if (route === "GET /v1/records") {
             const newest = new Map(this.records.map((record) => [`${record.collection}/${record.id}`, record]));
-            const records = [...newest.values()].filter(({ sequence }) => sequence > Number(url.searchParams.get("after")));
+            const records = [...newest.values()]
+                .filter(({ sequence }) => sequence > Number(url.searchParams.get("after")));
             return { records, next: this.records.at(-1)?.sequence ?? 0, more: false };
         }
         if (route !== "POST /v1/records") return super.honest(route, url, body, signal);
@@ -60,7 +67,9 @@ export class MomentHub extends MadeHousehold {
             outcomes: body.records.map((record) => {
                 const known = this.newest(record.collection, record.id);
                 if (known?.signature === record.signature) return { sequence: known.sequence };
-                if (record.blobs.some((blob) => !this.blobs.get(blob)?.isComplete)) return { error: { code: "bad_request", message: "" } };
+                if (record.blobs.some((blob) => !this.blobs.get(blob)?.isComplete)) {
+                    return { error: { code: "bad_request", message: "" } };
+                }
                 if (known && known.revision !== record.replaces) return { conflict: known };
                 if (!known && (record.replaces ?? 0) !== 0) return { error: { code: "conflict", message: "" } };
                 const { replaces: _, ...stored } = record;
@@ -82,7 +91,8 @@ export class MomentHub extends MadeHousehold {
 
     /** Blobs that no record names: they go after a day. */
     orphans() {
-        const named = new Set(this.records.filter((record) => this.newest(record.collection, record.id) === record).flatMap(({ blobs }) => blobs));
+        const named = new Set(this.records.filter((record) => this.newest(record.collection, record.id) === record)
+            .flatMap(({ blobs }) => blobs));
         return [...this.blobs.keys()].filter((id) => !named.has(id));
     }
 
@@ -133,8 +143,8 @@ export async function madePicture(width, height, seed, type = "image/jpeg", grai
 
 /**
  * A TIFF with what cameras write. Rationals are pairs.
- * @param {{ date?: string, offset?: string, latitude?: [string, number[][]], longitude?: [string, number[][]], orientation?: number,
- *   description?: string }} facts
+ * @param {{ date?: string, offset?: string, latitude?: [string, number[][]], longitude?: [string, number[][]],
+ *   orientation?: number, description?: string }} facts
  */
 export function madeTiff({ date, offset, latitude, longitude, orientation, description }, isLittle = false) {
     const order = (bytes) => (isLittle ? bytes.reverse() : bytes);
@@ -200,7 +210,8 @@ export async function everythingIn(name) {
             if (/^[A-Za-z0-9+/]{40,}=*$/.test(value)) parts.push(unbase64(value));
         } else if (value instanceof Uint8Array) parts.push(value);
         else if (value instanceof ArrayBuffer) parts.push(new Uint8Array(value));
-        else if (value && typeof value === "object" && !(value instanceof CryptoKey)) Object.values(value).forEach(take);
+        else if (value && typeof value === "object" && !(value instanceof CryptoKey))
+            Object.values(value).forEach(take);
     };
     for (const store of database.objectStoreNames) {
         const request = database.transaction(store).objectStore(store).getAll();

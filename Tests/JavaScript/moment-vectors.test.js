@@ -1,5 +1,6 @@
-// Vectors/moments.json: what another implementation made of docs/formats.md is read here, and refused here, as it should be.
-import { photoBody, momentBody, photoHash, readMoment, readPhoto, sealedLength } from "/core/moment-format.js";
+// Vectors/moments.json: what another implementation made of docs/formats.md is read here, and refused here, as it
+// should be.
+import { photoBody, momentBody, photoHash, readMoment, readPhoto, sealedLength } from "/formats/moment-format.js";
 import { base64, hex, textOf, unhex } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -32,14 +33,18 @@ export const tests = {
             const plain = JSON.parse(JSON.stringify(facts, (name, one) => (name === "key" ? base64(one) : one)));
             equal(ordered(plain), ordered(vector.content), vector.name);
             equal(hex(thumbnail), vector.thumbnail, "thumbnail");
-            equal(readPhoto(photoBody({ ...facts, thumbnail }), vector.blobs) !== null, true, `${vector.name}, written`);
+            equal(readPhoto(photoBody({ ...facts, thumbnail }), vector.blobs) !== null, true,
+                `${vector.name}, written`);
             for (const [which, { seed, header, sealedSize, sealedSHA256 }] of Object.entries(vector.streams)) {
                 const { size, key } = facts[which];
-                const content = Uint8Array.from({ length: size }, (_, index) => seed + index + Math.floor(index / 256) * 31);
+                const content = Uint8Array.from({ length: size },
+                    (_, index) => seed + index + Math.floor(index / 256) * 31);
                 const stream = await ContentStream.opening(unhex(header), streamName(vector.record), key);
                 const sealed = await sealContentWith(stream, content);
-                equal([sealed.length, sealedLength(size), hex(await sha256(sealed))], [sealedSize, sealedSize, sealedSHA256], which);
-                equal(hex(await sha256(await openContent(sealed, streamName(vector.record), key))), hex(await sha256(content)), "opened");
+                equal([sealed.length, sealedLength(size), hex(await sha256(sealed))],
+                    [sealedSize, sealedSize, sealedSHA256], which);
+                equal(hex(await sha256(await openContent(sealed, streamName(vector.record), key))),
+                    hex(await sha256(content)), "opened");
             }
         }
         for (const vector of refused) equal(readPhoto(await open(vector), vector.blobs), null, vector.name);

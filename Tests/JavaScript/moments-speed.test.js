@@ -2,15 +2,16 @@
 import { randomID, utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { signRecord } from "/crypto/signature.js";
-import { take } from "/core/taking.js";
-import { keyOf } from "/store/store.js";
+import { ingestRecords } from "/sync/ingest.js";
+import { recordKey } from "/formats/record-key.js";
 import { eventually, equal, expect } from "./harness.js";
 import { pairedCompanion } from "./made-household.js";
 import { madePicture, MomentHub, numbers } from "./made-moments.js";
 
 const count = 5_000;
 const pin = "735102";
-const words = "lake snow morning train harbour letter garden bread window river mountain laughing rain kitchen stars".split(" ");
+const words =
+    "lake snow morning train harbour letter garden bread window river mountain laughing rain kitchen stars".split(" ");
 
 const timed = async (what, body) => {
     const start = performance.now();
@@ -30,14 +31,18 @@ export const tests = {
         for (let index = 0; index < count; index += 1) {
             const name = { vault: hub.vault, collection: "moments", id: randomID(), revision: 1 };
             const text = Array.from({ length: 40 }, () => words[Math.floor(next() * words.length)]).join(" ");
-            const photos = Array.from({ length: index % 3 }, () => ({ id: randomID(), width: 4032, height: 3024, hash: `00000001${randomID()}` }));
+            const photos = Array.from({ length: index % 3 },
+                () => ({ id: randomID(), width: 4032, height: 3024, hash: `00000001${randomID()}` }));
             const content = {
-                title: `Moment ${index}`, words: text, date: 1_300_000_000 + Math.floor(next() * 4e8), offset: 60, mood: ["", "joy", "calm"][index % 3],
-                photos, favourite: index % 9 === 0, created: 1, modified: 1, ...(index % 2 ? { place: { name: "Zürich", latitude: 47.3, longitude: 8.5 } } : {}),
+                title: `Moment ${index}`, words: text, date: 1_300_000_000 + Math.floor(next() * 4e8), offset: 60,
+                mood: ["", "joy", "calm"][index % 3],
+                photos, favourite: index % 9 === 0, created: 1, modified: 1,
+                ...(index % 2 ? { place: { name: "Zürich", latitude: 47.3, longitude: 8.5 } } : {}),
             };
             const sealed = await sealEnvelope(utf8(JSON.stringify(content)), name, hub.vaultKey, 1);
             const record = await signRecord(hub.computer.key, name, { epoch: 1, author: hub.computer.id, sealed });
-            rows.push({ key: keyOf("moments", name.id), collection: "moments", sequence: cursor + 1 + index, record, at: 0 });
+            rows.push({ key: recordKey("moments", name.id), collection: "moments", sequence: cursor
+                + 1 + index, record, at: 0 });
         }
         await companion.device.store.write({ records: rows, facts: { cursor: cursor + count } });
         hub.records.push(...rows.map(({ record, sequence }) => ({ ...record, sequence })));
@@ -51,7 +56,8 @@ export const tests = {
         await again();
         const second = await timed("5,000 moments, from the kept index", () => companion.moments.list());
         equal(second.value.moments.length, count, "all");
-        equal(second.value.moments.map(({ signature }) => signature), first.value.moments.map(({ signature }) => signature), "the same");
+        equal(second.value.moments.map(({ signature }) => signature),
+            first.value.moments.map(({ signature }) => signature), "the same");
         const listed = await timed("list again", () => companion.moments.list());
         await timed("first search", () => companion.moments.list({ search: "harbour zürich" }));
         const search = await timed("search", () => companion.moments.list({ search: "harbour stars" }));
@@ -66,10 +72,11 @@ export const tests = {
         const [other] = (await companion.moments.list({ search: "moment 77" })).moments;
         const name = { vault: hub.vault, collection: "moments", id: other.id, revision: 2 };
         const { id, vault, revision, base, signature, isWaiting, problem, ...content } = other;
-        const sealed = await sealEnvelope(utf8(JSON.stringify({ ...content, title: "changed" })), name, hub.vaultKey, 1);
+        const sealed = await sealEnvelope(utf8(JSON.stringify({ ...content, title: "changed" })), name,
+            hub.vaultKey, 1);
         const record = await signRecord(hub.computer.key, name, { epoch: 1, author: hub.computer.id, sealed });
         companion.lock();
-        await take(companion.device, [{ ...record, sequence: 3 }]);
+        await ingestRecords(companion.device, [{ ...record, sequence: 3 }]);
         await companion.unlockWithPIN(pin);
         equal((await companion.moments.read(other.id)).title, "changed", "taken late");
         companion.close();
@@ -86,16 +93,17 @@ export const tests = {
             longest = Math.max(longest, performance.now() - last);
             last = performance.now();
         }, 5);
-        const kept = await timed("12 MP, as it is", () => companion.pictures.seal(new Blob([picture]), { keepsOriginal: true }));
-        const plain = await timed("12 MP, pixels alone", () => companion.pictures.seal(new Blob([picture])));
+        const kept = await timed("12 MP, as it is", () =>
+            companion.momentPhotos.seal(new Blob([picture]), { keepsOriginal: true }));
+        const plain = await timed("12 MP, pixels alone", () => companion.momentPhotos.seal(new Blob([picture])));
         clearInterval(ticking);
         console.log(`longest pause of the page: ${Math.round(longest)} ms`);
         const photos = [kept.value, plain.value];
         await companion.moments.save(null, { title: "", words: "", date: 0, photos });
         await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
-        await timed("thumbnail", () => companion.pictures.thumbnail(photos[0].id));
-        const medium = await timed("medium", () => companion.pictures.medium(photos[0].id));
-        await timed("original", () => companion.pictures.original(photos[0].id));
+        await timed("thumbnail", () => companion.momentPhotos.thumbnail(photos[0].id));
+        const medium = await timed("medium", () => companion.momentPhotos.medium(photos[0].id));
+        await timed("original", () => companion.momentPhotos.original(photos[0].id));
         console.log(`thumbnail ${photos[0].thumbnail.length} bytes, medium ${medium.value.bytes.length} bytes`);
         companion.close();
     },

@@ -1,7 +1,7 @@
 // Moments and their photos beside a hub that a test plays: sealed, opened, resumed, taken back, found and counted.
 import { utf8 } from "/crypto/bytes.js";
-import { Companion } from "/core/companion.js";
-import { systemTime } from "/protocol/time.js";
+import { Companion } from "/session/companion.js";
+import { systemTime } from "/hub/time.js";
 import { pieceSize } from "/store/store.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { pairedCompanion } from "./made-household.js";
@@ -20,7 +20,8 @@ async function paired() {
 }
 
 const file = (bytes) => new Blob([bytes]);
-const draft = (photos = [], rest = {}) => ({ title: "Lake", words: "cold water", date: 1_715_961_600, offset: 120, mood: "joy", photos, ...rest });
+const draft = (photos = [], rest = {}) =>
+    ({ title: "Lake", words: "cold water", date: 1_715_961_600, offset: 120, mood: "joy", photos, ...rest });
 const sent = (companion) => eventually(async () => (await companion.device.store.waiting()).length === 0, "all sent");
 const list = async (companion, filter) => (await companion.moments.list(filter)).moments;
 
@@ -39,37 +40,42 @@ export const tests = {
         });
         const chosen = withExif(await madePicture(3000, 2000, 1), tiff);
         const steps = [];
-        const plain = await companion.pictures.seal(file(chosen), { progress: (step) => steps.push(step) });
+        const plain = await companion.momentPhotos.seal(file(chosen), { progress: (step) => steps.push(step) });
         equal(steps, ["reading", "drawing", "sealing", "keeping"], "progress");
         equal([plain.width, plain.height], [2000, 3000], "upright");
         equal([plain.taken.date, plain.taken.offset], [Date.parse("2024-05-17T16:30:05Z") / 1000, 120], "when");
-        expect(Math.abs(plain.position.latitude - 47.5) < 1e-9 && Math.abs(plain.position.longitude + 8.26) < 1e-9, "where");
+        expect(Math.abs(plain.position.latitude - 47.5) < 1e-9
+            && Math.abs(plain.position.longitude + 8.26) < 1e-9, "where");
         expect(plain.thumbnail.length <= 16_384 && plain.thumbnail[0] === 0xff, "a small thumbnail");
-        const kept = await companion.pictures.seal(file(chosen), { keepsOriginal: true });
+        const kept = await companion.momentPhotos.seal(file(chosen), { keepsOriginal: true });
         const moment = await companion.moments.save(null, draft([plain, kept]));
         equal(moment.photos.length, 2, "photos");
         const opens = async (when) => {
-            const original = await companion.pictures.original(plain.id);
+            const original = await companion.momentPhotos.original(plain.id);
             const image = await createImageBitmap(new Blob([original.bytes]));
             equal([original.type, image.width, image.height], ["image/jpeg", 2000, 3000], `original ${when}`);
-            equal([find(original.bytes, utf8("Exif")), find(original.bytes, utf8("MARKER"))], [-1, -1], `stripped ${when}`);
-            const same = await companion.pictures.original(kept.id);
-            expect(same.bytes.length === chosen.length && same.bytes.every((byte, index) => byte === chosen[index]), `every byte ${when}`);
-            const medium = await createImageBitmap(new Blob([(await companion.pictures.medium(kept.id)).bytes]));
+            equal([find(original.bytes, utf8("Exif")), find(original.bytes, utf8("MARKER"))], [-1, -1],
+                `stripped ${when}`);
+            const same = await companion.momentPhotos.original(kept.id);
+            expect(same.bytes.length === chosen.length && same.bytes.every((byte, index) => byte === chosen[index]),
+                `every byte ${when}`);
+            const medium = await createImageBitmap(new Blob([(await companion.momentPhotos.medium(kept.id)).bytes]));
             equal([medium.width, medium.height], [1365, 2048], `medium ${when}`);
-            const thumbnail = await createImageBitmap(new Blob([await companion.pictures.thumbnail(kept.id)]));
-            expect(thumbnail.height <= 320 && thumbnail.height > 160 && Math.abs(thumbnail.height / thumbnail.width - 1.5) < 0.02,
+            const thumbnail = await createImageBitmap(new Blob([await companion.momentPhotos.thumbnail(kept.id)]));
+            expect(thumbnail.height <= 320 && thumbnail.height > 160
+                && Math.abs(thumbnail.height / thumbnail.width - 1.5) < 0.02,
                 `thumbnail ${thumbnail.width} × ${thumbnail.height} ${when}`);
         };
         await opens("before or while it leaves");
         await sent(companion);
         await opens("from the hub");
-        equal([hub.kept("moments").length, hub.kept("photos").length, hub.blobs.size, hub.orphans()], [1, 2, 4, []], "at the hub");
+        equal([hub.kept("moments").length, hub.kept("photos").length, hub.blobs.size, hub.orphans()], [1, 2, 4, []],
+            "at the hub");
         equal((await left(companion)).staged, 0, "nothing staged");
-        const transparent = await companion.pictures.seal(file(await madePicture(300, 200, 2, "image/png")));
+        const transparent = await companion.momentPhotos.seal(file(await madePicture(300, 200, 2, "image/png")));
         await companion.moments.save(moment, draft([plain, transparent]));
-        equal((await companion.pictures.original(transparent.id)).type, "image/png", "a PNG stays one");
-        equal((await companion.pictures.medium(transparent.id)).type, "image/jpeg", "its medium size");
+        equal((await companion.momentPhotos.original(transparent.id)).type, "image/png", "a PNG stays one");
+        equal((await companion.momentPhotos.medium(transparent.id)).type, "image/jpeg", "its medium size");
         await sent(companion);
         equal(hub.kept("photos").map(({ id }) => id).sort(), [plain.id, transparent.id].sort(), "the other is removed");
         companion.close();
@@ -78,16 +84,18 @@ export const tests = {
     async whatIsNoPictureIsRefused() {
         const { companion } = await paired();
         const picture = await madePicture(40, 30, 3);
-        for (const bytes of [new Uint8Array(), utf8("<svg xmlns='http://www.w3.org/2000/svg'/>"), picture.slice(0, 200), new Uint8Array(51 << 20)]) {
-            equal(await refusal(() => companion.pictures.seal(file(bytes))), "notPicture", `${bytes.length} bytes`);
+        for (const bytes of [new Uint8Array(), utf8("<svg xmlns='http://www.w3.org/2000/svg'/>"),
+            picture.slice(0, 200), new Uint8Array(51 << 20)]) {
+            equal(await refusal(() => companion.momentPhotos.seal(file(bytes))), "notPicture", `${bytes.length} bytes`);
         }
         equal(await left(companion).then(({ staged }) => staged), 0, "nothing is kept");
-        const photo = await companion.pictures.seal(file(picture));
+        const photo = await companion.momentPhotos.seal(file(picture));
         equal([photo.width, photo.height, photo.taken, photo.position], [40, 30, null, null], "a small one");
-        equal(await refusal(() => companion.moments.save(null, draft([{ ...photo, id: "0".repeat(32) }]))), "notFound", "a photo that is not there");
+        equal(await refusal(() => companion.moments.save(null, draft([{ ...photo, id: "0".repeat(32) }]))), "notFound",
+            "a photo that is not there");
         equal(await refusal(() => companion.moments.save(null, draft([photo, photo]))), "malformed", "twice");
         companion.lock();
-        equal(await refusal(() => companion.pictures.seal(file(picture))), "locked", "locked");
+        equal(await refusal(() => companion.momentPhotos.seal(file(picture))), "locked", "locked");
         equal(await refusal(() => companion.moments.list()), "locked", "locked");
         companion.close();
     },
@@ -95,7 +103,9 @@ export const tests = {
     async theOrderOfPhotosIsKept() {
         const { companion } = await paired();
         const photos = [];
-        for (const seed of [4, 5, 6, 7]) photos.push(await companion.pictures.seal(file(await madePicture(60, 40, seed))));
+        for (const seed of [4, 5, 6, 7]) {
+            photos.push(await companion.momentPhotos.seal(file(await madePicture(60, 40, seed))));
+        }
         let moment = await companion.moments.save(null, draft(photos));
         const order = async () => (await companion.moments.read(moment.id)).photos.map(({ id }) => id);
         equal(await order(), photos.map(({ id }) => id), "as chosen");
@@ -112,25 +122,33 @@ export const tests = {
         const [title, words] = ["MARKER-TITLE-Übermut", "MARKER-WORDS and no one else"];
         const picture = await madePicture(2400, 1600, 8);
         hub.requestsLeft = 1;
-        const photo = await companion.pictures.seal(file(picture), { keepsOriginal: true });
-        await companion.moments.save(null, draft([photo], { title, words, place: { name: "MARKER-PLACE", latitude: 47.123456, longitude: 8.1 } }));
-        const staged = await companion.pictures.seal(file(await madePicture(2400, 1600, 9)), { keepsOriginal: true });
+        const photo = await companion.momentPhotos.seal(file(picture), { keepsOriginal: true });
+        await companion.moments.save(null,
+            draft([photo], { title, words, place: { name: "MARKER-PLACE", latitude: 47.123456, longitude: 8.1 } }));
+        const staged = await companion.momentPhotos.seal(file(await madePicture(2400, 1600, 9)),
+            { keepsOriginal: true });
         // Enough that the index is kept.
-        for (let count = 0; count < 70; count += 1) await companion.moments.save(null, draft([], { title: `${title} ${count}`, words }));
+        for (let count = 0; count < 70; count += 1) {
+            await companion.moments.save(null, draft([], { title: `${title} ${count}`, words }));
+        }
         hub.requestsLeft = Infinity;
         await sent(companion);
         companion.lock();
         await companion.unlockWithPIN(pin);
         await companion.moments.list();
-        await eventually(async () => (await companion.device.store.fact("momentIndex", null)) !== null, "the index is kept");
+        await eventually(async () => (await companion.device.store.fact("momentIndex", null)) !== null,
+            "the index is kept");
         const { thumbnail } = photo;
-        const needles = [utf8(title), utf8(words), utf8("MARKER"), utf8("47.123456"), picture.slice(2000, 2032), thumbnail.slice(300, 332), staged.thumbnail.slice(300, 332)];
+        const needles = [utf8(title), utf8(words), utf8("MARKER"),
+            utf8("47.123456"), picture.slice(2000, 2032), thumbnail.slice(300, 332), staged.thumbnail.slice(300, 332)];
         companion.lock();
         const all = await everythingIn(name);
         expect(all.length > picture.length / 2, "there is something to search");
         for (const needle of needles) equal(find(all, needle), -1, `a marker of ${needle.length} bytes`);
         expect(find(all, utf8("momentIndex")) >= 0 || all.length > 0, "searched");
-        for (const blob of hub.blobs.values()) equal(needles.map((needle) => find(blob.bytes, needle)), needles.map(() => -1), "a blob");
+        for (const blob of hub.blobs.values()) {
+            equal(needles.map((needle) => find(blob.bytes, needle)), needles.map(() => -1), "a blob");
+        }
         const served = utf8(JSON.stringify(hub.records));
         equal(find(served, utf8("MARKER")), -1, "records");
         equal(await caches.keys(), [], "nothing is cached");
@@ -142,12 +160,15 @@ export const tests = {
         const pictures = [await madePicture(1800, 1500, 10), await madePicture(2600, 2000, 11)];
         let companion = first;
         let requests = 0;
-        // How many requests it takes undisturbed, and then a network that dies and an app that is closed after each number of them.
+        // How many requests it takes undisturbed, and then a network that dies and an app that is closed after each
+        // number of them.
         for (let left = Infinity, round = 0; left > 0 || round === 0; round += 1, left -= 1) {
             hub.requestsLeft = left;
             const before = hub.requests.length;
             const photos = [];
-            for (const picture of pictures) photos.push(await companion.pictures.seal(file(picture), { keepsOriginal: true }));
+            for (const picture of pictures) {
+                photos.push(await companion.momentPhotos.seal(file(picture), { keepsOriginal: true }));
+            }
             const { id } = await companion.moments.save(null, draft(photos, { title: `round ${round}` }));
             if (left !== Infinity) {
                 await eventually(() => hub.requestsLeft === 0, `${left} requests`);
@@ -159,7 +180,8 @@ export const tests = {
             // Locked all the way: sending needs no key.
             await sent(companion);
             if (left === Infinity) {
-                requests = hub.requests.slice(before).filter(({ route }) => /^(POST|PATCH) \/v1\/(blobs|records)/.test(route)).length;
+                requests = hub.requests.slice(before)
+                    .filter(({ route }) => /^(POST|PATCH) \/v1\/(blobs|records)/.test(route)).length;
                 left = requests;
             } else await companion.unlockWithPIN(pin);
             equal(hub.kept("moments").length, round + 1, `moments after ${left}`);
@@ -168,23 +190,29 @@ export const tests = {
             const moment = await companion.moments.read(id);
             equal(moment.photos.map((photo) => photo.id), photos.map((photo) => photo.id), "its photos");
             for (const [index, photo] of moment.photos.entries()) {
-                equal((await companion.pictures.original(photo.id)).bytes.length, pictures[index].length, "all of it");
+                equal((await companion.momentPhotos.original(photo.id)).bytes.length, pictures[index].length,
+                    "all of it");
             }
             equal(find(await everythingIn(name), pictures[0].slice(1000, 1032)), -1, "sealed");
         }
-        expect(requests >= 8, `several pieces: ${requests} requests, ${pictures.map(({ length }) => length)} bytes in pieces of ${pieceSize}`);
+        expect(requests >= 8,
+            `several pieces: ${requests} requests, ${pictures.map(({ length }) => length)} bytes in `
+                + `pieces of ${pieceSize}`);
         const { store } = companion.device;
-        equal([await store.staged(), await store.piece([...hub.blobs.keys()][0], 0)], [[], undefined], "nothing stays here");
+        equal([await store.staged(), await store.piece([...hub.blobs.keys()][0], 0)], [[], undefined],
+            "nothing stays here");
         companion.close();
     },
 
     async whatTheHubForgotIsSentAgain() {
         const { hub, companion } = await paired();
-        hub.instead["POST /v1/records"] = () => new Response(JSON.stringify({ error: { code: "unavailable", message: "No." } }), { status: 503 });
-        const photo = await companion.pictures.seal(file(await madePicture(900, 700, 12)));
+        hub.instead["POST /v1/records"] = () =>
+            new Response(JSON.stringify({ error: { code: "unavailable", message: "No." } }), { status: 503 });
+        const photo = await companion.momentPhotos.seal(file(await madePicture(900, 700, 12)));
         await companion.moments.save(null, draft([photo]));
         await eventually(() => [...hub.blobs.values()].some(({ isComplete }) => isComplete), "the blob is there");
-        await eventually(async () => (await companion.device.store.waiting()).some(({ isUploaded }) => isUploaded), "and known to be");
+        await eventually(async () => (await companion.device.store.waiting()).some(({ isUploaded }) => isUploaded),
+            "and known to be");
         hub.sweep();
         equal(hub.blobs.size, 0, "a day later it is not");
         delete hub.instead["POST /v1/records"];
@@ -201,27 +229,28 @@ export const tests = {
         for (const step of ["at once", "reading", "drawing", "sealing", "keeping"]) {
             const controller = new AbortController();
             if (step === "at once") controller.abort();
-            const code = await refusal(() => companion.pictures.seal(file(picture), {
+            const code = await refusal(() => companion.momentPhotos.seal(file(picture), {
                 signal: controller.signal, progress: (now) => now === step && controller.abort(),
             }));
             equal(code, "cancelled", step);
             equal((await everythingIn(name)).length, empty, `nothing after ${step}`);
         }
-        const photo = await companion.pictures.seal(file(picture));
+        const photo = await companion.momentPhotos.seal(file(picture));
         expect((await everythingIn(name)).length > empty + 1000, "kept");
-        await companion.pictures.discard(photo.id);
+        await companion.momentPhotos.discard(photo.id);
         equal((await everythingIn(name)).length, empty, "discarded");
-        const sealing = companion.pictures.seal(file(picture), { progress: (step) => step === "drawing" && companion.lock() });
+        const sealing = companion.momentPhotos.seal(file(picture),
+            { progress: (step) => step === "drawing" && companion.lock() });
         equal(await refusal(() => sealing), "locked", "locked meanwhile");
         equal((await everythingIn(name)).length, empty, "nothing is kept");
         await companion.unlockWithPIN(pin);
         equal([hub.blobs.size, hub.kept("photos").length], [0, 0], "nothing left");
-        const forgotten = await companion.pictures.seal(file(picture));
+        const forgotten = await companion.momentPhotos.seal(file(picture));
         shift += 2 * 86_400_000;
         companion.lock();
         await companion.unlockWithPIN(pin);
         await eventually(async () => (await companion.device.store.staged()).length === 0, "swept after a day");
-        equal(await refusal(() => companion.pictures.thumbnail(forgotten.id)), "notFound", "gone");
+        equal(await refusal(() => companion.momentPhotos.thumbnail(forgotten.id)), "notFound", "gone");
         shift = 0;
         companion.close();
     },
@@ -229,8 +258,9 @@ export const tests = {
     async aPhotoThatIsTakenBackWhileItLeavesIsGone() {
         const { hub, companion } = await paired();
         hub.requestsLeft = 3;
-        const photos = [await companion.pictures.seal(file(await madePicture(2600, 2000, 14)), { keepsOriginal: true }),
-            await companion.pictures.seal(file(await madePicture(300, 200, 15)))];
+        const photos = [await companion.momentPhotos.seal(file(await madePicture(2600, 2000, 14)),
+            { keepsOriginal: true }),
+            await companion.momentPhotos.seal(file(await madePicture(300, 200, 15)))];
         let moment = await companion.moments.save(null, draft(photos));
         await eventually(() => hub.requestsLeft === 0, "begun");
         moment = await companion.moments.save(moment, draft([photos[1]]));
@@ -239,7 +269,7 @@ export const tests = {
         equal([hub.kept("moments").length, hub.kept("photos").map(({ id }) => id)], [1, [photos[1].id]], "one photo");
         hub.sweep();
         equal(hub.blobs.size, 1, "one blob after a day");
-        equal(await refusal(() => companion.pictures.thumbnail(photos[0].id)), "notFound", "gone here");
+        equal(await refusal(() => companion.momentPhotos.thumbnail(photos[0].id)), "notFound", "gone here");
         equal(moment.photos.length, 1, "one");
         companion.close();
     },
@@ -247,30 +277,33 @@ export const tests = {
     async duplicatesAreNoticed() {
         const { companion } = await paired();
         const [picture, other] = [await madePicture(300, 200, 16), await madePicture(300, 200, 17)];
-        const one = await companion.pictures.seal(file(picture));
+        const one = await companion.momentPhotos.seal(file(picture));
         equal(one.duplicate, null, "new");
-        const again = await companion.pictures.seal(file(picture));
+        const again = await companion.momentPhotos.seal(file(picture));
         equal(again.duplicate, { moment: null, photo: one.id }, "just chosen");
-        await companion.pictures.discard(again.id);
+        await companion.momentPhotos.discard(again.id);
         const moment = await companion.moments.save(null, draft([one]));
         companion.lock();
         await companion.unlockWithPIN(pin);
-        equal((await companion.pictures.seal(file(picture))).duplicate, { moment: moment.id, photo: one.id }, "in a moment");
+        equal((await companion.momentPhotos.seal(file(picture))).duplicate, { moment: moment.id, photo: one.id },
+            "in a moment");
         await companion.moments.remove(await companion.moments.read(moment.id));
-        equal((await companion.pictures.seal(file(picture), { keepsOriginal: true })).duplicate.moment, moment.id, "in the trash");
-        equal((await companion.pictures.seal(file(other))).duplicate, null, "another");
+        equal((await companion.momentPhotos.seal(file(picture), { keepsOriginal: true })).duplicate.moment, moment.id,
+            "in the trash");
+        equal((await companion.momentPhotos.seal(file(other))).duplicate, null, "another");
         companion.close();
     },
 
     async theTrashKeepsForThirtyDays() {
         const { hub, companion } = await paired();
-        const shared = await companion.pictures.seal(file(await madePicture(200, 150, 18)));
-        const own = await companion.pictures.seal(file(await madePicture(200, 150, 19)));
+        const shared = await companion.momentPhotos.seal(file(await madePicture(200, 150, 18)));
+        const own = await companion.momentPhotos.seal(file(await madePicture(200, 150, 19)));
         const one = await companion.moments.save(null, draft([shared, own], { title: "one" }));
         await companion.moments.save(null, draft([shared], { title: "two" }));
         await sent(companion);
         const removed = await companion.moments.remove(await companion.moments.read(one.id));
-        equal([(await list(companion)).map(({ title }) => title), (await list(companion, { trash: true })).length], [["two"], 1], "in the trash");
+        equal([(await list(companion)).map(({ title }) => title), (await list(companion, { trash: true })).length],
+            [["two"], 1], "in the trash");
         await companion.moments.restore(removed);
         equal([(await list(companion)).length, (await list(companion, { trash: true })).length], [2, 0], "and back");
         await companion.moments.remove(await companion.moments.read(one.id));
@@ -279,15 +312,18 @@ export const tests = {
             companion.lock();
             await companion.unlockWithPIN(pin);
             await companion.moments.list();
-            await new Promise((resolve) => setTimeout(resolve, 300));
-            await sent(companion);
         };
         shift = 29 * 86_400_000;
         await reopened();
+        // Once more than by itself, so that it has ended.
+        await companion.moments.purge();
+        await sent(companion);
         equal([hub.kept("moments").length, hub.kept("photos").length], [2, 2], "29 days");
         shift = 31 * 86_400_000;
         await reopened();
-        equal([hub.kept("moments").length, hub.kept("photos").map(({ id }) => id)], [1, [shared.id]], "31 days");
+        await eventually(() => hub.kept("moments").length === 1, "31 days");
+        await sent(companion);
+        equal(hub.kept("photos").map(({ id }) => id), [shared.id], "photos after 31 days");
         equal(await refusal(() => companion.moments.read(one.id)), "notFound", "gone");
         shift = 0;
         companion.close();
@@ -303,12 +339,15 @@ export const tests = {
         const mine = await companion.moments.save(stale, draft([], { title: "mine" }));
         const line = await companion.device.store.waitingFor(`moments/${moment.id}`);
         const body = utf8(JSON.stringify({ ...draft(), title: "theirs", favourite: false, created: 1, modified: 2 }));
-        const theirs = await companion.device.keys.sealBody({ vault: moment.vault, collection: "moments", id: moment.id, revision: 2 }, body, 1);
+        const theirs = await companion.device.keys.sealBody({
+            vault: moment.vault, collection: "moments", id: moment.id, revision: 2,
+        }, body, 1);
         hub.store(theirs);
         companion.lock();
         hub.requestsLeft = Infinity;
         companion.wake();
-        await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict), "it waits for the gate");
+        await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict),
+            "it waits for the gate");
         await companion.unlockWithPIN(pin);
         await sent(companion);
         equal((await list(companion)).map(({ title }) => title).sort(), ["mine (conflict, phone)", "theirs"], "both");
@@ -319,7 +358,8 @@ export const tests = {
     async momentsAreFoundAndCounted() {
         const { companion } = await paired();
         const at = (text) => Date.parse(text) / 1000;
-        const save = (title, date, rest = {}) => companion.moments.save(null, { title, words: "", date: at(date), offset: 0, mood: "", ...rest });
+        const save = (title, date, rest = {}) =>
+            companion.moments.save(null, { title, words: "", date: at(date), offset: 0, mood: "", ...rest });
         await save("Snow", "2020-02-29T10:00:00Z", { mood: "joy", place: { name: "Zürich" } });
         await save("Rain", "2021-02-28T23:30:00Z", { offset: 60, mood: "calm" });
         await save("Sun", "2023-02-28T12:00:00Z", { mood: "joy", words: "a long walk", favourite: true });
@@ -331,14 +371,19 @@ export const tests = {
         equal(await titles({ search: "2023-02" }), ["Sun"], "a month");
         equal(await titles({ search: "2021-03-01" }), ["Rain"], "the day there");
         equal(await titles({ search: "walk rain" }), [], "all words");
-        equal([await titles({ favourite: true }), await titles({ mood: "joy" })], [["Sun"], ["Sun", "Snow"]], "filters");
+        equal([await titles({ favourite: true }), await titles({ mood: "joy" })],
+            [["Sun"], ["Sun", "Snow"]], "filters");
         equal(await titles({ from: "2021-01-01", to: "2023-02-28" }), ["Sun", "Rain"], "between");
         equal((await companion.moments.onThisDay("2024-02-29")).map(({ title }) => title), ["Snow"], "a leap day");
-        equal((await companion.moments.onThisDay("2025-02-28")).map(({ title }) => title), ["Sun", "Snow"], "without one");
+        equal((await companion.moments.onThisDay("2025-02-28")).map(({ title }) => title), ["Sun", "Snow"],
+            "without one");
         const figures = await companion.moments.statistics({ together: "2020-01-01" });
         equal([figures.moments, figures.favourites, figures.places, figures.days], [4, 1, 1, 4], "counts");
-        equal(figures.months.map(({ month, moments }) => [month, moments]), [["2020-02", 1], ["2021-03", 1], ["2023-02", 1], ["2023-03", 1]], "months");
-        equal([figures.moods, figures.years.map(({ year, index }) => [year, index])], [[{ mood: "joy", moments: 2 }, { mood: "calm", moments: 1 }], [[2023, 0], [2021, 2], [2020, 3]]], "moods, years");
+        equal(figures.months.map(({ month, moments }) => [month, moments]),
+            [["2020-02", 1], ["2021-03", 1], ["2023-02", 1], ["2023-03", 1]], "months");
+        equal([figures.moods, figures.years.map(({ year, index }) => [year, index])],
+            [[{ mood: "joy", moments: 2 }, { mood: "calm", moments: 1 }], [[2023, 0], [2021, 2], [2020, 3]]],
+            "moods, years");
         expect(figures.daysTogether > 2000, "days together");
         const [fog] = await list(companion, { search: "fog" });
         await companion.moments.setFavourite(fog, true);
@@ -346,10 +391,12 @@ export const tests = {
         const [snow] = await list(companion, { search: "snow" });
         await companion.moments.save(snow, { title: "Ice", words: snow.words, date: snow.date });
         const [ice] = await list(companion, { search: "ice" });
-        equal([ice.mood, ice.place, ice.offset, ice.id], ["joy", { name: "Zürich" }, 0, snow.id], "what is not given stays");
+        equal([ice.mood, ice.place, ice.offset, ice.id], ["joy", { name: "Zürich" }, 0, snow.id],
+            "what is not given stays");
         await companion.moments.save(ice, { ...ice, place: null });
         equal((await companion.moments.read(ice.id)).place, undefined, "a place is removed by null");
-        equal(await refusal(() => companion.moments.save(null, { title: "", words: "", date: 253402300800 })), "malformed", "the year 10,000");
+        equal(await refusal(() => companion.moments.save(null, { title: "", words: "", date: 253402300800 })),
+            "malformed", "the year 10,000");
         companion.close();
     },
 };

@@ -1,4 +1,5 @@
-// The modules of this folder that need no browser: `node --test Tests/JavaScript`. The others run in pages: Tests/Browser.
+// The modules of this folder that need no browser: `node --test Tests/JavaScript`. The others run in pages:
+// Tests/Browser.
 import { register } from "node:module";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -8,7 +9,10 @@ register("./modules.mjs", import.meta.url);
 // The harness asks for vectors as a page does.
 globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..${address}`, import.meta.url)));
 
-for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors", "versions", "answers"]) {
+for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors", "versions",
+    "answers", "message-checks", "sync-loop"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }
+
+await import("./shapes.mjs");

@@ -1,6 +1,6 @@
 // What a browser's own pictures say of themselves.
-import { exifPrefix, readExif } from "/core/exif.js";
-import { typeOf } from "/core/picture-type.js";
+import { exifPrefix, readExif } from "/formats/exif.js";
+import { typeOf } from "/formats/image-type.js";
 import { concat, u32, utf8 } from "/crypto/bytes.js";
 import { equal } from "./harness.js";
 import { madePicture } from "./made-moments.js";
@@ -13,6 +13,7 @@ export const tests = {
         const types = [await madePicture(8, 8, 2, "image/png"), utf8("RIFF....WEBPVP8 ")].map(typeOf);
         equal(types, ["image/png", "image/webp"], "by their first bytes");
         equal(typeOf(concat(u32(24), utf8("ftypheic"))), "image/heic", "HEIC");
-        equal([typeOf(utf8("<svg")), typeOf(new Uint8Array()), typeOf(concat(u32(24), utf8("ftypqt  ")))], [null, null, null], "others");
+        equal([typeOf(utf8("<svg")), typeOf(new Uint8Array()), typeOf(concat(u32(24), utf8("ftypqt  ")))],
+            [null, null, null], "others");
     },
 };

@@ -84,7 +84,8 @@ export const tests = {
         // A pair that the browser made itself.
         const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
         const jwk = await crypto.subtle.exportKey("jwk", pair.privateKey);
-        const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+        const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")),
+            (c) => c.charCodeAt(0));
         equal(hex(publicKeyOf(bytes(jwk.d))), hex(concat([4], bytes(jwk.x), bytes(jwk.y))), "a fresh one");
     },
 };

@@ -1,15 +1,17 @@
-// A hub that stores records for several phones, and whose store is put back to earlier backups: as Sources/HubStore does it.
-import { base64, hex, randomID, unbase64, unhex } from "/crypto/bytes.js";
+// A hub that stores records for several phones, and whose store is put back to earlier backups: as Sources/Hub/HubStore
+// does it.
+import { base64, base64url, hex, randomID, unbase64, unhex } from "/crypto/bytes.js";
 import { openJoin } from "/crypto/invitation.js";
 import { sha256 } from "/crypto/primitives.js";
-import { Companion } from "/core/companion.js";
-import { versionOf } from "/core/versions.js";
-import { systemTime } from "/protocol/time.js";
+import { Companion } from "/session/companion.js";
+import { versionOf } from "/sync/versions.js";
+import { systemTime } from "/hub/time.js";
 import { eventually } from "./harness.js";
 import { MadeHousehold } from "./made-household.js";
 
 /** Waits between two attempts are short. */
-export const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
+export const quick = { ...systemTime, sleep: (milliseconds, signal) =>
+    systemTime.sleep(Math.min(milliseconds, 20), signal) };
 
 /** A household at a hub that stores, for several phones. */
 export class RestorableHousehold extends MadeHousehold {
@@ -26,7 +28,8 @@ export class RestorableHousehold extends MadeHousehold {
 
     /** Of the notes that it has. */
     notes() {
-        return this.records.filter(({ collection }) => collection === "notes").map(({ id, revision, sealed }) => ({ id, revision, sealed }))
+        return this.records.filter(({ collection }) => collection === "notes")
+            .map(({ id, revision, sealed }) => ({ id, revision, sealed }))
             .sort((one, other) => (one.id < other.id ? -1 : 1));
     }
 
@@ -47,7 +50,8 @@ export class RestorableHousehold extends MadeHousehold {
     }
 
     async write(record) {
-        const index = this.records.findIndex(({ collection, id }) => collection === record.collection && id === record.id);
+        const index = this.records.findIndex(({ collection, id }) =>
+            collection === record.collection && id === record.id);
         const stored = this.records[index];
         const { replaces = record.revision - 1, ...rest } = record;
         if (stored && stored.signature === rest.signature) return { sequence: stored.sequence };
@@ -55,13 +59,20 @@ export class RestorableHousehold extends MadeHousehold {
             return stored ? { conflict: stored } : { error: { code: "conflict", message: "Nothing is stored." } };
         }
         this.sequence += 1;
-        const [earlier, named] = [stored?.ancestors, rest.ancestors].map((text) => hex(unbase64(text ?? "")).match(/.{16}/g) ?? []);
-        if (stored) earlier.push(await versionOf({ revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null }));
+        const [earlier, named] = [stored?.ancestors, rest.ancestors]
+            .map((text) => hex(unbase64(text ?? "")).match(/.{16}/g) ?? []);
+        if (stored) {
+            earlier.push(await versionOf({
+                revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null,
+            }));
+        }
         const all = [...earlier.filter((one) => !named.includes(one)), ...named];
         const written = { ...rest, sequence: this.sequence, ancestors: base64(unhex(all.slice(-16).join(""))) };
         if (index >= 0) this.records.splice(index, 1);
         this.records.push(written);
-        for (const send of this.streams) send(`event: record\nid: ${written.sequence}\ndata: ${JSON.stringify(written)}\n\n`);
+        for (const send of this.streams) {
+            send(`event: record\nid: ${written.sequence}\ndata: ${JSON.stringify(written)}\n\n`);
+        }
         return { sequence: written.sequence };
     }
 
@@ -93,13 +104,16 @@ export class RestorableHousehold extends MadeHousehold {
         }
         if (route === "GET /v1/household") return { sequence: this.sequence, generations: this.generations };
         if (route === "GET /v1/device") {
-            const bytes = Uint8Array.from(atob(token.slice(7).replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+            const bytes = Uint8Array.from(atob(token.slice(7).replaceAll("-", "+").replaceAll("_", "/")),
+                (letter) => letter.charCodeAt(0));
             return { device: this.phones.get(base64(await sha256(bytes))).id, household: this.id, state: "active" };
         }
         if (route.startsWith("GET /v1/records/keys/")) return this.records.find(({ id }) => route.endsWith(id));
         if (route === "GET /v1/records") {
             const after = Number(url.searchParams.get("after"));
-            return { records: this.records.filter(({ sequence }) => sequence > after), next: this.sequence, more: false };
+            return {
+                records: this.records.filter(({ sequence }) => sequence > after), next: this.sequence, more: false,
+            };
         }
         if (route === "POST /v1/records") {
             const outcomes = [];
@@ -125,7 +139,7 @@ export class RestorableHousehold extends MadeHousehold {
 
     /** The network of a device. @param {Companion} companion */
     setAway(companion, isAway) {
-        const token = `Bearer ${btoa(String.fromCharCode(...companion.device.facts.token)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+        const token = `Bearer ${base64url(companion.device.facts.token)}`;
         if (isAway) this.away.add(token);
         else this.away.delete(token);
         this.cutAll();
@@ -140,19 +154,19 @@ export async function pairedPhones(hub, names) {
         const companion = await Companion.open({ name: `made-${randomID()}`, time: quick });
         await companion.pair(hub.link(), name);
         await companion.setPIN("735102");
-        await eventually(() => companion.following.connection === "live", "live");
+        await eventually(() => companion.syncLoop.connection === "live", "live");
         companions.push(companion);
     }
     return companions;
 }
 
 /** Everything is sent, and what was lost is there again. @param {Companion} companion */
-export async function isSettled({ device: { store, paired, notOffered } }) {
+export async function isSettled({ device: { store, paired, notResent } }) {
     const lost = [];
     for (const key of await store.lost()) {
         const { collection, record } = await store.record(key);
         // Those of a log are sent by the devices that wrote them.
-        if ((collection !== "audit" || record.author === paired.device) && !notOffered.has(key)) lost.push(key);
+        if ((collection !== "audit" || record.author === paired.device) && !notResent.has(key)) lost.push(key);
     }
     const rest = [await store.waiting(), await store.fact("apart", []), lost];
     return rest.every(({ length }) => length === 0) && !(await store.fact("comparing", false));

@@ -1,14 +1,16 @@
-// Several tabs of one phone, and a hub whose store is put back to an earlier backup: what one tab found holds for all of them.
-import { Companion } from "/core/companion.js";
+// Several tabs of one phone, and a hub whose store is put back to an earlier backup: what one tab found holds for all
+// of them.
+import { Companion } from "/session/companion.js";
 import { equal, eventually } from "./harness.js";
 import { madeDevice } from "./made-household.js";
-import { isSettled, pairedPhones, phoneWithLaterNote, quick, RestorableHousehold, titles } from "./restorable-household.js";
+import { isSettled, pairedPhones, phoneWithLaterNote, quick, RestorableHousehold,
+    titles } from "./restorable-household.js";
 
 export const tests = {
     async aListThatAnotherTabFollowedMeanwhileIsNoOtherOne() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
-        await eventually(() => phone.following.connection === "live", "live");
+        await eventually(() => phone.syncLoop.connection === "live", "live");
         const { device } = phone;
         const before = device.roster.number;
         const { roster } = device.hub;
@@ -23,7 +25,8 @@ export const tests = {
             return served;
         };
         await device.followRoster();
-        equal([device.roster.number, await device.store.fact("misbehaviour", [])], [before + 1, []], "followed, and nobody is accused");
+        equal([device.roster.number, await device.store.fact("misbehaviour", [])], [before + 1, []],
+            "followed, and nobody is accused");
         phone.close();
     },
 
@@ -32,14 +35,16 @@ export const tests = {
         const tab = await Companion.open({ name: phone.name, time: quick });
         await tab.unlockWithPIN("735102");
         // Opening the gate sends too, and writes into the log.
-        await eventually(async () => hub.records.some(({ collection }) => collection === "audit") && (await isSettled(tab)), "opened");
-        await tab.device.tabs.alone("send", async () => {});
+        await eventually(async () => hub.records.some(({ collection }) => collection === "audit")
+            && (await isSettled(tab)), "opened");
+        await tab.device.tabs.exclusive("send", async () => {});
         phone.lockTab();
         // As where a hub refused it before.
-        tab.device.notOffered.add(`notes/${before[0].id}`);
+        tab.device.notResent.add(`notes/${before[0].id}`);
         hub.restore(backup);
         await eventually(() => hub.notes().length === 1, "sent again");
-        equal([phone.state, tab.following.connection, hub.notes()], ["locked", "other", before], "by the tab that does not follow");
+        equal([phone.state, tab.syncLoop.connection, hub.notes()], ["locked", "other", before],
+            "by the tab that does not follow");
         for (const one of [tab, phone]) one.close();
     },
 
@@ -67,7 +72,10 @@ export const tests = {
                     delete hub.instead["GET /v1/records"];
                     await restore();
                     const after = Number(url.searchParams.get("after"));
-                    return { records: before.records.filter(({ sequence }) => sequence > after), next: before.sequence, more: false };
+                    return {
+                        records: before.records.filter(({ sequence }) => sequence > after), next: before.sequence,
+                        more: false,
+                    };
                 };
                 hub.cutAll();
             } else {
@@ -77,7 +85,8 @@ export const tests = {
                 ends[0]();
             }
             const all = ["a", "b", "c", "d", "e", "f", "read"];
-            await eventually(async () => (await titles(phone)).join() === all.join() && hub.notes().length === all.length, way)
+            await eventually(async () => (await titles(phone))
+                .join() === all.join() && hub.notes().length === all.length, way)
                 .catch(async (error) => equal(await titles(phone), all, error.message));
             for (const one of [tab, phone]) one.close();
         }
@@ -88,33 +97,39 @@ export const tests = {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { store, tabs } = phone.device;
-        const notes = [await phone.notes.save(null, { title: "one", body: "" }), await phone.notes.save(null, { title: "two", body: "" })];
+        const notes = [await phone.notes.save(null, { title: "one", body: "" }),
+            await phone.notes.save(null, { title: "two", body: "" })];
         notes.sort((one, other) => (one.id < other.id ? -1 : 1));
         await eventually(() => isSettled(phone), "sent");
         hub.setAway(phone, true);
         for (const note of notes) await phone.notes.save(note, { title: `${note.title} changed`, body: "" });
         const backup = hub.backup();
-        const theirs = { ...(await hub.note("by the computer", { id: notes[1].id, revision: 2 })), sequence: hub.sequence + 2, ancestors: "" };
+        const theirs = {
+            ...(await hub.note("by the computer", { id: notes[1].id, revision: 2 })), sequence: hub.sequence + 2,
+            ancestors: "",
+        };
         let release = () => {};
         hub.instead["POST /v1/records"] = async (_, body) => {
             // An attempt may have begun between the two edits.
             if (JSON.parse(body).records.length < 2) throw new TypeError("no network");
             delete hub.instead["POST /v1/records"];
-            await new Promise((resolve) => tabs.alone("edit", () => {
+            await new Promise((resolve) => tabs.exclusive("edit", () => {
                 resolve();
                 return new Promise((done) => (release = done));
             }));
             return { outcomes: [{ sequence: hub.sequence + 1 }, { conflict: theirs }] };
         };
         hub.setAway(phone, false);
-        await eventually(async () => (await navigator.locks.query()).pending.some(({ name }) => name === `${phone.name}/edit`), "the first answer is stored");
+        await eventually(async () => (await navigator.locks.query()).pending.some(({ name }) =>
+            name === `${phone.name}/edit`), "the first answer is stored");
         hub.restore(backup);
         const tab = await Companion.open({ name: phone.name, time: quick });
         const refreshed = tab.refresh();
         await eventually(async () => (await store.fact("generations", [])).length === 2, "found by another tab");
         release();
         await refreshed;
-        await eventually(async () => (await isSettled(phone)) && hub.notes().every(({ revision }) => revision === 2), "sent to the hub that is there");
+        await eventually(async () => (await isSettled(phone)) && hub.notes().every(({ revision }) => revision === 2),
+            "sent to the hub that is there");
         equal(await titles(phone), ["one changed", "two changed"], "notes");
         equal((await store.record(`notes/${notes[1].id}`)).record.sealed, hub.notes()[1].sealed, "as the hub has it");
         for (const one of [tab, phone]) one.close();

@@ -1,7 +1,7 @@
 // A companion erases itself where a computer's signature proves that it was revoked, and for no other reason.
 import { base64, unhex } from "/crypto/bytes.js";
-import { Companion } from "/core/companion.js";
-import { systemTime } from "/protocol/time.js";
+import { Companion } from "/session/companion.js";
+import { systemTime } from "/hub/time.js";
 import { CompanionStore, revokedFact } from "/store/store.js";
 import { Tabs } from "/store/tabs.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
@@ -9,7 +9,8 @@ import { MadeHousehold, madeDevice, pairedCompanion, refusing } from "./made-hou
 
 const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
 const revoke = 2;
-const routes = ["GET /v1/records", "POST /v1/records", "GET /v1/stream", "GET /v1/devices", "GET /v1/device", "GET /v1/pin-share", "POST /v1/pin-share"];
+const routes = ["GET /v1/records", "POST /v1/records",
+    "GET /v1/stream", "GET /v1/devices", "GET /v1/device", "GET /v1/pin-share", "POST /v1/pin-share"];
 
 /** Its hub refuses the token from now on, and serves the list of devices alone. */
 function refuseToken(household) {
@@ -23,7 +24,8 @@ async function paired() {
     const { companion, name } = await pairedCompanion(household, { time: quick });
     household.store(await household.note("at the hub"));
     await eventually(async () => (await companion.notes.list()).notes.length === 1, "a note");
-    household.instead["POST /v1/records"] = (_, body) => ({ outcomes: JSON.parse(body).records.map(() => ({ error: { code: "quota_exceeded", message: "Full." } })) });
+    household.instead["POST /v1/records"] = (_, body) =>
+        ({ outcomes: JSON.parse(body).records.map(() => ({ error: { code: "quota_exceeded", message: "Full." } })) });
     await companion.notes.save(null, { title: "here alone", body: "" });
     return { household, companion, name };
 }
@@ -50,13 +52,14 @@ async function isErased(companion, name) {
     await eventually(() => companion.state === "revoked", "it is revoked");
     equal(await counts(name), nothing, "what is kept");
     equal(await companion.device.store.fact(revokedFact, false), true, "that it was revoked");
-    equal([companion.device.facts, companion.device.unlocked, companion.following.connection], [null, null, "off"], "keys and connection");
+    equal([companion.device.facts, companion.device.unlocked, companion.syncLoop.connection], [null, null, "off"],
+        "keys and connection");
     equal(localStorage.getItem(`applocker-device/${name}`), null, "the mark");
 }
 
 /** Asked again, and refused, by now; and everything is there as before. */
 async function nothingIsErased(companion) {
-    await eventually(() => companion.following.connection === "removed", "refused");
+    await eventually(() => companion.syncLoop.connection === "removed", "refused");
     equal(companion.state, "unlocked", "state");
     equal((await companion.notes.list()).notes.map(({ title }) => title).sort(), ["at the hub", "here alone"], "notes");
     companion.close();
@@ -138,14 +141,18 @@ export const tests = {
             const { household, companion } = await paired();
             await forge(household);
             refuseToken(household);
-            await eventually(async () => (await companion.report()).misbehaviour.some((sentence) => sentence.includes("list of devices")), `${what} is reported`);
+            await eventually(async () => (await companion.report()).misbehaviour.some((sentence) =>
+                sentence.includes("list of devices")), `${what} is reported`);
             expect(companion.state === "unlocked", what);
             equal((await companion.notes.list()).notes.length, 2, what);
             companion.close();
         }
     },
 
-    /** The only way in which a hub has a phone erased: a computer that was revoked, and has not forgotten its key, helps it. */
+    /**
+     * The only way in which a hub has a phone erased: a computer that was revoked, and has not forgotten its key, helps
+     * it.
+     */
     async aRevokedComputerErasesAPhoneThatDoesNotKnowOfItsRevocation() {
         for (const knowsOfIt of [true, false]) {
             const { household, companion, name } = await paired();
@@ -161,11 +168,14 @@ export const tests = {
             await household.append(laptop, unhex(household.phone.id), revoke);
             refuseToken(household);
             if (knowsOfIt) {
-                await eventually(async () => (await companion.report()).misbehaviour.length === 1, "the other list is reported");
-                equal([companion.state, (await companion.notes.list()).notes.length], ["unlocked", 2], "everything is there");
+                await eventually(async () => (await companion.report()).misbehaviour.length === 1,
+                    "the other list is reported");
+                equal([companion.state, (await companion.notes.list()).notes.length], ["unlocked", 2],
+                    "everything is there");
             } else {
                 await isErased(companion, name);
-                equal(household.records.filter(({ collection }) => collection === "notes").length, 1, "what was not sent is lost");
+                equal(household.records.filter(({ collection }) => collection === "notes").length, 1,
+                    "what was not sent is lost");
             }
             companion.close();
         }
@@ -182,7 +192,8 @@ export const tests = {
         refuseToken(household);
         await nothingIsErased(companion);
         equal(companion.device.roster.number, 4, "the list was followed");
-        await eventually(() => told === 1 && tab.device.roster.number === 4, "another tab learns of it, for its shared vaults");
+        await eventually(() => told === 1 && tab.device.roster.number === 4,
+            "another tab learns of it, for its shared vaults");
         tab.close();
     },
 
@@ -190,9 +201,9 @@ export const tests = {
         const { household, companion, name } = await paired();
         refuseToken(household);
         household.instead["GET /v1/roster"] = () => Promise.reject(new TypeError("no network"));
-        await eventually(() => companion.following.connection === "waiting", "no network");
+        await eventually(() => companion.syncLoop.connection === "waiting", "no network");
         delete household.instead["GET /v1/roster"];
-        await eventually(() => companion.following.connection === "removed", "refused");
+        await eventually(() => companion.syncLoop.connection === "removed", "refused");
         await household.append(household.computer, unhex(household.phone.id), revoke);
         await isErased(companion, name);
         companion.close();
@@ -201,9 +212,9 @@ export const tests = {
     async aPhoneThatWasRefusedOnceIsLiveAgain() {
         const { household, companion } = await paired();
         refuseToken(household);
-        await eventually(() => companion.following.connection === "removed", "refused");
+        await eventually(() => companion.syncLoop.connection === "removed", "refused");
         household.instead = {};
-        await eventually(() => companion.following.connection === "live", "live");
+        await eventually(() => companion.syncLoop.connection === "live", "live");
         equal((await companion.notes.list()).notes.length, 2, "notes");
         companion.close();
     },
@@ -212,7 +223,9 @@ export const tests = {
         const { household, companion, name } = await paired();
         const { store } = companion.device;
         const { write } = Object.getPrototypeOf(store);
-        store.write = (change) => (change.facts?.roster ? Promise.reject(new DOMException("full", "QuotaExceededError")) : write.call(store, change));
+        store.write = (change) => (change.facts?.roster
+            ? Promise.reject(new DOMException("full", "QuotaExceededError"))
+            : write.call(store, change));
         await household.append(household.computer, unhex(household.phone.id), revoke);
         refuseToken(household);
         await isErased(companion, name);
@@ -228,7 +241,7 @@ export const tests = {
         await store.write({ facts: { roster: household.entries } });
         store.close();
         const other = new Tabs(name);
-        other.tell({ kind: "state" });
+        other.post({ kind: "state" });
         await isErased(companion, name);
         other.close();
         companion.close();
@@ -244,11 +257,12 @@ export const tests = {
         refuseToken(household);
         await isErased(companion, name);
         equal(await refusal(() => late.write({ records: [row] })), "revoked", "a record");
-        equal(await refusal(() => late.beginComparing(0, [], { facts: { cursor: 7 } })), "revoked", "what a restored hub lost");
+        equal(await refusal(() => late.beginComparing(0, [], { facts: { cursor: 7 } })), "revoked",
+            "what a restored hub lost");
         equal(await refusal(() => late.putPieces("a".repeat(32), new Uint8Array(10))), "revoked", "a photo");
         equal(await counts(name), nothing, "what is kept");
         await eventually(() => other.state === "revoked", "the other tab shows it");
-        equal(other.following.connection, "off", "and follows no more");
+        equal(other.syncLoop.connection, "off", "and follows no more");
         late.close();
         other.close();
         companion.close();
@@ -277,7 +291,7 @@ export const tests = {
         household.instead = {};
         await companion.pair(household.link(), "phone again");
         await companion.setPIN("735102");
-        await eventually(() => companion.following.connection === "live", "live");
+        await eventually(() => companion.syncLoop.connection === "live", "live");
         expect(companion.device.paired.device !== former, "another device");
         equal((await companion.notes.list()).notes.map(({ title }) => title), ["at the hub"], "what the hub has");
         companion.close();
@@ -296,7 +310,7 @@ export const tests = {
         await companion.pair(household.link(), "phone again");
         await companion.setPIN("735102");
         await eventually(() => other.state === "locked", "the other tab knows of it");
-        equal(other.following.connection, "other", "and follows where this one ends");
+        equal(other.syncLoop.connection, "other", "and follows where this one ends");
         equal(await refusal(() => other.pair(household.link(), "phone")), "alreadyPaired", "a link in the other tab");
         expect((await counts(name)).facts > 1, "everything is there");
         for (const one of [other, companion]) one.close();
@@ -314,7 +328,7 @@ export const tests = {
         next.serve();
         await companion.pair(next.link(), "phone");
         await companion.setPIN("735102");
-        await eventually(() => companion.following.connection === "live", "live");
+        await eventually(() => companion.syncLoop.connection === "live", "live");
         equal(companion.device.roster.household, next.id, "its household");
         companion.close();
     },

@@ -22,7 +22,8 @@ async function things() {
     const fresh = KeySlots.fresh();
     const kek = await fresh.kek(await fresh.stretch(utf8("Grüße 🔑 7")), share);
     const slots = (await fresh.setting(2, randomBytes(32), randomBytes(32))).clearing(2);
-    add((await slots.setting(5, rootKey, kek)).bytes, { format: "slots", passcode: "Grüße 🔑 7", mixedSecret: hex(share) },
+    add((await slots.setting(5, rootKey, kek)).bytes,
+        { format: "slots", passcode: "Grüße 🔑 7", mixedSecret: hex(share) },
         { rootKey: hex(rootKey), slot: 5 });
 
     const entries = Object.values(ringKind).flatMap((kind) =>
@@ -42,8 +43,10 @@ async function things() {
         add(await sealContent(content, streamName(stream), key, 16), { format: "stream", key: hex(key), name: stream },
             await digest(content));
         const signature = await sign(await importPrivate(scalar, point, "ECDSA"), body, "record");
-        add(signature, { format: "signature", publicKey: hex(point), purpose: "record", message: hex(body) }, { valid: true });
-        add(signature, { format: "signature", publicKey: hex(point), purpose: "other", message: hex(body) }, { valid: false });
+        add(signature, { format: "signature", publicKey: hex(point), purpose: "record", message: hex(body) },
+            { valid: true });
+        add(signature, { format: "signature", publicKey: hex(point), purpose: "other", message: hex(body) },
+            { valid: false });
     }
     return list;
 }

@@ -1,6 +1,6 @@
 // A companion beside a real hub and a real computer, in this order. `computer` runs commands there.
 import { openEnvelope } from "/crypto/envelope.js";
-import { Companion } from "/core/companion.js";
+import { Companion } from "/session/companion.js";
 import { KeySlots } from "/crypto/slots.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 
@@ -23,7 +23,8 @@ export const tests = {
     async isPairedByALink() {
         companion = await Companion.open();
         equal(companion.state, "new", "state");
-        equal(await refusal(() => companion.pair("https://hub.example/#pair=AQAA", "phone")), "malformed", "a broken link");
+        equal(await refusal(() => companion.pair("https://hub.example/#pair=AQAA", "phone")), "malformed",
+            "a broken link");
         let hasAsked = false;
         await companion.pair(await computer("pair"), "Anna's tablet", { waiting: () => (hasAsked = true) });
         expect(hasAsked, "the owner was asked");
@@ -34,22 +35,25 @@ export const tests = {
         equal(await companion.device.store.fact("device", null), null, "nothing is kept before there is a gate");
         await companion.setPIN(pin);
         equal(companion.state, "unlocked", "state");
-        await eventually(() => companion.following.connection === "live", "live");
+        await eventually(() => companion.syncLoop.connection === "live", "live");
         await eventually(async () => (await companion.household.computers()).length === 1, "a status");
         const [status] = await companion.household.computers();
         den = status.id;
         expect(status.status.isSetUp && status.vault, "the computer is set up");
         const report = await companion.report();
         equal([report.refused, report.misbehaviour, report.deferred], [0, [], 0], "an honest hub");
-        await eventually(async () => (await companion.household.devices()).some((device) => device.name === "Anna's tablet" && device.isThis), "its name");
+        await eventually(async () => (await companion.household.devices())
+            .some((device) => device.name === "Anna's tablet" && device.isThis), "its name");
     },
 
     async seesAnAlert() {
         const start = performance.now();
         await computer("wrong-passcode");
         const sent = performance.now();
-        await eventually(async () => (await companion.household.alerts()).some((alert) => alert.kind === "failed"), "an alert");
-        console.log(`alert ${Math.round(performance.now() - sent)} ms after a command of ${Math.round(sent - start)} ms`);
+        await eventually(async () => (await companion.household.alerts()).some((alert) => alert.kind === "failed"),
+            "an alert");
+        console.log(
+            `alert ${Math.round(performance.now() - sent)} ms after a command of ${Math.round(sent - start)} ms`);
         equal((await companion.household.computers())[0].missingEvents, 0, "missing events");
         const [newest] = await companion.household.alerts();
         await companion.household.hideAlerts([newest.key]);
@@ -107,13 +111,14 @@ export const tests = {
         const states = [];
         const taken = await companion.commands.send(den, { takePhoto: {} }, (state) => states.push(state));
         equal([taken.state, states], ["done", ["sent", "received", "done"]], "taken");
-        await eventually(async () => (await companion.photos.list()).some(({ id }) => id === taken.record), "in the list");
-        const photo = (await companion.photos.list()).find(({ id }) => id === taken.record);
+        await eventually(async () => (await companion.intruderPhotos.list()).some(({ id }) => id === taken.record),
+            "in the list");
+        const photo = (await companion.intruderPhotos.list()).find(({ id }) => id === taken.record);
         expect(photo.computer === den && Date.now() / 1000 - photo.time < 120, "what it is");
         expect(photo.size > 65_536, `more than one chunk: ${photo.size}`);
         let picture;
         await eventually(async () => {
-            picture = await companion.photos.picture(photo.id).catch((error) => {
+            picture = await companion.intruderPhotos.picture(photo.id).catch((error) => {
                 if (error.code !== "notFound" && error.code !== "not_found") throw error;
             });
             return picture;
@@ -122,14 +127,15 @@ export const tests = {
         const image = await createImageBitmap(new Blob([picture], { type: "image/jpeg" }));
         equal([image.width, image.height], [1920, 1080], "a picture");
         equal((await companion.commands.send(den, { removePhoto: { photo: photo.id } })).state, "done", "removed");
-        await eventually(async () => (await companion.photos.list()).length === 0, "gone");
+        await eventually(async () => (await companion.intruderPhotos.list()).length === 0, "gone");
     },
 
     async subscribesToPushes() {
         const bytes = (count) => btoa(String.fromCharCode(...Array(count).fill(7))).replaceAll("=", "");
         const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
         const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-        const p256dh = btoa(String.fromCharCode(...point)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+        const p256dh = btoa(String.fromCharCode(...point))
+            .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
         const hasPush = async () => (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;
         const endpoint = "https://push.example/x";
         await companion.device.hub.setPush({ endpoint, expirationTime: null, keys: { p256dh, auth: bytes(16) } });
@@ -144,7 +150,8 @@ export const tests = {
         expect(keys.length >= 4, "keys of vault, inbox, status, device");
         companion.lock();
         expect([rootKey, ...keys].every((key) => key.every((byte) => byte === 0)), "wiped");
-        for (const ask of [() => companion.notes.list(), () => companion.household.alerts(), () => companion.photos.list(),
+        for (const ask of [() => companion.notes.list(), () => companion.household.alerts(),
+            () => companion.intruderPhotos.list(),
             () => companion.household.computers(), () => companion.commands.send(den, { lockAll: {} }),
             () => companion.notes.save(null, { title: "", body: "" })]) {
             equal(await refusal(ask), "locked", "locked");
@@ -200,11 +207,13 @@ export const tests = {
 
     async offlineEditsAreSentLater() {
         await computer("stop-hub");
-        await eventually(() => companion.following.connection === "waiting", "the hub is away");
-        note = await companion.notes.save(await companion.notes.read(note.id), { title: "Safe", body: "written offline" });
+        await eventually(() => companion.syncLoop.connection === "waiting", "the hub is away");
+        note = await companion.notes.save(await companion.notes.read(note.id),
+            { title: "Safe", body: "written offline" });
         const fresh = await companion.notes.save(null, { title: "Offline", body: "new" });
         // Beside what the log of the vault says.
-        const waiting = (await companion.device.store.waiting()).map(({ key }) => key).filter((key) => key.startsWith("notes/"));
+        const waiting = (await companion.device.store.waiting())
+            .map(({ key }) => key).filter((key) => key.startsWith("notes/"));
         equal(waiting.sort(), [note.id, fresh.id].map((id) => `notes/${id}`).sort(), "both wait");
         equal((await companion.notes.read(fresh.id)).body, "new", "to be read");
         // The app is closed and opened again meanwhile.
@@ -229,7 +238,8 @@ export const tests = {
         await eventually(async () => (await companion.notes.list("conflict")).notes.length === 1, "a copy");
         const [copy] = (await companion.notes.list("conflict")).notes;
         equal([copy.title, copy.body], ["Safe (conflict, Anna's tablet)", "by the phone"], "the phone's");
-        await eventually(async () => (await companion.notes.read(note.id)).body.startsWith("by the computer"), "the computer's");
+        await eventually(async () => (await companion.notes.read(note.id)).body.startsWith("by the computer"),
+            "the computer's");
         await eventually(async () => (await noteAtComputer(copy.title))?.body === "by the phone", "at the computer");
         const { notes, unreadable } = await companion.notes.list("safe");
         equal([notes.length, unreadable], [2, 0], "two");
@@ -237,10 +247,10 @@ export const tests = {
 
     async twoTabsSendOnce() {
         const other = await Companion.open();
-        equal(other.following.connection, "other", "one follows");
+        equal(other.syncLoop.connection, "other", "one follows");
         await other.unlockWithPIN(pin);
         const written = await other.notes.save(null, { title: "Tab", body: "two" });
-        companion.following.send();
+        companion.syncLoop.send();
         await eventually(async () => (await noteAtComputer("Tab"))?.body === "two", "sent");
         await eventually(async () => !(await companion.notes.read(written.id)).isWaiting, "seen here");
         equal((await companion.notes.read(written.id)).revision, 1, "once");
@@ -255,7 +265,9 @@ export const tests = {
     async tenWrongPINsEndThePIN() {
         companion.lock();
         const codes = [];
-        for (let attempt = 0; attempt < 6; attempt += 1) codes.push(await refusal(() => companion.unlockWithPIN(`00000${attempt}`)));
+        for (let attempt = 0; attempt < 6; attempt += 1) {
+            codes.push(await refusal(() => companion.unlockWithPIN(`00000${attempt}`)));
+        }
         equal(codes, [...Array(4).fill("wrongPIN"), "wait", "wait"], "five, then a pause");
         expect((await companion.pinState()).retryAfterSeconds > 0, "counted down");
     },
@@ -266,7 +278,8 @@ export const tests = {
         await eventually(() => companion.state === "revoked", "revoked");
         await companion.remove();
         equal(companion.state, "new", "state");
-        equal([await companion.device.store.fact("gate", null), await companion.device.store.statusKeys()], [null, []], "nothing stays");
+        equal([await companion.device.store.fact("gate", null), await companion.device.store.statusKeys()], [null, []],
+            "nothing stays");
         companion.close();
     },
 };

@@ -1,5 +1,5 @@
 // Every vector of the formats that a companion reads, opened and refused as in Swift.
-import { isAccepted } from "/core/keys.js";
+import { isAccepted } from "/household/keys.js";
 import { boxOwner, openBox } from "/crypto/box.js";
 import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
@@ -72,7 +72,8 @@ const isSigned = async (vector) =>
 const isSignedRecord = async (vector) =>
     verifyRecord(
         await importPublic(unhex(vector.publicKey), "ECDSA"), vector.record,
-        { epoch: vector.epoch, author: vector.author, blobs: vector.blobs, sealed: vector.sealed && unhex(vector.sealed) },
+        { epoch: vector.epoch, author: vector.author, blobs: vector.blobs, sealed: vector.sealed
+            && unhex(vector.sealed) },
         unhex(vector.signature));
 
 export const tests = {
@@ -82,7 +83,8 @@ export const tests = {
         let ring = new KeyRing([]);
         for (const { giver, members, keys, comment } of steps) {
             const entries = keys.map((entry) => ({ ...entry, key: unhex(entry.key) }));
-            const accepted = entries.map((entry) => isAccepted(entry, giver, ring, owners, (one) => members.includes(one)));
+            const accepted = entries.map((entry) =>
+                isAccepted(entry, giver, ring, owners, (one) => members.includes(one)));
             equal(accepted, keys.map((entry) => entry.accepted), comment);
             ring = new KeyRing([...ring.entries, ...entries.filter((_, index) => accepted[index])]);
         }
@@ -191,6 +193,7 @@ export const tests = {
     fieldsAndBase64HoldAnyBytes() {
         equal(hex(fields("a", Uint8Array.of(1, 2))), "0000000161000000020102", "fields");
         const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index);
-        equal(Uint8Array.from(atob(base64(bytes)), (character) => character.charCodeAt(0)).join(), bytes.join(), "base64");
+        equal(Uint8Array.from(atob(base64(bytes)), (character) => character.charCodeAt(0)).join(),
+            bytes.join(), "base64");
     },
 };

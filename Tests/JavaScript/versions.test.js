@@ -1,22 +1,25 @@
 // Which of two versions of a record stays, where a hub's store was restored from a backup.
 import { base64, unhex } from "/crypto/bytes.js";
-import { ancestorsAfterChange, compare, follows, version, versionsOf } from "/core/versions.js";
-import { commonSequence } from "/core/restored.js";
+import { ancestorsAfterChange, compare, follows, version, versionsOf } from "/sync/versions.js";
+import { commonSequence } from "/sync/restored-hub.js";
 import { equal, expect } from "./harness.js";
 
 const made = (collection, revision, text, rest = {}) => ({
-    collection, id: "1".repeat(32), vault: "2".repeat(32), revision, epoch: 1, author: "3".repeat(32), blobs: [], signature: `${revision} ${text}`,
+    collection, id: "1".repeat(32), vault: "2".repeat(32), revision, epoch: 1, author: "3".repeat(32), blobs: [],
+    signature: `${revision} ${text}`,
     ...(text === null ? {} : { sealed: btoa(text) }), sequence: revision, ...rest,
 });
 const note = (revision, text, rest) => made("notes", revision, text, rest);
 const photo = (revision, text, rest) => made("photos", revision, text, rest);
-const row = (record, versions = []) => ({ key: "notes/1", collection: record.collection, sequence: 7, record, at: 0, versions, atHub: 0 });
+const row = (record, versions = []) =>
+    ({ key: "notes/1", collection: record.collection, sequence: 7, record, at: 0, versions, atHub: 0 });
 const naming = async (...records) => ({ ancestors: base64(unhex((await Promise.all(records.map(version))).join(""))) });
 
 /** What becomes of both: which record stays, what is sent again, and what becomes a copy. */
 async function outcome(here, served) {
     const { row: stays, copied } = await compare(here, served);
-    return [stays ? stays.record.signature : served.signature, stays ? stays.atHub ?? null : null, copied?.signature ?? null];
+    return [stays ? stays.record.signature : served.signature, stays ? stays.atHub
+        ?? null : null, copied?.signature ?? null];
 }
 
 export const tests = {
@@ -24,7 +27,8 @@ export const tests = {
         const [old, own] = [note(2, "old"), note(5, "new")];
         equal(await outcome(row(own, [await version(old)]), old), ["5 new", 2, null], "a note");
         equal(await outcome(row(note(5, null), [await version(old)]), old), ["5 null", 2, null], "a removal");
-        equal(await outcome(row(own, [await version(note(5, "before"))]), note(5, "before")), ["5 new", 5, null], "of the same number");
+        equal(await outcome(row(own, [await version(note(5, "before"))]), note(5, "before")), ["5 new", 5, null],
+            "of the same number");
     },
 
     async theSameIsAtTheHubAgain() {
@@ -34,7 +38,8 @@ export const tests = {
 
     async whatGoesOnFromHereIsTaken() {
         const own = note(5, "new");
-        equal(await outcome(row(own), note(6, "next", await naming(note(4, "x"), own))), ["6 next", null, null], "a change");
+        equal(await outcome(row(own), note(6, "next", await naming(note(4, "x"), own))), ["6 next", null, null],
+            "a change");
         equal(await outcome(row(own), note(6, null, await naming(own))), ["6 null", null, null], "a removal");
     },
 
@@ -44,7 +49,8 @@ export const tests = {
         for (const forged of [{}, await naming(own)]) {
             equal(await outcome(row(own), note(3, "never seen", forged)), ["5 new", 3, "3 never seen"], "a note");
             equal(await outcome(row(own), note(3, null, forged)), ["5 new", 3, null], "a removal");
-            equal(await outcome(row(note(5, null)), note(3, "never seen", forged)), ["5 null", 3, null], "of a removed note");
+            equal(await outcome(row(note(5, null)), note(3, "never seen", forged)), ["5 null", 3, null],
+                "of a removed note");
             equal(await outcome(row(photo(5, "new")), photo(3, "never seen", forged)), ["5 new", 3, null], "a photo");
             equal(await outcome(row(photo(5, "new")), photo(3, null, forged)), ["5 new", 3, null], "a photo's removal");
         }
@@ -69,7 +75,8 @@ export const tests = {
         const change = { ...note(3, "change"), replaces: 2, ...(await naming(first)) };
         expect(await follows(change, row(first)), "what it names");
         expect(!(await follows(change, row(second))), "not another one of the number that it replaces");
-        expect(await follows({ ...note(3, "change"), replaces: 2 }, row(second)), "one that names nothing, by its number");
+        expect(await follows({ ...note(3, "change"), replaces: 2 }, row(second)),
+            "one that names nothing, by its number");
         let [line, known] = [change, row(first)];
         for (let revision = 4; revision < 40; revision += 1) {
             line = { ...note(revision, "more"), replaces: 2, ancestors: await ancestorsAfterChange(line, known) };
@@ -83,8 +90,10 @@ export const tests = {
         const [a, b, c] = ["a", "b", "c"].map((letter, index) => ({ id: letter.repeat(32), after: index * 10 }));
         for (const [known, newest, served, sequence, common] of [
             [[a, b], 15, [a, b], 15, 15], [[a, b], 15, [a, b, c], 22, 15], [[a, b], 15, [a, b], 12, 12],
-            [[a, b], 15, [a, { ...c, after: 7 }], 40, 7], [[a], 8, [b], 30, 0], [[], 8, [a], 30, 0], [[a, b], 25, [a, b, c], 30, 20],
+            [[a, b], 15, [a, { ...c, after: 7 }], 40, 7], [[a], 8, [b], 30, 0], [[], 8, [a], 30, 0],
+            [[a, b], 25, [a, b, c], 30, 20],
             [null, 8, [a], 30, 8], [null, 8, [a], 5, 5],
-        ]) equal(commonSequence(known, newest, served, sequence), common, JSON.stringify([known, newest, served, sequence]));
+        ]) equal(commonSequence(known, newest, served, sequence), common,
+            JSON.stringify([known, newest, served, sequence]));
     },
 };

@@ -1,6 +1,6 @@
 // What a hub keeps from a phone: what the phone misses, and what it does not.
 import { base64, randomID, unhex } from "/crypto/bytes.js";
-import { lastSeen } from "/screens/computers.js";
+import { lastSeen } from "/ui/computer-choice.js";
 import { eventually, equal } from "./harness.js";
 import { MadeHousehold, madeDevice, pairedCompanion } from "./made-household.js";
 import { quick } from "./restorable-household.js";
@@ -40,12 +40,14 @@ export const tests = {
         const { household, companion } = await paired();
         household.store(await statusOf(household, 2), await household.note("before"));
         withhold(household, await household.note("withheld"));
-        household.store(await household.note("after"), await household.sealed("events", randomID(), household.event("after")));
+        household.store(await household.note("after"),
+            await household.sealed("events", randomID(), household.event("after")));
         await eventually(async () => (await companion.household.alerts()).length === 1, "what came after it is here");
         await companion.refresh();
         equal(await titles(companion), ["after", "before"], "notes");
         equal([await misbehaviour(companion), (await companion.report()).refused], [[], 0], "nothing is reported");
-        equal((await companion.household.computers()).map(({ missingEvents }) => missingEvents), [0], "nothing is missing");
+        equal((await companion.household.computers()).map(({ missingEvents }) => missingEvents), [0],
+            "nothing is missing");
         companion.close();
     },
 
@@ -58,7 +60,8 @@ export const tests = {
         clock.later = 5 * minute;
         equal(await seen(), null, "its next report is due");
         clock.later = 6 * minute;
-        equal([companion.following.connection, await seen()], ["live", reported / 1000], "away since its report, with the hub connected");
+        equal([companion.syncLoop.connection, await seen()], ["live", reported / 1000],
+            "away since its report, with the hub connected");
         companion.close();
     },
 
@@ -67,7 +70,8 @@ export const tests = {
         household.store(await statusOf(household, 2));
         await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
         const [{ id, reported }] = await companion.household.computers();
-        const seen = async () => lastSeen(companion, (await companion.household.computers())[0], new Map([[id, { isConnected: true, lastSeen: null }]]));
+        const seen = async () => lastSeen(companion, (await companion.household.computers())[0],
+            new Map([[id, { isConnected: true, lastSeen: null }]]));
         equal(await seen(), null, "it has just reported");
         clock.later = 6 * minute;
         equal(await seen(), reported / 1000, "away, whatever the hub says of it");
@@ -77,17 +81,22 @@ export const tests = {
     async aListOfDevicesThatIsCutShortIsFoundOutByTheComputersStatus() {
         const { household, companion } = await paired();
         const served = [...household.entries];
-        household.instead["GET /v1/roster"] = (url) => ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
+        household.instead["GET /v1/roster"] = (url) =>
+            ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
         await household.append(household.computer, household.admit(await madeDevice(), 2));
         await companion.refresh();
         equal(await misbehaviour(companion), [], "the list alone shows nothing");
         household.store(await statusOf(household, household.entries.length));
         await eventually(async () => (await misbehaviour(companion)).length === 1, "found out");
-        equal(await misbehaviour(companion), ["The hub served an older list of devices than the computer knows; it was refused."], "reported");
+        equal(await misbehaviour(companion),
+            ["The hub returned an older list of devices than the computer has; it was refused."], "reported");
         companion.close();
     },
 
-    /** A thief of an unlocked phone writes on, and the hub helps: this phone does not learn that the other one was revoked. */
+    /**
+     * A thief of an unlocked phone writes on, and the hub helps: this phone does not learn that the other one was
+     * revoked.
+     */
     async aRevokedPhoneIsBelievedUntilItsRevocationArrives() {
         const { household, companion } = await paired();
         const stolen = await madeDevice();
@@ -95,16 +104,19 @@ export const tests = {
         await companion.refresh();
         const served = [...household.entries];
         await household.append(household.computer, unhex(stolen.id), revoke);
-        household.instead["GET /v1/roster"] = (url) => ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
+        household.instead["GET /v1/roster"] = (url) =>
+            ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
         await companion.refresh();
         household.store(await household.note("written after the revocation", { author: stolen }));
         await eventually(async () => (await titles(companion)).length === 1, "it is taken");
-        equal([await titles(companion), await misbehaviour(companion)], [["written after the revocation"], []], "and nothing is reported");
+        equal([await titles(companion), await misbehaviour(companion)], [["written after the revocation"], []],
+            "and nothing is reported");
         household.instead = {};
         await companion.refresh();
         household.store(await household.note("later", { author: stolen }), await household.note("of the computer"));
         await eventually(async () => (await titles(companion)).length === 2, "what came after it is here");
-        equal(await titles(companion), ["of the computer", "written after the revocation"], "once the entry is here, nothing more");
+        equal(await titles(companion), ["of the computer", "written after the revocation"],
+            "once the entry is here, nothing more");
         companion.close();
     },
 };

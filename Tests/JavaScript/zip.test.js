@@ -1,6 +1,6 @@
 // The ZIP that a plain export is. Python's zipfile reads one in test_moments_export.py.
 import { concat, utf8 } from "/crypto/bytes.js";
-import { crc32, zipLength, zipLimits, ZipWriter } from "/core/zip.js";
+import { crc32, zipLength, zipLimits, ZipWriter } from "/features/backup/zip.js";
 import { equal, expect } from "./harness.js";
 
 async function written(files) {
@@ -11,7 +11,8 @@ async function written(files) {
     return concat(...parts);
 }
 
-const number = (bytes, at, count) => [...bytes.subarray(at, at + count)].reduceRight((sum, byte) => sum * 256 + byte, 0);
+const number = (bytes, at, count) => [...bytes.subarray(at, at + count)]
+    .reduceRight((sum, byte) => sum * 256 + byte, 0);
 
 export const tests = {
     theChecksumIsTheOneOfTheFormat() {
@@ -27,7 +28,8 @@ export const tests = {
         equal([number(zip, zip.length - 12, 2), number(zip, zip.length - 22, 4)], [3, 0x0605_4b50], "three files");
         equal(number(zip, 14, 4), crc32(utf8("one")), "the checksum of the first");
         // 18:30:04, as the format counts by two; 17 May 2024.
-        equal([number(zip, 10, 2), number(zip, 12, 2)], [(18 << 11) | (30 << 5) | 2, (44 << 9) | (5 << 5) | 17], "when");
+        equal([number(zip, 10, 2), number(zip, 12, 2)],
+            [(18 << 11) | (30 << 5) | 2, (44 << 9) | (5 << 5) | 17], "when");
     },
 
     async timesThatTheFormatLacksAreTheNearest() {
@@ -48,7 +50,8 @@ export const tests = {
         const writer = new ZipWriter((bytes) => void (written += bytes.length));
         // As long as the format holds; its bytes are never looked at.
         const large = { length: zipLimits.bytes };
-        const refused = await writer.add("large", /** @type {any} */ (large), "2024-01-01T00:00:00").then(() => null, (error) => error);
+        const refused = await writer.add("large", /** @type {any} */ (large), "2024-01-01T00:00:00")
+            .then(() => null, (error) => error);
         expect(refused instanceof RangeError, "refused");
         equal(written, 0, "nothing");
     },

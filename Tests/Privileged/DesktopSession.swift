@@ -81,7 +81,7 @@ final class DesktopSession: Sendable {
             try BuiltProducts.path("applocker-prompt"), environment: environment, user: user)
         await eventually("the prompter connects; it says: \(prompter.errorOutput)") {
             prompter.errorOutput.contains("Connected.")
-                && prompter.errorOutput.contains("The desktop's processes are named.") || !prompter.isRunning
+                && prompter.errorOutput.contains("The desktop's processes are registered.") || !prompter.isRunning
         }
         try #require(prompter.isRunning, "\(prompter.stateForPeople)")
         return prompter

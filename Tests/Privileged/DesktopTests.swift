@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What draws the desktop starts a locked app. It waits for the app's execve, so it must not be the one that is held:
 /// nobody could draw the prompt.

@@ -111,13 +111,13 @@ final class DaemonUnderTest: Sendable {
         }
     }
 
-    /// The recipe's fields: path, directory, number of arguments, arguments, environment.
-    func nextRecipe(of launch: LaunchToken) async throws -> [[UInt8]] {
+    /// The exec request's fields: path, directory, number of arguments, arguments, environment.
+    func nextExecRequest(of launch: LaunchToken) async throws -> [[UInt8]] {
         var bytes: [UInt8] = []
         var isLast = false
         while !isLast {
-            let part: ([UInt8], Bool) = try await next("recipe of \(launch)") {
-                if case .recipe(launch, let isLast, let part) = $0 { (part, isLast) } else { nil }
+            let part: ([UInt8], Bool) = try await next("exec request of \(launch)") {
+                if case .execRequest(launch, let isLast, let part) = $0 { (part, isLast) } else { nil }
             }
             bytes += part.0
             isLast = part.1

@@ -32,15 +32,17 @@ extension GateTests {
         let question = try await app.daemon.nextLaunch()
         #expect(question.deniedAtOnce)
         #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
-        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
+        let execRequest = try await app.daemon.nextExecRequest(of: question.launch).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         #expect(
-            recipe == [
+            execRequest == [
                 app.program.path, "/usr/share", "4", app.program.path, "two words", "", long, "A=1", "B=with = sign",
             ])
         #expect(!app.program.hasRun)
     }
 
-    @Test func `the recipe of a relative path keeps it as it was given`() async throws {
+    @Test func `the exec request of a relative path keeps it as it was given`() async throws {
         let app = try await OneApp()
         let script = """
             import os, sys
@@ -62,8 +64,10 @@ extension GateTests {
         #expect(compositor.output == "ready\nrefused\n")
         let question = try await app.daemon.nextLaunch()
         #expect(String(decoding: question.path, as: UTF8.self) == app.program.path)
-        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
-        #expect(recipe == ["apps/program", app.gate.directory.path, "2", "zero", "one", "ONLY=this"])
+        let execRequest = try await app.daemon.nextExecRequest(of: question.launch).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        #expect(execRequest == ["apps/program", app.gate.directory.path, "2", "zero", "one", "ONLY=this"])
     }
 
     /// fork and execve with a pipe that reports the execve, which is how GLib did it before posix_spawn.
@@ -88,8 +92,10 @@ extension GateTests {
         try await compositor.wait()
         #expect(compositor.output == "ready\nrefused\n")
         let question = try await app.daemon.nextLaunch()
-        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
-        #expect(recipe.prefix(5) == [app.program.path, "/usr", "2", app.program.path, "from a fork"])
+        let execRequest = try await app.daemon.nextExecRequest(of: question.launch).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        #expect(execRequest.prefix(5) == [app.program.path, "/usr", "2", app.program.path, "from a fork"])
         #expect(question.deniedAtOnce)
     }
 
@@ -203,7 +209,7 @@ extension GateTests {
         try #require(limited.exit == .code(0), "\(limited.errorOutput)")
     }
 
-    @Test func `a recipe whose path leads to another file is not kept`() async throws {
+    @Test func `an exec request whose path leads to another file is not kept`() async throws {
         let app = try await OneApp()
         // What the kernel is asked for is the script, what it starts is the app.
         let script = try app.gate.directory.write("#!\(app.program.path)\n", to: "script")
@@ -215,8 +221,10 @@ extension GateTests {
         try await app.daemon.roundTrip()
         compositor.write("go\n")
         let question = try await app.daemon.nextLaunch()
-        let recipe = try await app.daemon.nextRecipe(of: question.launch).map { String(decoding: $0, as: UTF8.self) }
-        #expect(recipe == [app.program.path, "/", "0"])
+        let execRequest = try await app.daemon.nextExecRequest(of: question.launch).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        #expect(execRequest == [app.program.path, "/", "0"])
         #expect(try await compositor.wait() == .code(EPERM))
     }
 
@@ -246,7 +254,7 @@ extension GateTests {
         let refused = stuck.filter { !$0.isRunning }
         for child in refused { #expect(child.exit == .code(EPERM)) }
         for message in app.daemon.messages {
-            guard case .recipe(_, let isLast, let part) = message else { continue }
+            guard case .execRequest(_, let isLast, let part) = message else { continue }
             #expect(isLast && String(decoding: part, as: UTF8.self) == "\(app.program.path)\0/\0" + "0\0")
         }
         #expect(try children(of: app.gate.pid).count <= 4)

@@ -1,8 +1,8 @@
+import ControlAPI
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Many launches at once while AppLocker's own processes are killed.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))

@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Real apps of the distribution on a real X desktop, with the whole of AppLocker.
 @Suite(

@@ -1,9 +1,9 @@
+import ControlAPI
 import Foundation
 import LocalControl
 import Synchronization
 import TestSupport
 import Testing
-import WireProtocol
 
 /// A whole AppLocker of its own: `applocker up` with the real gate and the real daemon, set up with a passcode, its
 /// state in a directory that any user may enter. It ends with the value.

@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The whole of AppLocker, as `applocker up` starts it.
 @Suite(.serialized, .requires(.root, .fanotify))

@@ -1,9 +1,9 @@
+import ControlAPI
 import Foundation
 import Glibc
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The whole of AppLocker on a computer that falls asleep, with python-dbusmock's logind in the place of the real one.
 @Suite(

@@ -1,8 +1,8 @@
+import ControlAPI
 import Foundation
 import LocalControl
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What somebody with the owner's own account tries on AppLocker's processes and files.
 @Suite("Tampering", .serialized, .requires(.root, .fanotify, .program("cc")))
@@ -134,7 +134,7 @@ struct TamperTests {
             let result = try await ChildProcess.run(try BuiltProducts.path("applockerd"), ["--state", state])
             #expect(result.exit == .code(1))
             #expect(result.errorOutput.contains("\(state)/\(name)"), "\(result.errorOutput)")
-            #expect(result.errorOutput.contains("others may read it"), "\(result.errorOutput)")
+            #expect(result.errorOutput.contains("others can read it"), "\(result.errorOutput)")
             chmod("\(state)/\(name)", 0o600)
         }
         for name in ["machine-secret", "device-key"] {

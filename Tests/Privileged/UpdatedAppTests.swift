@@ -1,7 +1,7 @@
+import ControlAPI
 import Foundation
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Locked apps whose files move: new versions beside old ones, links that are switched, programs that are renamed.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))

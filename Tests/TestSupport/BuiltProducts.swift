@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The project's own executables, as built together with the running tests.
+/// The project's own executables, built together with the running tests.
 public enum BuiltProducts {
     public struct NotBuilt: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Where the executables are: `APPLOCKER_BINARIES`, or the directory of the running test executable.
+    /// The directory of the executables: `APPLOCKER_BINARIES`, or the directory of the running test executable.
     public static var directory: URL {
         if let named = ProcessInfo.processInfo.environment["APPLOCKER_BINARIES"] {
             return URL(fileURLWithPath: named)
@@ -14,7 +14,7 @@ public enum BuiltProducts {
         return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 
-    /// The executable of this name. Throws `NotBuilt` when it isn't there: a test never goes on without it.
+    /// The executable of this name. Throws `NotBuilt` if it doesn't exist: a test never continues without it.
     public static func url(_ name: String) throws -> URL {
         let url = directory.appendingPathComponent(name)
         guard FileManager.default.isExecutableFile(atPath: url.path) else {
@@ -27,8 +27,8 @@ public enum BuiltProducts {
     /// The absolute path of `url(name)`.
     public static func path(_ name: String) throws -> String { try url(name).path }
 
-    /// A directory with these executables that other users of the machine may enter: the build's own, or where that is
-    /// below somebody's closed home, copies of them below `directory`.
+    /// A directory with these executables that other users of the machine may enter: the build's own, or, if that is
+    /// below a private home directory, copies of them below `directory`.
     public static func directoryForEverybody(_ names: [String], copies directory: TemporaryDirectory) throws -> URL {
         var ancestor = self.directory
         var isOpen = true

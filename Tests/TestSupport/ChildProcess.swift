@@ -2,10 +2,10 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// A program started by a test: it is given exactly what it names, its output is captured, and it and everything in
-/// its process group are killed when the value goes away or the tests die.
+/// A program started by a test. It inherits only what the test names, and its output is captured. It and its process
+/// group are killed when the value is released or the tests die.
 ///
-/// Starting never waits for the child's execve, so a launch that is held leaves the test free.
+/// Starting never waits for the child's execve, so a held launch doesn't block the test.
 public final class ChildProcess: Sendable {
     /// How a child ended.
     public enum Exit: Sendable, Equatable {
@@ -19,7 +19,7 @@ public final class ChildProcess: Sendable {
     public enum Input: Sendable {
         case nothing
         case text(String)
-        /// Whatever `write(_:)` sends, until `closeInput()`.
+        /// The text that `write(_:)` sends, until `closeInput()`.
         case pipe
     }
 
@@ -45,10 +45,10 @@ public final class ChildProcess: Sendable {
     /// Starts `executable`: an absolute path, or a name found on PATH.
     ///
     /// - Parameters:
-    ///   - argumentZero: what the child sees as argv[0]; the executable's path by default.
+    ///   - argumentZero: the child's argv[0]; the executable's path by default.
     ///   - environment: the whole environment; the tests' own by default.
-    ///   - descriptors: child's number → this process' number. 1 and 2 in here are not captured. Nothing else is
-    ///     inherited.
+    ///   - descriptors: child's number → this process' number. 1 and 2 in here are not captured. The child inherits no
+    ///     others.
     ///   - user: the user to drop to (with the group of the same number); root only.
     public init(
         _ executable: String, _ arguments: [String] = [], argumentZero: String? = nil,
@@ -71,10 +71,10 @@ public final class ChildProcess: Sendable {
     /// How it ended, or nil while it runs.
     public var exit: Exit? { state.record.withLock { $0.exit } }
 
-    /// When it ended, taken on the thread that waited for it.
+    /// When it ended, recorded on the thread that waited for it.
     public var exitInstant: ContinuousClock.Instant? { state.record.withLock { $0.exitInstant } }
 
-    /// When the process was made, just before its execve began.
+    /// When the process was created, just before its execve began.
     public var startInstant: ContinuousClock.Instant? { state.record.withLock { $0.startInstant } }
 
     public var isRunning: Bool { exit == nil }
@@ -88,7 +88,7 @@ public final class ChildProcess: Sendable {
     /// Standard error so far.
     public var errorOutput: String { String(decoding: errorData, as: UTF8.self) }
 
-    /// Waits for the end and for the last of the output. Throws `TimedOut`, with the output so far, and leaves the
+    /// Waits for the end and for the rest of the output. Throws `TimedOut`, with the output so far, and leaves the
     /// child running.
     @discardableResult
     public func wait(timeout: Duration = .seconds(60)) async throws -> Exit {
@@ -98,13 +98,13 @@ public final class ChildProcess: Sendable {
             if let exit { return await withLastOutput(exit) }
             try await Task.sleep(for: .milliseconds(2))
         }
-        // The task itself may have been kept waiting for longer than the child ran.
+        // This task may have been suspended for longer than the child ran.
         if let exit { return await withLastOutput(exit) }
         throw TimedOut(
             description: "process \(pid) still ran after \(timeout). Output: \(output) State: \(stateForPeople)")
     }
 
-    /// A grandchild may keep the pipes open: their end is awaited for a second at most.
+    /// A grandchild may keep the pipes open: this waits for their end for a second at most.
     private func withLastOutput(_ exit: Exit) async -> Exit {
         for _ in 0..<500 where state.record.withLock({ $0.openStreams > 0 }) {
             try? await Task.sleep(for: .milliseconds(2))
@@ -112,7 +112,7 @@ public final class ChildProcess: Sendable {
         return exit
     }
 
-    /// Sends a signal to the process itself; nothing once it has ended.
+    /// Sends a signal to the process itself; has no effect once it has ended.
     public func kill(_ signal: Int32 = SIGKILL) { state.send(signal, to: pid) }
 
     /// Writes to the child's descriptor 0; needs `input: .pipe`.

@@ -2,7 +2,7 @@ import CLinux
 import Foundation
 import Synchronization
 
-/// What a child is to become.
+/// How to start a child.
 struct LaunchPlan: Sendable {
     var path: String
     var arguments: [String]
@@ -13,15 +13,15 @@ struct LaunchPlan: Sendable {
     var user: uid_t?
 }
 
-/// The life of one child. One thread starts it, waits for it and collects it: the same one, because the kernel sends
-/// the parent-death signal when the starting thread ends.
+/// The state of one child. One thread starts it, waits for it and reaps it: always the same one, because the kernel
+/// sends the parent-death signal when the starting thread ends.
 final class ChildState: Sendable {
     struct Record {
         var pid: pid_t = 0
         var exit: ChildProcess.Exit?
         var startInstant: ContinuousClock.Instant?
         var exitInstant: ContinuousClock.Instant?
-        /// The group outlived its leader, so its number is still its own.
+        /// Whether the group outlived its leader, so that its number is still in use by it.
         var groupSurvives = true
         var output = Data()
         var errors = Data()
@@ -107,7 +107,7 @@ final class ChildState: Sendable {
     }
 
     func send(_ signal: Int32, to pid: pid_t) {
-        // Under the lock that collects the child: its number cannot have gone to another process.
+        // Under the lock with which the child is reaped, so its number can't have been reused.
         record.withLock { if $0.exit == nil { _ = kill(pid, signal) } }
     }
 

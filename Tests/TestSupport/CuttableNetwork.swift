@@ -1,22 +1,22 @@
 import Glibc
 
-/// A wire between this machine and a network namespace of the test's own, which can be cut so that packets vanish without
-/// a word. Needs root.
+/// A link between this machine and a network namespace of the test's own, which can be cut so that packets are lost
+/// silently. Needs root.
 public final class CuttableNetwork: Sendable {
     public struct Failed: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Of the namespace: `ip netns exec NAME`.
+    /// The namespace's name: `ip netns exec NAME`.
     public let name: String
-    /// The namespace's end.
+    /// The address in the namespace.
     public let address: String
     private let device: String
 
     public init() async throws {
         name = "applocker-\(getpid())-\(UInt16.random(in: 0 ... .max))"
         device = "al\(UInt32.random(in: 0 ... .max))"
-        // Of the range that is set aside for tests of networks, RFC 2544.
+        // From the range that is reserved for benchmarks of networks, RFC 2544.
         let prefix = "198.18.\(UInt8.random(in: 0 ... .max))"
         let start = Int.random(in: 0..<63) * 4
         address = "\(prefix).\(start + 2)"
@@ -33,7 +33,7 @@ public final class CuttableNetwork: Sendable {
 
     public func mend() async throws { try await ip("-n", name, "link", "set", "far", "up") }
 
-    /// What still runs in the namespace keeps it until its end.
+    /// Processes that still run in the namespace keep it until they end.
     public func remove() async {
         try? await ip("link", "del", device)
         try? await ip("netns", "del", name)

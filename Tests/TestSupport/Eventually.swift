@@ -1,7 +1,7 @@
 public import Testing
 
-/// Asks again and again until `condition` holds, and records a failure at the caller's line when it does not within
-/// `timeout`. Returns whether it held. An error that `condition` throws counts as "not yet"; the last one is reported.
+/// Checks `condition` repeatedly, and records a failure at the caller's line if it isn't true within `timeout`. Returns
+/// whether it became true. An error that `condition` throws counts as "not yet"; the last one is reported.
 ///
 /// - Parameter comment: names the condition. Evaluated only on failure, so that it can quote the state at that time.
 @discardableResult
@@ -15,7 +15,7 @@ public func eventually(
     let end = clock.now + timeout
     var lastError: (any Error)?
     while true {
-        // Asked once more after the time is up: the task itself may have been kept waiting for longer than that.
+        // Checked once more after the timeout: this task may have been suspended for longer than that.
         let isLast = clock.now >= end || Task.isCancelled
         do {
             if try await condition() { return true }

@@ -1,6 +1,6 @@
-/// JSON in which one number after the other is replaced by each of those that a reader may not expect.
+/// JSON in which one number after the other is replaced by each value that a reader may not expect.
 public enum ExtremeNumbers {
-    /// The ends of integers and of doubles, what lies just behind them, and a number that no double holds.
+    /// The limits of integers and of doubles, the values just beyond them, and a number too large for a double.
     public static let all = [
         "0", "1", "-1", "0.5", "1e-300", "1e308", "-1e308", "1e400", "255", "256", "65536", "2147483647", "2147483648",
         "-2147483648", "4294967295", "4294967296", "9007199254740991", "9007199254740992", "9223372036854775806",
@@ -8,7 +8,7 @@ public enum ExtremeNumbers {
         "18446744073709551616",
     ]
 
-    /// None where it holds no number.
+    /// Empty if the JSON contains no number.
     public static func variants(of json: [UInt8]) -> [[UInt8]] {
         var variants: [[UInt8]] = []
         for place in numbers(in: json) {
@@ -21,7 +21,7 @@ public enum ExtremeNumbers {
         return variants
     }
 
-    /// Where numbers stand, outside of texts.
+    /// The ranges of numbers, outside of strings.
     private static func numbers(in json: [UInt8]) -> [Range<Int>] {
         let digits = Set("0123456789+-.eE".utf8)
         var found: [Range<Int>] = []
@@ -33,7 +33,7 @@ public enum ExtremeNumbers {
             if byte == UInt8(ascii: "\"") {
                 isText.toggle()
             } else if isText {
-                // What is escaped does not end the text.
+                // An escaped quote does not end the string.
                 if byte == UInt8(ascii: "\\") { index += 1 }
             } else if byte == UInt8(ascii: "-") || (48...57).contains(byte) {
                 while index < json.count, digits.contains(json[index]) { index += 1 }

@@ -1,12 +1,12 @@
+public import DBus
 import Foundation
-public import MessageBus
 import Testing
 
-/// A system bus of the tests' own with python-dbusmock's logind on it.
+/// A system bus of the tests' own with python-dbusmock's logind.
 public final class MockLogind: Sendable {
     public let address: String
     public let daemon: ChildProcess
-    private let bus: MessageBus
+    private let bus: DBusConnection
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
     private static let mock = "org.freedesktop.DBus.Mock"
@@ -14,15 +14,15 @@ public final class MockLogind: Sendable {
 
     public init() async throws {
         (daemon, address) = try await Self.startBus(nil)
-        bus = try MessageBus(.address(address))
+        bus = try DBusConnection(.address(address))
     }
 
     public init(daemon: ChildProcess, address: String) throws {
         (self.daemon, self.address) = (daemon, address)
-        bus = try MessageBus(.address(address))
+        bus = try DBusConnection(.address(address))
     }
 
-    /// - Parameter path: of its socket; nil for one that the bus chooses.
+    /// - Parameter path: of its socket; nil: the bus chooses one.
     public static func startBus(_ path: String?) async throws -> (ChildProcess, String) {
         let daemon = try ChildProcess(
             "dbus-daemon",
@@ -76,7 +76,7 @@ public final class MockLogind: Sendable {
             [.string("org.freedesktop.login1.\(interface)"), .options(properties)])
     }
 
-    /// For structures, which the mock's own `UpdateProperties` can't take.
+    /// For structures, which the mock's own `UpdateProperties` doesn't accept.
     public func set(_ path: String, _ interface: String, _ name: String, _ value: BusValue) async throws {
         try await bus.call(
             Self.name, path, "org.freedesktop.DBus.Properties", "Set",

@@ -2,13 +2,13 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// A real PostgreSQL of the tests' own: data in a temporary directory, a Unix socket alone, an ordinary user.
+/// A real PostgreSQL server of the tests' own: data in a temporary directory, only a Unix socket, an ordinary user.
 public final class PostgresServer: Sendable {
     public struct Failed: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// The newest installed server's directory of programs; nil where there is none.
+    /// The program directory of the newest installed server; nil if there is none.
     static var programs: String? {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let directories = versions.compactMap { Int($0) }.sorted(by: >).map { "/usr/lib/postgresql/\($0)/bin" }
@@ -18,7 +18,7 @@ public final class PostgresServer: Sendable {
 
     private static let everybody = Mutex<Task<PostgresServer, any Error>?>(nil)
 
-    /// One for the whole run of the tests, started when it is first asked for and ended with them.
+    /// One server for the whole test run, started at its first use and stopped at the end.
     public static func shared() async throws -> PostgresServer {
         let starting = everybody.withLock { task in
             let starting = task ?? Task { try await PostgresServer() }
@@ -31,11 +31,11 @@ public final class PostgresServer: Sendable {
 
     private static let sharedPath = Mutex<(pid: pid_t, path: String)?>(nil)
 
-    /// At the end of the process nobody lets go of what is static.
+    /// Static values aren't released at the end of the process.
     private static func removeShared() {
         guard let (pid, path) = sharedPath.withLock({ $0 }) else { return }
         kill(pid, SIGQUIT)
-        // Its files can go when it has gone, or does not go.
+        // Its files are removed after it has ended, or after two seconds.
         for _ in 0..<100 where kill(pid, 0) == 0 { usleep(20_000) }
         try? FileManager.default.removeItem(atPath: path)
     }
@@ -48,7 +48,7 @@ public final class PostgresServer: Sendable {
     private let process = Mutex<ChildProcess?>(nil)
     private let names = Mutex<(next: Int, unused: [String])>((0, []))
 
-    /// - Parameter network: at whose far end it listens, too. Needs root.
+    /// - Parameter network: it also listens at the far end of this one. Needs root.
     public init(network: CuttableNetwork? = nil) async throws {
         self.network = network
         guard let bin = Self.programs else { throw Failed(description: "there is no PostgreSQL server here") }
@@ -72,7 +72,7 @@ public final class PostgresServer: Sendable {
         }
     }
 
-    /// Returns once it answers.
+    /// Returns once the server accepts connections.
     public func start() async throws {
         let arguments = [
             "-D", directory.path("data"), "-k", directory.path, "-c", "listen_addresses=\(network?.address ?? "")",
@@ -81,7 +81,7 @@ public final class PostgresServer: Sendable {
         ]
         let server =
             if let network, let user {
-                // Each of these becomes the next: the process is the server's.
+                // Each program replaces itself with the next by exec: the process is the server's.
                 try ChildProcess(
                     "ip",
                     [
@@ -101,14 +101,14 @@ public final class PostgresServer: Sendable {
         throw Failed(description: "postgres does not answer: \(server.errorOutput)")
     }
 
-    /// SIGINT: connections are cut; SIGQUIT: as if it crashed, the next start recovers; SIGKILL.
+    /// SIGINT: disconnects clients; SIGQUIT: like a crash, the next start recovers; SIGKILL.
     public func stop(_ signal: Int32 = SIGINT) async throws {
         guard let server = process.withLock({ $0 }) else { return }
         server.kill(signal)
         try await server.wait()
     }
 
-    /// A new database, and how libpq finds it.
+    /// Creates a database and returns its connection string for libpq.
     public func makeDatabase() async throws -> String {
         let (name, unused) = names.withLock { names in
             names.next += 1
@@ -121,12 +121,12 @@ public final class PostgresServer: Sendable {
         return "host=\(directory.path) user=hub dbname=\(name)"
     }
 
-    /// The same database, by way of the network.
+    /// The connection string of the same database by way of the network.
     public func overNetwork(_ connectionString: String) -> String {
         connectionString.replacingOccurrences(of: "host=\(directory.path)", with: "host=\(network?.address ?? "")")
     }
 
-    /// Nobody needs the database any more: it goes when the next one is made.
+    /// Marks a database as unused: it is removed when the next one is created.
     public func discard(_ connectionString: String) {
         guard let name = connectionString.split(separator: "=").last else { return }
         names.withLock { $0.unused.append(String(name)) }

@@ -1,5 +1,5 @@
+public import DBus
 import Foundation
-public import MessageBus
 import Testing
 
 /// A dbus-daemon of one test's own, without the machine's services.
@@ -25,5 +25,5 @@ public final class PrivateSessionBus: Sendable {
         try #require(daemon.isRunning, "\(daemon.errorOutput)")
     }
 
-    public func connect() throws -> MessageBus { try MessageBus(.address(address)) }
+    public func connect() throws -> DBusConnection { try DBusConnection(.address(address)) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The kernel's letter for what the first thread of a process does: "R", "S", "D", "T" or "Z" (proc_pid_status(5),
-/// State). Nil where there is no such process.
+/// The kernel's letter for the state of a process' first thread: "R", "S", "D", "T" or "Z" (proc_pid_status(5), State).
+/// Nil if there is no such process.
 public func processState(_ process: pid_t) -> Character? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("State:\t") }
@@ -9,8 +9,8 @@ public func processState(_ process: pid_t) -> Character? {
 }
 
 extension ChildProcess {
-    /// Whether the kernel holds its execve, as fanotify does: it waits where no signal wakes it, and is still a copy of
-    /// this process.
+    /// Whether the kernel holds its execve, as fanotify does: it waits uninterruptibly, and is still a copy of this
+    /// process.
     public var isHeldInExecve: Bool {
         let files = FileManager.default
         guard isRunning, let program = try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe"),
@@ -19,7 +19,7 @@ extension ChildProcess {
         return processState(pid) == "D" && program == own
     }
 
-    /// How it ended, or where in the kernel it and its children wait, with what it printed as errors: for the words of a
+    /// How it ended, or where in the kernel it and its children wait, with its standard error: for the message of a
     /// failed test. The kernel's stacks need root.
     public var stateForPeople: String {
         if let exit { return "it ended: \(exit). \(errorOutput)" }
@@ -33,9 +33,9 @@ extension ChildProcess {
     }
 }
 
-/// Whether somebody listens at this Unix socket (proc(5), /proc/net/unix): its file is there a moment before.
+/// Whether a process listens at this Unix socket (proc(5), /proc/net/unix): the file exists a moment before.
 public func isListening(at path: String) -> Bool {
-    // FileManager reads 4 KiB of a file that has no length.
+    // FileManager reads 4 KiB of a file whose length is 0.
     let table = try? FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/unix")).readToEnd()
     return String(decoding: table ?? Data(), as: UTF8.self).split(separator: "\n").contains { line in
         // Address, references, protocol, flags (__SO_ACCEPTCON where it listens), type, state, inode, path.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The same numbers for the same seed, so that a failure can be seen again: SplitMix64.
+/// The same numbers for the same seed, so that a failure can be reproduced: SplitMix64.
 public struct RepeatableRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -15,8 +15,8 @@ public struct RepeatableRandom: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Seeds of a randomised test: those that are part of every run, and as many as an environment variable asks for (`NAME=20`), which are
-/// printed; or those that it names (`NAME=12,345`, `NAME=12,`) alone.
+/// Seeds of a randomised test: the fixed ones and as many random ones as an environment variable requests (`NAME=20`),
+/// which are printed; or only those that it lists (`NAME=12,345`, `NAME=12,`).
 public func seeds(_ always: [UInt64], orAskedBy variable: String, upTo end: UInt64 = 1_000_000) -> [UInt64] {
     let asked = ProcessInfo.processInfo.environment[variable] ?? "0"
     if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }

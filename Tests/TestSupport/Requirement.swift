@@ -5,9 +5,9 @@ import Glibc
 public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     /// Runs as root.
     case root
-    /// The kernel lets this process hold launches (fanotify permission events).
+    /// The kernel allows this process to hold launches (fanotify permission events).
     case fanotify
-    /// The kernel lets this process make a user namespace and a mount namespace.
+    /// The kernel allows this process to create a user namespace and a mount namespace.
     case userNamespaces
     /// A program of this name, found on PATH, or an absolute path.
     case program(String)
@@ -30,7 +30,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether this run was asked to do without it: `APPLOCKER_LEAVES_OUT`, of "root fanotify display", as `make check` does.
+    /// Whether this run excludes it: by `APPLOCKER_LEAVES_OUT`, of "root fanotify display", as `make check` does.
     var isLeftOut: Bool {
         guard let list = getenv("APPLOCKER_LEAVES_OUT") else { return false }
         let words = String(cString: list).split(separator: " ")
@@ -44,7 +44,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the machine offers it, found out by trying.
+    /// Whether the machine offers it, determined by trying.
     public var isMet: Bool {
         switch self {
         case .root: geteuid() == 0
@@ -57,8 +57,8 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The absolute path of a program: `name` itself when it is absolute, otherwise the first executable of that name
-    /// on PATH or in the system's usual directories.
+    /// The absolute path of a program: `name` itself if it is absolute, otherwise the first executable of that name on
+    /// PATH or in the system's usual directories.
     public static func findProgram(_ name: String) -> String? {
         if name.hasPrefix("/") { return access(name, X_OK) == 0 ? name : nil }
         let path = getenv("PATH").map { String(cString: $0) } ?? ""

@@ -1,21 +1,21 @@
 import Glibc
 public import Testing
 
-/// Runs a test only where the machine can show its behaviour, and says loudly where it cannot: each test left out adds
-/// one line to the file that `APPLOCKER_NOT_SHOWN` names, and `make test` ends with their count.
+/// Runs a test only if the machine can show its behaviour, and reports each one that it skips: it adds a line to the
+/// file that `APPLOCKER_NOT_SHOWN` names, and `make test` ends with their count.
 public struct RequirementTrait: TestTrait, SuiteTrait {
     let requirements: [Requirement]
 
     public var isRecursive: Bool { true }
 
     public func prepare(for test: Test) async throws {
-        guard !test.isSuite else { return }  // every test of the suite comes by itself
+        guard !test.isSuite else { return }  // each test of the suite is checked separately
         try Requirement.demand(requirements, of: test)
     }
 }
 
 extension Requirement {
-    /// For one case of a test that takes arguments: cancels it where the machine lacks this, and says so as loudly.
+    /// For one case of a test with arguments: skips it if the machine lacks this, and reports it in the same way.
     public func demand() throws {
         guard let test = Test.current else { preconditionFailure("only within a test") }
         try Self.demand([self], of: test)
@@ -40,8 +40,8 @@ extension Trait where Self == RequirementTrait {
 
 /// The list of behaviours that this machine could not show.
 enum NotShown {
-    /// Appends one line to the file that `APPLOCKER_NOT_SHOWN` names and to standard error. A list that cannot be
-    /// written ends the whole run: a test left out must never go unnoticed.
+    /// Appends one line to the file that `APPLOCKER_NOT_SHOWN` names and to standard error. If the list can't be
+    /// written, the whole run ends: a skipped test must never go unnoticed.
     static func record(_ line: String) {
         append(line + "\n", to: STDERR_FILENO)
         guard let path = getenv("APPLOCKER_NOT_SHOWN") else { return }

@@ -1,14 +1,13 @@
 public import Foundation
 
-/// A directory of its own under the system's temporary directory, removed with everything in it when the value that
-/// holds it goes away.
+/// A new directory under the system's temporary directory, removed with everything in it when the value is released.
 public final class TemporaryDirectory: Sendable {
     public let url: URL
 
     /// The absolute path, without a slash at the end.
     public var path: String { url.path }
 
-    /// Short on purpose: a Unix socket's path may have 107 bytes.
+    /// Short on purpose: a Unix socket's path may have at most 107 bytes.
     public init() throws {
         var template = Array("/tmp/applocker-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -20,7 +19,7 @@ public final class TemporaryDirectory: Sendable {
     /// The absolute path of a name inside.
     public func path(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a file inside, making the directories above it, and returns its absolute path.
+    /// Writes a file inside, creates missing directories above it, and returns its absolute path.
     @discardableResult
     public func write(_ text: String, to name: String, permissions: Int = 0o644) throws -> String {
         let file = url.appendingPathComponent(name)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The test vectors of the folder Vectors, which no one language owns.
+/// The test vectors of the folder Vectors, which all languages share.
 public enum Vectors {
     public static func load<Value: Decodable>(_ name: String, as type: Value.Type) throws -> Value {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -9,7 +9,7 @@ public enum Vectors {
     }
 }
 
-/// As vectors write bytes: two hexadecimal digits each.
+/// Bytes in the notation of the vectors: two hexadecimal digits each.
 public func bytes(hex: String) -> [UInt8] {
     stride(from: 0, to: hex.utf8.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
 }

@@ -14,11 +14,14 @@ const kem = labelled(concat(utf8("KEM"), u16(0x0010)));
 const suite = labelled(concat(utf8("HPKE"), u16(0x0010), u16(0x0001), u16(0x0002)));
 
 /**
- * Whoever holds the private half.
+ * The owner of a box: who has the private key.
  * @typedef {{ key: CryptoKey, point: Uint8Array }} BoxOwner
  */
 
-/** @param {Uint8Array} scalar 32 bytes, from a key ring. Throws FormatError `malformed`. @returns {Promise<BoxOwner>} */
+/**
+ * @param {Uint8Array} scalar 32 bytes, from a key ring. Throws FormatError `malformed`.
+ * @returns {Promise<BoxOwner>}
+ */
 export async function boxOwner(scalar) {
     const point = publicKeyOf(scalar);
     return { key: await importPrivate(scalar, point, "ECDH"), point };
@@ -53,7 +56,7 @@ async function schedule(dh, enc, recipient, info) {
  * @param {BoxOwner} owner
  */
 export async function openMessage(sealed, enc, info, data, owner) {
-    const damaged = new FormatError("damaged", "The box was changed, cut off or moved from elsewhere.");
+    const damaged = new FormatError("damaged", "The box was changed, truncated or moved from another record.");
     let dh;
     try {
         dh = await agree(owner.key, await importPublic(enc, "ECDH"));
@@ -96,10 +99,10 @@ export async function openBox(box, name, owner) {
     const reader = new ByteReader(box, "sealed box");
     reader.magic("APBX");
     if (!equalInConstantTime(reader.bytes(8), (await sha256(owner.point)).slice(0, 8))) {
-        throw new FormatError("wrongKey", "The box was sealed to another key; nothing opens it here.");
+        throw new FormatError("wrongKey", "The box was sealed to another key; it can't be opened here.");
     }
     const enc = reader.bytes(65);
     const body = unpad(await openMessage(reader.rest(), enc, recordInfo, fields(...nameFields(name)), owner));
-    if (!body) throw new FormatError("damaged", "The box was changed, cut off or moved from elsewhere.");
+    if (!body) throw new FormatError("damaged", "The box was changed, truncated or moved from another record.");
     return body;
 }

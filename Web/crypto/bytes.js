@@ -63,9 +63,10 @@ export const isID = (text) => typeof text === "string" && /^[0-9a-f]{32}$/.test(
  */
 export function unhex(text) {
     if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) {
-        throw new FormatError("malformed", "These are no hexadecimal digits.");
+        throw new FormatError("malformed", "These are not hexadecimal digits.");
     }
-    return Uint8Array.from({ length: text.length / 2 }, (_, index) => parseInt(text.slice(index * 2, index * 2 + 2), 16));
+    return Uint8Array.from({ length: text.length / 2 },
+        (_, index) => parseInt(text.slice(index * 2, index * 2 + 2), 16));
 }
 
 /**
@@ -138,10 +139,7 @@ export class ByteReader {
     /** @type {string} */
     #subject;
 
-    /**
-     * @param {Uint8Array} bytes
-     * @param {string} subject what is being read, for the sentence of an error
-     */
+    /** @param {Uint8Array} bytes @param {string} subject what is being read, for the sentence of an error */
     constructor(bytes, subject) {
         this.#unread = bytes;
         this.#subject = subject;
@@ -154,7 +152,7 @@ export class ByteReader {
     /** @param {number} count */
     bytes(count) {
         if (this.#unread.length < count) {
-            throw new FormatError("malformed", `The ${this.#subject} ends too early; it was cut off or is not one.`);
+            throw new FormatError("malformed", `The ${this.#subject} is truncated or invalid.`);
         }
         const taken = this.#unread.slice(0, count);
         this.#unread = this.#unread.subarray(count);
@@ -210,3 +208,6 @@ export class ByteReader {
         return new FormatError("malformed", `The ${this.#subject} is damaged or was not made by AppLocker.`);
     }
 }
+
+/** @param {unknown} count @returns {count is number} */
+export const isCount = (count) => Number.isSafeInteger(count) && Number(count) >= 0;

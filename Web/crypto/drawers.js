@@ -46,8 +46,8 @@ function contentOf(bytes) {
 }
 
 /**
- * With this in one of them. They are all of one size afterwards, too: where it grows, so do the others, by random bytes. Throws
- * FormatError `tooLarge`.
+ * With this in one of them. They are all of one size afterwards, too: where it grows, so do the others, by random
+ * bytes. Throws FormatError `tooLarge`.
  * @param {Uint8Array[]} drawers
  * @param {number} index
  * @param {DrawerContent} content
@@ -58,7 +58,7 @@ export async function putInto(drawers, index, content, rootKey) {
     const overhead = headLength + 4 + tagLength;
     let size = drawers[0].length;
     while (size - overhead < bytes.length) size *= 2;
-    if (size > mostDrawer) throw new FormatError("tooLarge", "This is too much to be kept beside the keys.");
+    if (size > mostDrawer) throw new FormatError("tooLarge", "This is too large to be stored beside the keys.");
     const padded = concat(u32(bytes.length), bytes, new Uint8Array(size - overhead - bytes.length));
     wipe(bytes);
     const salt = randomBytes(32);
@@ -69,8 +69,8 @@ export async function putInto(drawers, index, content, rootKey) {
 }
 
 /**
- * What this root key opens, and which of them it was; null for none. The same is tried with each of them, in every size that one
- * may have been filled in. Throws FormatError `malformed`.
+ * What this root key opens, and which of them it was; null for none. The same is tried with each of them, in every size
+ * that one may have been filled in. Throws FormatError `malformed`.
  * @param {Uint8Array[]} drawers
  * @param {Uint8Array} rootKey
  */

@@ -40,8 +40,7 @@ export async function sealEnvelope(body, name, vaultKey, epoch) {
     const committed = await committedKey(vaultKey, salt, data);
     const wrapped = await gcmSeal(committed.key, itemKey, data);
     wipe(padded, itemKey);
-    return concat(
-        utf8("APEV"), [1, 0, 0, 0], u32(epoch), u32(epoch), salt, committed.commitment, wrapped, sealedBody);
+    return concat(utf8("APEV"), [1, 0, 0, 0], u32(epoch), u32(epoch), salt, committed.commitment, wrapped, sealedBody);
 }
 
 /**
@@ -75,7 +74,7 @@ export async function openEnvelope(sealed, name, vaultKey) {
     if (!committed.matches(envelope.commitment)) {
         throw new FormatError("wrongKey", "The record was sealed under another name or another key, or was damaged.");
     }
-    const damaged = new FormatError("damaged", "The record was changed or cut off.");
+    const damaged = new FormatError("damaged", "The record was changed or truncated.");
     const itemKey = await gcmOpen(committed.key, envelope.wrapped, data);
     if (!itemKey) throw damaged;
     const key = await bodyKey(itemKey);

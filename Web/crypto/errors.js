@@ -5,10 +5,7 @@
 
 /** A sealed value that can't be read, made or checked. Its code is the one that every reader of the format gives. */
 export class FormatError extends Error {
-    /**
-     * @param {FormatErrorCode} code
-     * @param {string} sentence what was wrong and what to do; never holds a secret
-     */
+    /** @param {FormatErrorCode} code @param {string} sentence what was wrong and what to do; never holds a secret */
     constructor(code, sentence) {
         super(sentence);
         this.name = "FormatError";

@@ -19,14 +19,17 @@ const empty = new Uint8Array();
  * @param {string} link
  * @returns {Invitation}
  */
-export const readLink = (link) => read(link, pairMark, "This is not a pairing link; scan the QR code on the computer again.");
+export const readLink = (link) =>
+    read(link, pairMark, "This is not a pairing link; scan the QR code on the computer again.");
 
 /**
- * Of an invitation into a shared vault, whose members have the right that computers have in a household. Throws as `readLink`.
+ * Of an invitation into a shared vault, whose members have the right that computers have in a household. Throws as
+ * `readLink`.
  * @param {string} link
  * @returns {Invitation}
  */
-export const readVaultLink = (link) => read(link, vaultMark, "This is not a whole invitation to a vault; ask for it again.");
+export const readVaultLink = (link) =>
+    read(link, vaultMark, "This invitation to a vault is incomplete; ask for it again.");
 
 /** @param {Invitation} invitation */
 export const vaultLink = ({ hub, household, computer, id, secret }) =>
@@ -40,7 +43,8 @@ function read(link, mark, otherwise) {
     const reader = new ByteReader(bytes, "invitation");
     const version = reader.number(1);
     if (version === 2 && mark === pairMark) {
-        throw new FormatError("unknownVersion", "This link is for a computer: run “applocker hub join” there. For a phone, run “applocker pair”.");
+        throw new FormatError("unknownVersion",
+            "This link is for a computer: run “applocker hub join” there. For a phone, run “applocker pair”.");
     }
     if (version !== 1) {
         throw new FormatError("unknownVersion", "The invitation was made by a newer AppLocker; update this one.");
@@ -88,7 +92,7 @@ export async function sealJoin(invitation, { signingKey, boxKey, name }) {
 export async function openJoin(invitation, sealed) {
     const padded = await gcmOpen(await pairKey(invitation), sealed, bound(invitation));
     const body = padded && unpad(padded);
-    if (!body) throw new FormatError("damaged", "Somebody without the link tried to join.");
+    if (!body) throw new FormatError("damaged", "A device without the link tried to join.");
     const reader = new ByteReader(body, "joining device");
     const [signingKey, boxKey, name] = [reader.bytes(65), reader.bytes(65), reader.rest()];
     await importPublic(signingKey, "ECDSA");

@@ -1,5 +1,5 @@
-// P-256 keys in WebCrypto, which takes a private key only together with its public one. A key ring holds the private scalar
-// alone, so its point is computed here, with the curve of FIPS 186-5 and the coordinates of Jacobi.
+// P-256 keys in WebCrypto, which takes a private key only together with its public one. A key ring holds the private
+// scalar alone, so its point is computed here, with the curve of FIPS 186-5 and the coordinates of Jacobi.
 import { base64url, concat, hex, unbase64url } from "./bytes.js";
 import { FormatError } from "./errors.js";
 
@@ -85,7 +85,7 @@ export function publicKeyOf(scalar) {
 }
 
 /**
- * WebKitGTK imports any pair of coordinates, and an agreement on another curve would tell about the private key
+ * WebKitGTK imports any pair of coordinates, and an agreement on another curve would reveal parts of the private key
  * (NIST SP 800-56A, 5.6.2.3.4).
  * @param {Uint8Array} point 65 bytes
  */
@@ -136,7 +136,7 @@ export async function freshPair() {
     const jwk = await crypto.subtle.exportKey("jwk", /** @type {CryptoKey} */ (pair.privateKey));
     const point = new Uint8Array(await crypto.subtle.exportKey("raw", /** @type {CryptoKey} */ (pair.publicKey)));
     const scalar = unbase64url(jwk.d ?? "");
-    if (scalar?.length !== 32) throw new FormatError("malformed", "This browser made a key that is none.");
+    if (scalar?.length !== 32) throw new FormatError("malformed", "This browser created an invalid key.");
     return { scalar, point };
 }
 

@@ -1,5 +1,6 @@
 // Every lasting key a device has, as the root key opens them. docs/formats.md, "Key ring".
-import { ByteReader, concat, equalInConstantTime, fields, hex, randomBytes, u16, u32, unhex, utf8, wipe } from "./bytes.js";
+import { ByteReader, concat, equalInConstantTime, fields, hex, randomBytes, u16, u32, unhex, utf8,
+    wipe } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { committedKey, gcmOpen, gcmSeal } from "./primitives.js";
 
@@ -16,10 +17,7 @@ const bound = fields("applocker/1/ring");
 const order = (entry) => hex(concat([entry.kind], unhex(entry.vault), u32(entry.epoch)));
 
 export class KeyRing {
-    /**
-     * Ordered by kind, vault and epoch.
-     * @type {RingEntry[]}
-     */
+    /** @type {RingEntry[]} ordered by kind, vault and epoch */
     entries = [];
 
     /**
@@ -74,7 +72,9 @@ export class KeyRing {
         /** @type {RingEntry[]} */
         const entries = [];
         for (let index = 0; index < count; index += 1) {
-            const entry = { kind: reader.number(1), vault: reader.id(), epoch: reader.number(4), key: reader.bytes(32) };
+            const entry = {
+                kind: reader.number(1), vault: reader.id(), epoch: reader.number(4), key: reader.bytes(32),
+            };
             const last = entries.at(-1);
             if (entry.kind < 1 || entry.kind > 4 || entry.epoch === 0 || (last && order(last) >= order(entry))) {
                 throw reader.malformed();
@@ -109,7 +109,7 @@ export class KeyRing {
             throw new FormatError("wrongKey", "The key ring belongs to another root key.");
         }
         const plaintext = await gcmOpen(committed.key, reader.rest(), bound);
-        if (!plaintext) throw new FormatError("damaged", "The key ring was changed or cut off.");
+        if (!plaintext) throw new FormatError("damaged", "The key ring was changed or truncated.");
         const ring = KeyRing.read(plaintext);
         wipe(plaintext);
         return ring;

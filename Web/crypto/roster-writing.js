@@ -3,15 +3,25 @@ import { concat, u64, unhex, utf8 } from "./bytes.js";
 import { Roster } from "./roster.js";
 import { deviceID, sign } from "./signature.js";
 
-/** @typedef {{ role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array }} NewMember points of 65 bytes */
+/**
+ * @typedef {{ role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array }} NewMember points of 65
+ *   bytes
+ */
 /** @typedef {{ id: string, key: CryptoKey }} Signer a device that may admit */
 
 const [admitKind, revokeKind] = [1, 2];
 
-/** @param {Roster} roster @param {Signer} signer @param {number} kind @param {Uint8Array} change @param {number} seconds since 1970 */
+/**
+ * @param {Roster} roster
+ * @param {Signer} signer
+ * @param {number} kind
+ * @param {Uint8Array} change
+ * @param {number} seconds since 1970
+ */
 async function entry(roster, signer, kind, change, seconds) {
     const signed = concat(
-        utf8("APRO"), [1, kind, 0, 0], u64(roster.number + 1), roster.head, u64(Math.floor(seconds)), unhex(signer.id), change);
+        utf8("APRO"), [1, kind, 0, 0], u64(roster.number + 1), roster.head, u64(Math.floor(seconds)),
+        unhex(signer.id), change);
     return concat(signed, await sign(signer.key, signed, "roster"));
 }
 

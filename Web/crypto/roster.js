@@ -1,4 +1,5 @@
-// Who belongs to a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md, "Roster".
+// Who belongs to a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md,
+// "Roster".
 import { ByteReader, base64, equalInConstantTime, fields, hex } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { importPublic } from "./p256.js";
@@ -6,9 +7,10 @@ import { sha256 } from "./primitives.js";
 import { deviceID, verify } from "./signature.js";
 
 /**
- * @typedef {{ id: string, role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array, verifyKey: CryptoKey }} Member
- * @typedef {{ number: bigint, previous: Uint8Array, time: number, author: string, admit: Member | null, revoke: string | null,
- *   signed: Uint8Array, signature: Uint8Array, hash: Uint8Array }} RosterEntry
+ * @typedef {{ id: string, role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array,
+ *   verifyKey: CryptoKey }} Member
+ * @typedef {{ number: bigint, previous: Uint8Array, time: number, author: string, admit: Member | null, revoke: string
+ *   | null, signed: Uint8Array, signature: Uint8Array, hash: Uint8Array }} RosterEntry
  */
 
 const signatureLength = 64;
@@ -33,7 +35,9 @@ async function readEntry(bytes) {
         if (role !== 1 && role !== 2) throw reader.malformed();
         const verifyKey = await importPublic(signingKey, "ECDSA");
         await importPublic(boxKey, "ECDH");
-        admit = { id: await deviceID(signingKey), role: role === 1 ? "computer" : "companion", signingKey, boxKey, verifyKey };
+        admit = { id: await deviceID(signingKey), role: role === 1
+            ? "computer"
+            : "companion", signingKey, boxKey, verifyKey };
     } else {
         revoke = reader.id();
     }
@@ -44,19 +48,12 @@ async function readEntry(bytes) {
     return { number, previous, time, author, admit, revoke, signed, signature, hash };
 }
 
-const broken = () =>
-    new FormatError("damaged", "The list of devices was changed by somebody who may not; nothing of it is believed.");
+const broken = () => new FormatError("damaged", "The list of devices was changed without permission; it was rejected.");
 
 export class Roster {
-    /**
-     * As they were signed.
-     * @type {Uint8Array[]}
-     */
+    /** @type {Uint8Array[]} as they were signed */
     entries = [];
-    /**
-     * In the order of admission.
-     * @type {Member[]}
-     */
+    /** @type {Member[]} in the order of admission */
     members = [];
     /** @type {Set<string>} */
     revoked = new Set();
@@ -87,7 +84,8 @@ export class Roster {
     /**
      * Who came and went, and when, seconds since 1970; of entries that were followed already.
      * @param {Uint8Array[]} entries
-     * @returns {Promise<{ number: number, time: number, author: string, admitted: string | null, revoked: string | null }[]>}
+     * @returns {Promise<{ number: number, time: number, author: string, admitted: string | null, revoked: string | null
+     *   }[]>}
      */
     static async changes(entries) {
         const read = await Promise.all(entries.map(readEntry));
@@ -161,22 +159,22 @@ export class Roster {
     /**
      * Follows what the hub serves, which begins with the last entry that is known.
      * @param {Uint8Array[]} served entries from number `this.number` on
-     * @returns {Promise<Roster>} throws RosterMisbehaviour
+     * @returns {Promise<Roster>} throws RosterViolation
      */
     async following(served) {
         const last = this.entries.at(-1);
         if (!last || !served[0] || !equalInConstantTime(served[0], last)) {
-            throw new RosterMisbehaviour("an older or another list of devices than before");
+            throw new RosterViolation("an older or another list of devices than before");
         }
         const longer = this.copy();
         try {
             for (const entry of served.slice(1)) await longer.append(entry);
         } catch {
-            throw new RosterMisbehaviour("a list of devices that somebody without the right changed");
+            throw new RosterViolation("a list of devices that was changed without permission");
         }
         return longer;
     }
 }
 
 /** The hub's list of devices does not continue the one that was seen before. Its message says what was served. */
-export class RosterMisbehaviour extends Error {}
+export class RosterViolation extends Error {}

@@ -7,7 +7,8 @@ import { sha256 } from "./primitives.js";
 /**
  * A record as it travels (docs/hub-protocol.md).
  * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
- *   sealed?: string | null, blobs: string[], signature: string, sequence?: number, replaces?: number, ancestors?: string | null }} HubRecord
+ *   sealed?: string | null, blobs: string[], signature: string, sequence?: number, replaces?: number,
+ *   ancestors?: string | null }} HubRecord
  */
 
 const ecdsa = { name: "ECDSA", hash: "SHA-256" };

@@ -43,10 +43,11 @@ export class KeySlots {
         const cost = reader.number(4);
         if (mixed > 1 || count !== slotCount) throw reader.malformed();
         if (algorithm !== 1 && algorithm !== 2) {
-            throw new FormatError("unknownAlgorithm", `The key-slot block uses derivation ${algorithm}; update AppLocker.`);
+            throw new FormatError("unknownAlgorithm",
+                `The key-slot block uses derivation ${algorithm}; update AppLocker.`);
         }
         if (algorithm === 1 ? cost < 17 || cost > 20 : cost < leastRounds || cost > mostRounds) {
-            throw new FormatError("parametersOutOfRange", "The key-slot block asks for work that AppLocker never asks for.");
+            throw new FormatError("parametersOutOfRange", "The key-slot block has a cost that AppLocker never uses.");
         }
         reader.bytes(32 + slotCount * slotLength);
         reader.end();

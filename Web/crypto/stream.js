@@ -14,11 +14,7 @@ export const streamName = (name) =>
     "purpose" in name ? fields(name.purpose) : fields(unhex(name.vault), name.collection, unhex(name.id));
 
 export class ContentStream {
-    /**
-     * @param {Uint8Array} header
-     * @param {CryptoKey} key
-     * @param {Uint8Array} noncePrefix
-     */
+    /** @param {Uint8Array} header @param {CryptoKey} key @param {Uint8Array} noncePrefix */
     constructor(header, key, noncePrefix) {
         this.header = header;
         /** Of a chunk's plaintext but the last one's. */
@@ -49,7 +45,8 @@ export class ContentStream {
         const reader = new ByteReader(header, "sealed content");
         reader.magic("APST");
         if (!logarithms.includes(reader.number(1))) {
-            throw new FormatError("parametersOutOfRange", "The sealed content has chunks of an unknown size; update AppLocker.");
+            throw new FormatError("parametersOutOfRange",
+                "The sealed content has chunks of an unknown size; update AppLocker.");
         }
         reader.zeros(2);
         const salt = reader.bytes(32);
@@ -58,7 +55,7 @@ export class ContentStream {
         const info = fields("applocker/1/stream", header.slice(0, 8), name);
         const committed = await committedKey(contentKey, salt, info);
         if (!committed.matches(commitment)) {
-            throw new FormatError("wrongKey", "The content belongs to something else, or its start was damaged.");
+            throw new FormatError("wrongKey", "The content belongs to another record, or its start is damaged.");
         }
         return new ContentStream(header, committed.key, committed.noncePrefix);
     }
@@ -84,7 +81,8 @@ export class ContentStream {
         const isAllowed = isLast ? length <= this.chunkSize && (length > 0 || index === 0) : length === this.chunkSize;
         const plaintext = isAllowed ? await gcmOpen(this.key, chunk, undefined, this.#nonce(index, isLast)) : null;
         if (!plaintext) {
-            throw new FormatError("damaged", `The content is damaged at its piece ${index}: changed, out of order or cut off.`);
+            throw new FormatError("damaged",
+                `The content is damaged at chunk ${index}: changed, out of order or truncated.`);
         }
         return plaintext;
     }
@@ -92,15 +90,17 @@ export class ContentStream {
     /**
      * Where the chunks lie in sealed content of this size. Throws FormatError `malformed` for a size that nothing has.
      * @param {number} sealedSize with the header
-     * @returns {{ count: number, range(index: number): [number, number] }} of a chunk: its first byte, and the one after its last
+     * @returns {{ count: number, range(index: number): [number, number] }} of a chunk: its first byte, and the one
+     *   after its last
      */
     layout(sealedSize) {
         const sealedChunk = this.chunkSize + tagLength;
         const body = sealedSize - streamHeaderLength;
         const rest = body % sealedChunk;
         const full = (body - rest) / sealedChunk;
-        if (body < tagLength || full + (rest > 0 ? 1 : 0) > 2 ** 32 || !(rest === 0 || rest > tagLength || full === 0)) {
-            throw new FormatError("malformed", "The sealed content was cut off.");
+        if (body < tagLength || full + (rest > 0 ? 1 : 0) > 2 ** 32
+            || !(rest === 0 || rest > tagLength || full === 0)) {
+            throw new FormatError("malformed", "The sealed content is truncated.");
         }
         return {
             count: full + (rest > 0 ? 1 : 0),

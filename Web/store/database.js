@@ -13,8 +13,24 @@ export const requested = (request) =>
     });
 
 /**
- * Stores: `facts` by name, `records` by "collection/id" (index `lost`: those that a restored hub may not have), `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged`
- * photos by id, `pieces` of sealed content by [blob, number].
+ * @param {IDBRequest<IDBCursorWithValue | null>} request
+ * @param {(cursor: IDBCursorWithValue) => boolean} body returns false to stop
+ * @returns {Promise<void>}
+ */
+export const visit = (request, body) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => {
+            const cursor = request.result;
+            if (!cursor || !body(cursor)) return resolve();
+            cursor.continue();
+        };
+        request.onerror = () => reject(storeError(request.error));
+    });
+
+/**
+ * Stores: `facts` by name, `records` by "collection/id" (index `lost`: those that a restored hub may not have),
+ * `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged` photos by id, `pieces` of sealed content by
+ * [blob, number].
  * @param {string} name
  * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
  * @returns {Promise<IDBDatabase>} throws StoreError
@@ -33,7 +49,8 @@ export function openDatabase(name, lost) {
             const database = request.result;
             if (oldVersion < 1) {
                 database.createObjectStore("facts");
-                database.createObjectStore("records", { keyPath: "key" }).createIndex("order", ["collection", "sequence"]);
+                database.createObjectStore("records", { keyPath: "key" })
+                    .createIndex("order", ["collection", "sequence"]);
                 database.createObjectStore("outbox", { keyPath: "key" });
                 database.createObjectStore("deferred", { autoIncrement: true });
                 database.createObjectStore("keys", { keyPath: "epoch" });

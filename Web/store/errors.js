@@ -1,17 +1,14 @@
 /**
  * `full`: the browser gives no more room. `lost`: what was kept here is gone (evicted, or removed by the person).
- * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another tab.
+ * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another
+ * tab.
  * `revoked`: a computer revoked this device, and it was erased.
  * @typedef {"full" | "lost" | "unavailable" | "elsewhere" | "revoked"} StoreErrorCode
  */
 
 /** What the device should keep can't be kept or read. */
 export class StoreError extends Error {
-    /**
-     * @param {StoreErrorCode} code
-     * @param {string} message one sentence
-     * @param {unknown} [cause]
-     */
+    /** @param {StoreErrorCode} code @param {string} message one sentence @param {unknown} [cause] */
     constructor(code, message, cause) {
         super(message, { cause });
         this.name = "StoreError";
@@ -27,10 +24,11 @@ export function storeError(error) {
     if (error instanceof StoreError) return error;
     const name = error instanceof DOMException ? error.name : "";
     if (name === "QuotaExceededError") {
-        return new StoreError("full", "This device has no room left; free some, and nothing that waits is lost.", error);
+        return new StoreError("full",
+            "This device’s storage is full; free some space. Pending changes are not lost.", error);
     }
     if (name === "VersionError") {
-        return new StoreError("elsewhere", "A newer AppLocker has been here; reload this page.", error);
+        return new StoreError("elsewhere", "This page is from an older AppLocker; reload it.", error);
     }
-    return new StoreError("unavailable", "This browser does not let AppLocker keep anything here.", error);
+    return new StoreError("unavailable", "This browser does not allow AppLocker to store data.", error);
 }

@@ -1,24 +1,26 @@
-// What a companion keeps: records as they came, sealed; what waits to be sent; its keys behind the gate.
-import { isCount } from "../protocol/events.js";
-import { openDatabase, requested, transact } from "./database.js";
+// What a companion stores: records sealed, as they arrived; changes to be sent; its sealed keys.
+import { isCount } from "../crypto/bytes.js";
+import { openDatabase, requested, transact, visit } from "./database.js";
 import { StoreError, storeError } from "./errors.js";
 
-/** @typedef {import("../crypto/signature.js").HubRecord} HubRecord */
 /**
- * A record as it was taken. `at`: when, by this device. `hidden`: the person put it away. `versions`: what the hub had of it before, the
- * newest last. `atHub`: the hub's store was restored, and has this revision (0: none) in the place of this one, which is sent again.
- * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean, versions?: string[],
- *   atHub?: number }} Row
+ * A record as it was ingested. `at`: when, by this device's clock. `hidden`: the person cleared it. `versions`: earlier
+ * versions of the hub's, the newest last. `atHub`: the hub's store was restored, and has this revision (0: none)
+ * instead of this one, which is sent again.
+ * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean,
+ *   versions?: string[], atHub?: number }} Row
  */
 /**
- * A blob that has to be at the hub before its record: its sealed bytes lie in pieces of `pieceSize`. `hash`: SHA-256 of them all.
+ * A blob that has to be at the hub before its record: its sealed bytes are stored in pieces of `pieceSize`. `hash`:
+ * SHA-256 of all of them.
  * @typedef {{ blob: string, size: number, hash: Uint8Array }} Upload
  */
 /**
- * A change that waits to be sent, one for each record. `problem`: the code that the hub refused it with for good. `uploads` go
- * first; `retries`: how often the hub had lost them by then; `isPushed`: other devices are told as soon as the hub has it.
- * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[], isUploaded?: boolean,
- *   retries?: number, isPushed?: boolean }} Waiting
+ * A change that waits to be sent, one for each record. `problem`: the code with which the hub refused it permanently.
+ * `uploads` are sent first; `retries`: how often the hub had lost them; `isPushed`: the hub pushes it to other devices
+ * as soon as it has it.
+ * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[],
+ *   isUploaded?: boolean, retries?: number, isPushed?: boolean }} Waiting
  */
 /**
  * A photo that was sealed and belongs to no moment yet. `at`: when, by this device.
@@ -32,13 +34,13 @@ import { StoreError, storeError } from "./errors.js";
  * All that one step changes.
  * @typedef {object} Change
  * @property {Row[]} [records]
- * @property {HubRecord[]} [deferred] put beside those that are there
+ * @property {HubRecord[]} [deferred] added to the stored ones
  * @property {number[]} [undeferred]
  * @property {Waiting[]} [waiting]
- * @property {{ key: string, signature: string, followedBy?: number }[]} [sent] removed from what waits, unless it was changed
- *   meanwhile: then the rest replaces revision `followedBy`
- * @property {{ key: string, signature: string, change: Partial<Waiting> }[]} [lines] what became of those that wait; unless they were
- *   changed meanwhile
+ * @property {{ key: string, signature: string, followedBy?: number }[]} [sent] removed from what waits, unless it was
+ *   changed meanwhile: then the rest replaces revision `followedBy`
+ * @property {{ key: string, signature: string, change: Partial<Waiting> }[]} [lines] what became of those that wait;
+ *   unless they were changed meanwhile
  * @property {Staged[]} [staged]
  * @property {string[]} [unstaged]
  * @property {string[]} [withoutPieces] blobs whose bytes are not needed here any more
@@ -46,18 +48,15 @@ import { StoreError, storeError } from "./errors.js";
  * @property {StatusKey[]} [keys]
  */
 
-/** @param {string} collection @param {string} id */
-export const keyOf = (collection, id) => `${collection}/${id}`;
-
 const everything = ["facts", "records", "outbox", "deferred", "keys", "staged", "pieces"];
 
-/** Of a device that was revoked and erased: nothing more is kept here until it is paired again. */
+/** Set on a device that was revoked and erased: nothing is stored until it is paired again. */
 export const revokedFact = "revoked";
 
 /** @param {IDBObjectStore} facts */
 async function refuseIfRevoked(facts) {
     if (await requested(facts.get(revokedFact))) {
-        throw new StoreError("revoked", "This device was removed from its household; nothing is kept here any more.");
+        throw new StoreError("revoked", "This device was removed from its household; its data was erased.");
     }
 }
 
@@ -71,7 +70,7 @@ export const lostSpan = 0.5;
  */
 export const storedCount = (value) => (isCount(value) ? value : 0);
 
-/** Of sealed content, in bytes; what a slow network takes in well under the time for a request. */
+/** Of sealed content, in bytes; a slow network uploads it well within the time limit of a request. */
 export const pieceSize = 1 << 20;
 
 /**
@@ -99,7 +98,7 @@ export class CompanionStore {
     }
 
     /**
-     * The whole database; who has it open is told that it is lost.
+     * Deletes the whole database; open sessions are notified that it is lost.
      * @param {string} name
      * @returns {Promise<void>} throws StoreError
      */
@@ -111,10 +110,24 @@ export class CompanionStore {
         });
     }
 
+    /**
+     * Reads one object store.
+     * @template Value
+     * @param {string} name
+     * @param {(store: IDBObjectStore) => Promise<Value>} body
+     */
+    #read(name, body) {
+        return transact(this.#database, [name], "readonly", (transaction) => body(transaction.objectStore(name)));
+    }
+
     /** @template Value @param {string} name @param {Value} otherwise @returns {Promise<Value>} */
     fact(name, otherwise) {
-        return transact(this.#database, ["facts"], "readonly", async (transaction) =>
-            (await requested(transaction.objectStore("facts").get(name))) ?? otherwise);
+        return this.#read("facts", async (store) => (await requested(store.get(name))) ?? otherwise);
+    }
+
+    /** Whether it is of a device that was revoked and erased. */
+    wasRevoked() {
+        return this.fact(revokedFact, false);
     }
 
     /**
@@ -127,8 +140,7 @@ export class CompanionStore {
 
     /** @param {string} key @returns {Promise<Row | undefined>} */
     record(key) {
-        return transact(this.#database, ["records"], "readonly", (transaction) =>
-            requested(transaction.objectStore("records").get(key)));
+        return this.#read("records", (store) => requested(store.get(key)));
     }
 
     /**
@@ -138,26 +150,22 @@ export class CompanionStore {
      * @returns {Promise<Row[]>}
      */
     records(collection, { before = Number.MAX_SAFE_INTEGER, after = -1, limit = Infinity } = {}) {
-        return transact(this.#database, ["records"], "readonly", (transaction) =>
-            new Promise((resolve, reject) => {
-                /** @type {Row[]} */
-                const rows = [];
-                const range = IDBKeyRange.bound([collection, after], [collection, before], after >= 0, true);
-                const request = transaction.objectStore("records").index("order").openCursor(range, "prev");
-                request.onerror = () => reject(request.error);
-                request.onsuccess = () => {
-                    const cursor = request.result;
-                    if (!cursor || rows.length >= limit) return resolve(rows);
-                    if (!cursor.value.hidden) rows.push(cursor.value);
-                    cursor.continue();
-                };
-            }));
+        return this.#read("records", async (store) => {
+            /** @type {Row[]} */
+            const rows = [];
+            const range = IDBKeyRange.bound([collection, after], [collection, before], after >= 0, true);
+            await visit(store.index("order").openCursor(range, "prev"), (cursor) => {
+                if (rows.length >= limit) return false;
+                if (!cursor.value.hidden) rows.push(cursor.value);
+                return true;
+            });
+            return rows;
+        });
     }
 
     /** @returns {Promise<Waiting[]>} */
     waiting() {
-        return transact(this.#database, ["outbox"], "readonly", (transaction) =>
-            requested(transaction.objectStore("outbox").getAll()));
+        return this.#read("outbox", (store) => requested(store.getAll()));
     }
 
     /**
@@ -166,17 +174,15 @@ export class CompanionStore {
      * @returns {Promise<Waiting | undefined>}
      */
     waitingFor(key) {
-        return transact(this.#database, ["outbox"], "readonly", (transaction) =>
-            requested(transaction.objectStore("outbox").get(key)));
+        return this.#read("outbox", (store) => requested(store.get(key)));
     }
 
     /**
-     * Under keys that this device can't use yet.
+     * Records under keys that this device can't use yet.
      * @returns {Promise<{ number: number, record: HubRecord }[]>}
      */
     deferred() {
-        return transact(this.#database, ["deferred"], "readonly", async (transaction) => {
-            const store = transaction.objectStore("deferred");
+        return this.#read("deferred", async (store) => {
             const [numbers, records] = await Promise.all([requested(store.getAllKeys()), requested(store.getAll())]);
             return records.map((record, index) => ({ number: Number(numbers[index]), record }));
         });
@@ -184,8 +190,7 @@ export class CompanionStore {
 
     /** @returns {Promise<StatusKey[]>} */
     statusKeys() {
-        return transact(this.#database, ["keys"], "readonly", (transaction) =>
-            requested(transaction.objectStore("keys").getAll()));
+        return this.#read("keys", (store) => requested(store.getAll()));
     }
 
     /**
@@ -195,7 +200,8 @@ export class CompanionStore {
     write(change) {
         return transact(this.#database, everything, "readwrite", async (transaction) => {
             const [records, outbox, deferred, facts, keys, staged, pieces] =
-                ["records", "outbox", "deferred", "facts", "keys", "staged", "pieces"].map((name) => transaction.objectStore(name));
+                ["records", "outbox", "deferred", "facts", "keys", "staged", "pieces"]
+                    .map((name) => transaction.objectStore(name));
             await refuseIfRevoked(facts);
             for (const row of change.records ?? []) records.put(row);
             for (const record of change.deferred ?? []) deferred.add(record);
@@ -223,20 +229,23 @@ export class CompanionStore {
     }
 
     /**
-     * The hub's store has nothing of what this device read after a sequence number. Rows after it may be lost there; they keep their order.
+     * The hub's store has nothing of what this device read after a sequence number. Rows after it may be lost there;
+     * they keep their order.
      * @param {number} common the sequence number
      * @param {readonly string[]} compared collections of which the hub is sent again what it lost
      * @param {Pick<Change, "waiting" | "facts">} change written in the same transaction
      */
     beginComparing(common, compared, { waiting = [], facts: changed = {} }) {
         return transact(this.#database, ["facts", "records", "outbox"], "readwrite", async (transaction) => {
-            const [facts, records, outbox] = ["facts", "records", "outbox"].map((name) => transaction.objectStore(name));
+            const [facts, records, outbox] = ["facts", "records", "outbox"]
+                .map((name) => transaction.objectStore(name));
             await refuseIfRevoked(facts);
             const index = records.index("order");
             for (const collection of [...compared, "events", "requests"]) {
                 // Those without a number came by a push.
                 const [later, unnumbered] = await Promise.all([
-                    IDBKeyRange.bound([collection, common], [collection, Infinity], true), IDBKeyRange.only([collection, 0]),
+                    IDBKeyRange.bound([collection, common], [collection, Infinity], true),
+                    IDBKeyRange.only([collection, 0]),
                 ].map((range) => requested(index.getAllKeys(range))));
                 const keys = new Set([...unnumbered, ...later]);
                 let place = 0;
@@ -245,11 +254,14 @@ export class CompanionStore {
                     const row = await requested(records.get(key));
                     place += 1;
                     records.put({
-                        ...row, sequence: common + (lostSpan * place) / keys.size, ...(compared.includes(collection) ? { atHub: 0 } : {}),
+                        ...row, sequence: common + (lostSpan * place) / keys.size,
+                        ...(compared.includes(collection) ? { atHub: 0 } : {}),
                     });
                 }
             }
-            for (const key of await requested(records.index("lost").getAllKeys())) records.put({ ...(await requested(records.get(key))), atHub: 0 });
+            for (const key of await requested(records.index("lost").getAllKeys())) {
+                records.put({ ...(await requested(records.get(key))), atHub: 0 });
+            }
             for (const line of waiting) if ((await requested(outbox.get(line.key))) === undefined) outbox.put(line);
             for (const [name, value] of Object.entries(changed)) facts.put(value, name);
         });
@@ -260,8 +272,7 @@ export class CompanionStore {
      * @returns {Promise<string[]>}
      */
     lost() {
-        return transact(this.#database, ["records"], "readonly", async (transaction) =>
-            (await requested(transaction.objectStore("records").index("lost").getAllKeys())).map(String));
+        return this.#read("records", async (store) => (await requested(store.index("lost").getAllKeys())).map(String));
     }
 
     /**
@@ -270,26 +281,43 @@ export class CompanionStore {
      * @param {number} upTo
      */
     count(collection, upTo) {
-        return transact(this.#database, ["records"], "readonly", (transaction) => requested(
-            transaction.objectStore("records").index("order").count(IDBKeyRange.bound([collection, -1], [collection, upTo]))));
+        const range = IDBKeyRange.bound([collection, -1], [collection, upTo]);
+        return this.#read("records", (store) => requested(store.index("order").count(range)));
     }
 
     // Photos on their way
 
     /** @param {string} id @returns {Promise<Staged | undefined>} */
     stagedPhoto(id) {
-        return transact(this.#database, ["staged"], "readonly", (transaction) => requested(transaction.objectStore("staged").get(id)));
+        return this.#read("staged", (store) => requested(store.get(id)));
     }
 
     /** @returns {Promise<Staged[]>} */
     staged() {
-        return transact(this.#database, ["staged"], "readonly", (transaction) => requested(transaction.objectStore("staged").getAll()));
+        return this.#read("staged", (store) => requested(store.getAll()));
     }
 
     /** @param {string} blob @param {number} index @returns {Promise<Uint8Array | undefined>} */
     piece(blob, index) {
-        return transact(this.#database, ["pieces"], "readonly", (transaction) =>
-            requested(transaction.objectStore("pieces").get([blob, index])));
+        return this.#read("pieces", (store) => requested(store.get([blob, index])));
+    }
+
+    /**
+     * A range of a blob's bytes; null where they are not all here any more.
+     * @param {string} blob
+     * @param {number} start
+     * @param {number} end
+     */
+    async bytes(blob, start, end) {
+        const bytes = new Uint8Array(end - start);
+        for (let offset = start; offset < end;) {
+            const piece = await this.piece(blob, Math.floor(offset / pieceSize));
+            const part = piece?.subarray(offset % pieceSize, (offset % pieceSize) + end - offset);
+            if (!part?.length) return null;
+            bytes.set(part, offset - start);
+            offset += part.length;
+        }
+        return bytes;
     }
 
     /**
@@ -308,47 +336,42 @@ export class CompanionStore {
     }
 
     /**
-     * Photos that waited for a moment since before this time, and pieces that nothing names, go.
+     * Deletes photos that were staged before this time, and pieces that nothing names.
      * @param {number} before milliseconds since 1970
      */
     sweepPieces(before) {
         return transact(this.#database, ["staged", "outbox", "pieces"], "readwrite", async (transaction) => {
-            const [staged, outbox, pieces] = ["staged", "outbox", "pieces"].map((name) => transaction.objectStore(name));
-            const [photos, lines, keys] = await Promise.all([staged.getAll(), outbox.getAll(), pieces.getAllKeys()].map(requested));
+            const [staged, outbox, pieces] = ["staged", "outbox", "pieces"]
+                .map((name) => transaction.objectStore(name));
+            const [photos, lines, keys] = await Promise.all([staged.getAll(), outbox.getAll(), pieces.getAllKeys()]
+                .map(requested));
             const kept = /** @type {Staged[]} */ (photos).filter(({ at }) => at >= before);
             for (const { id, at } of /** @type {Staged[]} */ (photos)) if (at < before) staged.delete(id);
-            const named = new Set([...kept, .../** @type {Waiting[]} */ (lines)].flatMap(({ uploads = [] }) => uploads.map(({ blob }) => blob)));
+            const named = new Set([...kept, .../** @type {Waiting[]} */ (lines)]
+                .flatMap(({ uploads = [] }) => uploads.map(({ blob }) => blob)));
             for (const key of /** @type {[string, number][]} */ (keys)) if (!named.has(key[0])) pieces.delete(key);
         });
     }
 
     /**
-     * Forgets records that were taken before a time.
+     * Deletes records that were ingested before a time.
      * @param {Record<string, number>} before by collection, milliseconds since 1970
      */
     forget(before) {
         return transact(this.#database, ["records"], "readwrite", async (transaction) => {
             for (const [collection, time] of Object.entries(before)) {
                 const range = IDBKeyRange.bound([collection, -1], [collection, Infinity]);
-                await new Promise((resolve, reject) => {
-                    const request = transaction.objectStore("records").index("order").openCursor(range);
-                    request.onerror = () => reject(request.error);
-                    request.onsuccess = () => {
-                        const cursor = request.result;
-                        // Older ones come first.
-                        if (!cursor || cursor.value.at >= time) return resolve(undefined);
-                        cursor.delete();
-                        cursor.continue();
-                    };
+                await visit(transaction.objectStore("records").index("order").openCursor(range), (cursor) => {
+                    // The oldest is the first.
+                    if (cursor.value.at >= time) return false;
+                    cursor.delete();
+                    return true;
                 });
             }
         });
     }
 
-    /**
-     * Removes everything.
-     * @param {boolean} [isRevoked] tabs and workers that are at work keep nothing more either
-     */
+    /** @param {boolean} [isRevoked] tabs and workers that are at work keep nothing more either */
     erase(isRevoked = false) {
         return transact(this.#database, everything, "readwrite", (transaction) => {
             for (const name of everything) transaction.objectStore(name).clear();

@@ -1,11 +1,11 @@
-// Several tabs of one companion: one of them follows the hub and sends, the others hear of it.
+// Coordinates the tabs of one companion: one of them follows the hub and sends, and the others receive its messages.
 
 /**
  * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `lock`: every tab locks.
  * `unlocked`: this device's keys changed. `erased`: the device is no companion any more;
  * `isRevoked`: because a computer revoked it.
- * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased", isRevoked: boolean }
- *   | { kind: "state" }} TabMessage
+ * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased",
+ *   isRevoked: boolean } | { kind: "state" }} TabMessage
  */
 
 export class Tabs {
@@ -19,10 +19,10 @@ export class Tabs {
     }
 
     /**
-     * To the other tabs; a closed one says nothing more.
+     * Sends a message to the other tabs; a closed tab sends nothing.
      * @param {TabMessage} message
      */
-    tell(message) {
+    post(message) {
         if (!this.#isClosed) this.#channel.postMessage(message);
     }
 
@@ -32,14 +32,14 @@ export class Tabs {
     }
 
     /**
-     * Runs the body while this tab alone may; waits for its turn.
+     * Runs the body under a Web Lock: one tab at a time.
      * @template Value
      * @param {string} what
      * @param {() => Promise<Value>} body
      * @param {AbortSignal} [signal] stops waiting
      * @returns {Promise<Value>}
      */
-    alone(what, body, signal) {
+    exclusive(what, body, signal) {
         return navigator.locks.request(`${this.name}/${what}`, signal ? { signal } : {}, body);
     }
 

@@ -1,30 +1,39 @@
-// Makes a chosen picture ready to be kept, away from the page: decodes it, makes its sizes and seals them. What leaves this worker
-// is sealed, but for the thumbnail and what is said about the picture. It keeps nothing, and ends after one picture.
-import { ExifError, exifPrefix, readExif, takenAt } from "../core/exif.js";
-import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide, thumbnailSide } from "../core/moment-format.js";
-import { typeOf } from "../core/picture-type.js";
+// Makes a chosen picture ready to be kept, away from the page: decodes it, makes its sizes and seals them. What leaves
+// this worker is sealed, but for the thumbnail and what is said about the picture. It keeps nothing, and ends after one
+// picture.
+import { ExifError, exifPrefix, readExif, takenAt } from "../formats/exif.js";
+import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide,
+    thumbnailSide } from "../formats/moment-format.js";
+import { typeOf } from "../formats/image-type.js";
 import { randomBytes, randomID } from "../crypto/bytes.js";
 import { sha256 } from "../crypto/primitives.js";
 import { sealContent } from "../crypto/stream.js";
 
 /**
- * `keepsOriginal`: the file as it is, with everything that it says about place and camera; else its pixels alone are kept.
+ * `keepsOriginal`: the file as it is, with everything that it says about place and camera; else its pixels alone are
+ * kept.
  * @typedef {{ file: Blob, name: Uint8Array, keepsOriginal: boolean }} SealingJob
  */
-/** @typedef {{ type: string, size: number, key: Uint8Array, blob: string, sealed: Uint8Array, hash: Uint8Array }} SealedSize */
+/**
+ * @typedef {{ type: string, size: number, key: Uint8Array, blob: string, sealed: Uint8Array, hash: Uint8Array }}
+ *   SealedSize
+ */
 /**
  * @typedef {{ width: number, height: number, original: SealedSize, medium: SealedSize | null, thumbnail: Uint8Array,
  *   digest: Uint8Array, taken: { date: number, offset: number } | null,
  *   position: { latitude: number, longitude: number } | null }} SealedPicture
  */
-/** @typedef {{ step: "reading" | "drawing" | "sealing" } | { picture: SealedPicture } | { refused: "tooLarge" | "notPicture" | "notDecoded" | "failed" }} SealingMessage */
+/**
+ * @typedef {{ step: "reading" | "drawing" | "sealing" } | { picture: SealedPicture } | { refused: "tooLarge" |
+ *   "notPicture" | "notDecoded" | "failed" }} SealingMessage
+ */
 
 const scope = /** @type {{ postMessage(message: unknown, transferred: Transferable[]): void, onmessage: unknown }} */ (
     /** @type {unknown} */ (self));
 /** @param {SealingMessage} message @param {Transferable[]} [transferred] */
-const tell = (message, transferred = []) => scope.postMessage(message, transferred);
+const post = (message, transferred = []) => scope.postMessage(message, transferred);
 
-/** Why a picture is not taken. */
+/** Why a picture is refused. */
 class Refusal extends Error {
     /** @param {"tooLarge" | "notPicture" | "notDecoded"} code */
     constructor(code) {
@@ -45,7 +54,8 @@ const bytesOf = async (blob, end = blob.size) => new Uint8Array(await blob.slice
  */
 async function drawn(image, side, type, quality) {
     const scale = Math.min(1, side / Math.max(image.width, image.height));
-    const canvas = new OffscreenCanvas(Math.max(1, Math.round(image.width * scale)), Math.max(1, Math.round(image.height * scale)));
+    const canvas = new OffscreenCanvas(Math.max(1, Math.round(image.width * scale)),
+        Math.max(1, Math.round(image.height * scale)));
     const context = canvas.getContext("2d");
     if (!context) throw new Refusal("notDecoded");
     if (type === "image/jpeg") {
@@ -56,7 +66,7 @@ async function drawn(image, side, type, quality) {
     context.imageSmoothingQuality = "high";
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await canvas.convertToBlob({ type, quality });
-    // Gives its memory back now.
+    // Frees its memory now.
     canvas.width = 0;
     if (blob.type !== type || blob.size === 0) throw new Refusal("notDecoded");
     return blob;
@@ -95,14 +105,14 @@ function saidBy(start) {
 
 /** @param {SealingJob} job */
 async function seal({ file, name, keepsOriginal }) {
-    tell({ step: "reading" });
+    post({ step: "reading" });
     if (file.size > maximumOriginal) throw new Refusal("tooLarge");
     const content = await bytesOf(file);
     const type = typeOf(content);
     if (!type) throw new Refusal("notPicture");
     const digest = await sha256(content);
     const said = saidBy(content.subarray(0, exifPrefix));
-    tell({ step: "drawing" });
+    post({ step: "drawing" });
     // Upright, as its Exif says: the default.
     const image = await createImageBitmap(new Blob([content], { type })).catch(() => {
         throw new Refusal("notDecoded");
@@ -111,20 +121,22 @@ async function seal({ file, name, keepsOriginal }) {
     const longer = Math.max(width, height);
     // PNG holds its pixels without loss, also the transparent ones.
     const kept = type === "image/png" ? "image/png" : "image/jpeg";
-    const original = keepsOriginal ? { bytes: content, type } : { bytes: await bytesOf(await drawn(image, longer, kept, 0.92)), type: kept };
+    const original = keepsOriginal ? { bytes: content, type } : {
+        bytes: await bytesOf(await drawn(image, longer, kept, 0.92)), type: kept,
+    };
     const isEnough = original.type === "image/jpeg" && longer <= mediumSide;
     const medium = isEnough ? null : await bytesOf(await drawn(image, mediumSide, "image/jpeg", 0.85));
     const thumbnail = await thumbnailOf(image);
     image.close();
-    tell({ step: "sealing" });
+    post({ step: "sealing" });
     const sizes = [
         await sealed(original.bytes, original.type, name), medium && (await sealed(medium, "image/jpeg", name)),
     ];
     const [one, other] = /** @type {[SealedSize, SealedSize | null]} */ (sizes);
     const picture = { width, height, original: one, medium: other, thumbnail, digest, ...said };
-    tell({ picture }, [one.sealed.buffer, ...(other ? [other.sealed.buffer] : [])]);
+    post({ picture }, [one.sealed.buffer, ...(other ? [other.sealed.buffer] : [])]);
 }
 
 scope.onmessage = (/** @type {MessageEvent<SealingJob>} */ event) => {
-    seal(event.data).catch((error) => tell({ refused: error instanceof Refusal ? error.code : "failed" }));
+    seal(event.data).catch((error) => post({ refused: error instanceof Refusal ? error.code : "failed" }));
 };

@@ -8,11 +8,11 @@
 // append in microseconds.
 import Foundation
 import Glibc
+import HubAPI
 import HubStore
 import HubStorePostgres
 import HubStoreSQLite
 import SealedFormats
-import WireProtocol
 
 struct WrongUsage: Error, CustomStringConvertible {
     let description =
@@ -93,7 +93,7 @@ func run(_ words: [String]) async throws {
         households.append(household)
         _ = try await store.foundHousehold(
             NewHouseholdRequest(
-                household: household, device: household, entry: Data([1]), tokenHash: Data("\(household)".utf8)), at: 1)
+                household: household, device: household, entry: Data([1]), tokenHash: Data("\(household)".utf8)))
     }
     let (begin, used) = (ContinuousClock().now, processorTime())
     let end = begin + .seconds(seconds)

@@ -1,7 +1,11 @@
-"""Pictures as a camera writes them, made in the page."""
+"""Photos with the metadata of a camera, created in the page."""
 
-# `made(seed, date, offset, place)`: a small one with these facts in it, as a Blob; `madePicture`: without any.
+# `made(seed, date, offset, place)` returns a small photo with this metadata as a Blob; `madePicture` returns one
+# without metadata.
 CAMERA = """
     const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
-    const made = async (seed, date, offset, place = {}) => new Blob([withExif(await madePicture(640, 480, seed), madeTiff({ date, offset, ...place }))]);
+    const made = async (seed, date, offset, place = {}) => {
+        const picture = await madePicture(640, 480, seed);
+        return new Blob([withExif(picture, madeTiff({ date, offset, ...place }))]);
+    };
 """

@@ -1,4 +1,4 @@
-"""A real hub and a real AppLocker, on a state of their own."""
+"""A real hub and a real AppLocker with their own state."""
 
 import contextlib
 import json
@@ -9,33 +9,39 @@ import signal
 import subprocess
 
 import pages
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 PASSCODE = "correct horse 9"
 
 
 class Computer:
-    """Programs of the project in a folder of their own, and what tests and pages ask them to do."""
+    """The project's programs with a directory of their own, and the commands that tests and pages run."""
 
     def __init__(self, programs, folder, port=0, costs_little=True):
-        """`port`: where its hub listens, 0 for any that is free; it stays the same for the folder's life. `costs_little`: a debug build
-        derives its keys from passcodes with less work than every installed program."""
+        """`port`: where its hub listens, 0 for any free port; it stays the same. `costs_little`: a debug build derives
+        keys from passcodes with less work than every installed program."""
         self.programs, self.folder, self.port = programs, folder, port
         self.state = folder / "state"
-        self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "APPLOCKER_SOCKET": str(self.state / "control.sock"),
-                            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(folder),
+            "APPLOCKER_SOCKET": str(self.state / "control.sock"),
+            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+        }
         if costs_little:
             self.environment["APPLOCKER_SMALLEST_PASSCODE_COST"] = "1"
         self.applocker = self.pairing = self.hub = None
         self.errors = ""
 
     def set_up(self, beside=None):
-        """From nothing to a computer that is connected, has its vault open, a locked program "diary" and a camera. `beside`: the
-        computer whose household and hub it joins, called "attic" where this machine can give it a name of its own."""
+        """Sets up a connected computer with an unlocked vault, a locked program "diary" and a camera. `beside`: the
+        computer whose household and hub it joins, called "attic" if this machine allows another host name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if not beside:
             self.start_hub()
-        self.start_applocker(["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if beside and os.geteuid() == 0 else [])
+        self.start_applocker(
+            ["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if beside and os.geteuid() == 0 else []
+        )
         self.expect("setup", passcode=True)
         if beside:
             self.join(beside)
@@ -45,12 +51,13 @@ class Computer:
         shutil.copy("/usr/bin/true", self.folder / "diary")
         self.expect("add", str(self.folder / "diary"), passcode=True)
         self.open_vault()
-        # A camera that films nobody.
+        # A test pattern instead of a camera.
         self.expect("settings", "set", "--camera", "lavfi:testsrc2=size=1920x1080", passcode=True)
         return self
 
     def resume(self, is_on=True):
-        """Starts again on what `set_up` left; where it is off, its hub alone, until the first command turns it on."""
+        """Starts with the state that `set_up` left. If `is_on` is false only its hub starts, until the first
+        command."""
         self.start_hub()
         if is_on:
             self.turn_on()
@@ -61,22 +68,22 @@ class Computer:
         eventually(self.is_connected)
 
     def turn_off(self):
-        """Until the next command that needs it; its hub goes on."""
+        """Until the next command that needs it; its hub keeps running."""
         self.applocker.send_signal(signal.SIGINT)
         self.applocker.wait(20)
         self.applocker = None
 
     def open_vault(self):
-        """It is closed after each start: a test that asks the computer for its notes or photos opens it."""
+        """The vault is locked after each start: a test that reads notes or photos at the computer unlocks it first."""
         self.expect("vault", "unlock", passcode=True)
 
     @property
     def web(self):
-        """What the hub serves: the companion as it is installed, and the tests' own modules beside it. Shared by the folders beside this
-        one."""
+        """The directory that the hub serves: the installed companion and the tests' modules. Computers in sibling
+        directories share it."""
         web = self.folder.parent / "web"
         if not web.exists():
-            subprocess.run([pages.ROOT / "Packaging/make/web-files", web], check=True)
+            subprocess.run([pages.ROOT / "Scripts/web-files", web], check=True)
             shutil.copytree(pages.ROOT / "Tests/JavaScript", web / "tests", ignore=shutil.ignore_patterns("*.mjs"))
             (web / "tests.html").write_bytes(pages.PAGE)
         return web
@@ -84,7 +91,11 @@ class Computer:
     def start_applocker(self, named=()):
         arguments = ["up", "--state", str(self.state), "--no-hub"] + ([] if os.geteuid() == 0 else ["--user-mode"])
         self.applocker = subprocess.Popen(
-            [*named, self.programs / "applocker", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [*named, self.programs / "applocker", *arguments],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         eventually(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
 
     def is_connected(self):
@@ -97,11 +108,15 @@ class Computer:
         letting.communicate(timeout=60)
 
     def start_hub(self, web=None):
-        """`web`: a folder that it serves in the place of the one that all tests share."""
+        """`web`: a directory to serve instead of the one that all tests share."""
+        where = ["--state", self.folder / "hub", "--listen", f"127.0.0.1:{self.port}", "--web", web or self.web]
         self.hub = subprocess.Popen(
-            [self.programs / "applocker-hub", "--state", str(self.folder / "hub"), "--listen", f"127.0.0.1:{self.port}",
-             "--web", str(web or self.web)],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            [self.programs / "applocker-hub", *where],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         for line in self.hub.stdout:
             if line.startswith("listening on 127.0.0.1:"):
                 self.port = int(line.split(":")[1])
@@ -109,12 +124,12 @@ class Computer:
         raise RuntimeError("the hub does not start")
 
     def stop_hub(self):
-        """kill -9."""
+        """Kills it with SIGKILL."""
         self.hub.kill()
         self.hub.wait()
 
     def start(self, *arguments, passcode=None, **options):
-        """Passcodes go through a pipe, as descriptor 3 or whichever is free."""
+        """A passcode is passed through a pipe, on descriptor 3 or the next free one."""
         if not self.applocker:
             self.turn_on()
         words = list(arguments)
@@ -126,36 +141,42 @@ class Computer:
             words += ["--passcode-fd", str(reading)]
             descriptors = (reading,)
         child = subprocess.Popen(
-            [self.programs / "applocker", *words], env=self.environment, pass_fds=descriptors, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+            [self.programs / "applocker", *words],
+            env=self.environment,
+            pass_fds=descriptors,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
         for descriptor in descriptors:
             os.close(descriptor)
         return child
 
     def run(self, *arguments, passcode=None, given=None):
-        """What the command printed; None where it was refused, with the reason in `errors`."""
+        """Returns the command's output, or None if it failed, with the reason in `errors`."""
         child = self.start(*arguments, passcode=passcode, stdin=subprocess.PIPE if given else subprocess.DEVNULL)
         output, self.errors = child.communicate(given, timeout=60)
         return output if child.returncode == 0 else None
 
     def expect(self, *arguments, passcode=None, given=None):
-        """What the command printed; an error where it was refused."""
+        """Returns the command's output; raises an error if it failed."""
         output = self.run(*arguments, passcode=passcode, given=given)
         if output is None:
             raise RuntimeError(f"applocker {' '.join(arguments)}: {self.errors}")
         return output
 
     def pair(self):
-        """A link for a phone, as `applocker pair` prints it; the phone is let in without a question."""
+        """Returns the link that `applocker pair` prints for a phone; the phone is admitted without confirmation."""
         self.pairing = self.start("pair", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
         return json.loads(self.pairing.stdout.readline())["link"]
 
     def note(self, title):
-        """A note as the computer has it: a dictionary, or None."""
+        """The note at the computer as a dictionary, or None."""
         return json.loads(self.run("note", "show", title, "--json") or "null")
 
     def notes(self):
-        """Titles and texts, by title."""
+        """Titles and texts, sorted by title."""
         titles = [note["title"] for note in json.loads(self.expect("note", "list", "--json"))["notes"]]
         return sorted([title, self.note(title)["body"]] for title in titles)
 
@@ -163,11 +184,11 @@ class Computer:
         self.expect("note", "edit", title, "-", given=text)
 
     def sent(self):
-        """Returns when the hub has every change of this computer."""
-        eventually(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"] == 0)
+        """Waits until the hub has every change of this computer."""
+        eventually_equals(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"], 0)
 
     def asked(self, words):
-        """A command of a page's test module."""
+        """Runs a command for a test module in a page."""
         match words:
             case ["pair"]:
                 return self.pair()
@@ -188,7 +209,9 @@ class Computer:
         raise RuntimeError(f"{words}?")
 
     def end(self):
-        started = [process for process in (self.applocker, self.hub, self.pairing) if process and process.poll() is None]
+        started = [
+            process for process in (self.applocker, self.hub, self.pairing) if process and process.poll() is None
+        ]
         for process in started:
             process.send_signal(signal.SIGINT)
         for process in started:
@@ -205,7 +228,7 @@ class Computer:
 
 
 class Household:
-    """A computer that was set up once; each test gets a copy of its own, which begins as it was left."""
+    """A computer that is set up once; each test gets a copy of it."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder = programs, folder
@@ -216,7 +239,11 @@ class Household:
     def copy(self, is_on=True):
         self.count += 1
         folder = self.folder / str(self.count)
-        shutil.copytree(self.first.folder, folder, ignore=lambda where, names: [name for name in names if pathlib.Path(where, name).is_socket()])
+        shutil.copytree(
+            self.first.folder,
+            folder,
+            ignore=lambda where, names: [name for name in names if pathlib.Path(where, name).is_socket()],
+        )
         computer = Computer(self.programs, folder, self.first.port)
         try:
             yield computer.resume(is_on)

@@ -1,14 +1,15 @@
-"""What the tests of the disguise, and of the panic that shows the same calculator, have in common."""
+"""Steps of the tests of the disguise, and of the panic lock that shows the same calculator."""
 
 import time
 
 from phone import PIN
 
-# Everything that a person, a task switcher or a list of tabs sees of a page.
+# Everything of a page that is visible to a person, a task switcher or a list of tabs.
 SEEN = """() => [document.title, document.body.innerText, document.body.textContent,
     ...[...document.querySelectorAll("[href], [src], [content], [aria-label], [alt]")].flatMap((node) =>
         ["href", "src", "content", "aria-label", "alt"].map((name) => node.getAttribute(name) ?? ""))]
-    .filter((text) => /app-?locker|favicon\\.svg|app\\.webmanifest|vault|everline/i.test(text) && !/\\.(js|css)$/.test(text))"""
+    .filter((text) => /app-?locker|favicon\\.svg|app\\.webmanifest|vault|everline/i.test(text))
+    .filter((text) => !/\\.(js|css)$/.test(text))"""
 
 
 def harmless(page):
@@ -19,19 +20,21 @@ def harmless(page):
 
 
 def disguised(phone):
-    """The phone looks like a calculator from now on; it is open as before."""
-    phone.page.evaluate("async () => (await import('/views/disguise.js')).chooseGuise('calculator')")
+    """Disguises the app as a calculator; it stays unlocked."""
+    phone.page.evaluate("async () => (await import('/ui/app-identity.js')).chooseIdentity('calculator')")
 
 
 def lock(phone):
-    """As another tab of this browser would; what is shown then is a calculator."""
+    """Locks the app as another tab of this browser would; it then shows a calculator."""
     phone.page.evaluate("() => new BroadcastChannel('applocker').postMessage({ kind: 'lock' })")
     harmless(phone.page)
 
 
 def press(page, keys):
-    """All in one task: two presses of = count within a second and a half, in which a slow machine may not get to two clicks."""
-    page.evaluate("""(keys) => {
+    """Presses all keys in one task: two presses of = must be within a second and a half, which two clicks on a slow
+    machine may not be."""
+    page.evaluate(
+        """(keys) => {
         const buttons = [...document.querySelectorAll(".calculator-key")];
         for (const key of keys) {
             const button = buttons.find((one) => one.textContent === key);
@@ -40,7 +43,9 @@ def press(page, keys):
             if (touched !== button) throw new Error(`${key} is not within reach`);
             touched.click();
         }
-    }""", list(keys))
+    }""",
+        list(keys),
+    )
 
 
 def shown(page):
@@ -53,29 +58,39 @@ def open_with(page, digits=PIN):
 
 
 def hold(page, node, seconds=0.9):
-    """With the mouse, at times of its own: nobody waits so long, and on a slow machine it is no longer."""
+    """Holds the mouse button by timestamps of the events: the test doesn't wait, and a slow machine doesn't hold
+    longer."""
     box = node.bounding_box()
     place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] - 8, "button": "left", "clickCount": 1}
-    # Not detached: with any session of a page its authenticator goes.
+    # The session stays attached: detaching any session of a page removes its authenticator.
     session, start = page.context.new_cdp_session(page), time.time()
     session.send("Input.dispatchMouseEvent", {"type": "mousePressed", "timestamp": start, **place})
     session.send("Input.dispatchMouseEvent", {"type": "mouseReleased", "timestamp": start + seconds, **place})
 
 
 def escapes(page, at=(0, 0.1, 0.2)):
-    """Pressed so many seconds from now, each; the browser answers when the page has handled it."""
+    """Presses Escape at these times, in seconds from now; returns when the page has handled the events."""
     session, start = page.context.new_cdp_session(page), time.time()
     for seconds in at:
         for kind in ("rawKeyDown", "keyUp"):
-            session.send("Input.dispatchKeyEvent", {
-                "type": kind, "key": "Escape", "code": "Escape", "windowsVirtualKeyCode": 27, "timestamp": start + seconds})
+            session.send(
+                "Input.dispatchKeyEvent",
+                {
+                    "type": kind,
+                    "key": "Escape",
+                    "code": "Escape",
+                    "windowsVirtualKeyCode": 27,
+                    "timestamp": start + seconds,
+                },
+            )
 
 
 def asked_nothing(page):
-    """What a touch of the calculator could lead to has happened by now: the passkey is asked for after the same questions to the
-    database and the browser, which are answered in their order."""
+    """Waits until everything that a touch of the calculator could start has happened: the passkey is requested after
+    the same queries to the database and the browser, which are answered in order."""
     page.evaluate("""async () => {
-        const [{ Companion }, { isAvailable }] = await Promise.all([import("/core/companion.js"), import("/core/passkey.js")]);
+        const { Companion } = await import("/session/companion.js");
+        const { isAvailable } = await import("/household/passkey.js");
         const other = await Companion.open();
         try {
             await other.passkey();

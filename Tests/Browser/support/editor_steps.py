@@ -1,9 +1,9 @@
-"""What the tests of the editor of moments have in common."""
+"""Steps of the tests of the moment editor."""
 
 import base64
 
 from moment_steps import opened
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 MAKE = """async ([seed, width, height, exif]) => {
     const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
@@ -11,21 +11,23 @@ MAKE = """async ([seed, width, height, exif]) => {
     const bytes = await madePicture(width, height, seed);
     return base64(exif ? withExif(bytes, madeTiff(exif)) : bytes);
 }"""
-# What a camera writes into a photo.
+# The metadata that a camera writes into a photo.
 LAKE = {
-    "date": "2024:05:17 18:30:05", "offset": "+02:00", "latitude": ["N", [[47, 1], [22, 1], [0, 1]]],
+    "date": "2024:05:17 18:30:05",
+    "offset": "+02:00",
+    "latitude": ["N", [[47, 1], [22, 1], [0, 1]]],
     "longitude": ["E", [[8, 1], [33, 1], [0, 1]]],
 }
 
 
 def picture(phone, seed, width=640, height=480, exif=None):
-    """A JPEG as a phone's camera makes it, for a file chooser."""
+    """A JPEG with the metadata of a phone's camera, for a file chooser."""
     data = phone.page.evaluate(MAKE, [seed, width, height, exif])
     return {"name": f"IMG_{seed:04}.jpg", "mimeType": "image/jpeg", "buffer": base64.b64decode(data)}
 
 
 def editor(phone):
-    """The form of a new moment, the first time in a session."""
+    """Opens the form of a new moment, for the first time in a session."""
     return opened(phone, "moments/new", "New moment")
 
 
@@ -34,9 +36,9 @@ def chosen(page, *files):
 
 
 def sealed(page, count):
-    """All photos of the form are sealed, and their previews drawn."""
+    """Waits until all photos of the form are sealed and their previews are drawn."""
     for state in ("ready", "drawn"):
-        eventually(lambda: page.locator(f".editor-tile-{state}").count() == count, f"{count} photos are {state}")
+        eventually_equals(page.locator(f".editor-tile-{state}").count, count, f"{count} photos are {state}")
 
 
 def written(page, title, words=""):
@@ -46,7 +48,7 @@ def written(page, title, words=""):
 
 
 def at_moment(page):
-    """The identifier of the moment that the page shows after it was saved."""
+    """Returns the identifier of the moment that the page shows after saving."""
     page.wait_for_function("() => /^#\\/moments\\/[0-9a-f]{32}$/.test(location.hash)")
     return page.evaluate("() => location.hash.slice(10)")
 
@@ -65,26 +67,34 @@ def moment(phone, identifier):
 
 
 def made(phone, title, pictures):
-    """The identifier of a moment with such photos: seed, width, height."""
-    return phone.inside("""
+    """Saves a moment with photos of these seeds, widths and heights; returns its identifier."""
+    return phone.inside(
+        """
         const { madePicture } = await import("/tests/made-moments.js");
         const photos = [];
-        for (const [seed, width, height] of given.pictures) photos.push(await companion.pictures.seal(new Blob([await madePicture(width, height, seed)])));
+        for (const [seed, width, height] of given.pictures) {
+            const picture = new Blob([await madePicture(width, height, seed)]);
+            photos.push(await companion.momentPhotos.seal(picture));
+        }
         const draft = { title: given.title, words: "", date: Date.now() / 1000, offset: 0, photos };
-        return (await companion.moments.save(null, draft)).id;""", {"title": title, "pictures": pictures})
+        return (await companion.moments.save(null, draft)).id;""",
+        {"title": title, "pictures": pictures},
+    )
 
 
 def kept(phone):
-    """What lies sealed on the device: how many photos that wait for a moment, and drafts by the moment they are of."""
+    """What is stored sealed on the device: the number of photos without a moment, and drafts by their moment."""
     return phone.inside("""
         const staged = await companion.device.store.staged();
-        const drafts = await companion.private.get("momentDrafts");
+        const drafts = await companion.privateStorage.get("momentDrafts");
         return { staged: staged.length, drafts: drafts ?? {} };""")
 
 
 def drafted(phone, title, words):
-    """The draft of a new moment is kept by itself, as far as this."""
+    """Waits until the draft of a new moment with this title and text is stored."""
+
     def is_kept():
         draft = kept(phone)["drafts"].get("new", {})
         return (draft.get("title"), draft.get("words")) == (title, words)
+
     eventually(is_kept, "the draft")

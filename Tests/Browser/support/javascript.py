@@ -1,4 +1,4 @@
-"""The tests that are written in JavaScript and run in a page: Tests/JavaScript/*.test.js."""
+"""Runs the tests of Tests/JavaScript/*.test.js in a page."""
 
 import base64
 import json
@@ -14,14 +14,15 @@ FOLDER = pages.ROOT / "Tests/JavaScript"
 
 
 def names(module):
-    """Of the module's tests, in their order."""
+    """Returns the names of the module's tests in order."""
     text = (FOLDER / f"{module}.test.js").read_text()
-    block = text[text.index("export const tests = {"):]
+    block = text[text.index("export const tests = {") :]
     return re.findall(r"^    (?:async )?(\w+)(?:\(|: )", block, re.M)
 
 
 def independent_reader(things):
-    """What Vectors/reader.py finds in what the page sealed. It needs the system's Python, which has `cryptography`."""
+    """Returns what Vectors/reader.py reads of what the page sealed. It needs the system's Python, which has
+    `cryptography`."""
     with tempfile.TemporaryDirectory() as folder:
         manifest = []
         for index, thing in enumerate(things):
@@ -30,47 +31,58 @@ def independent_reader(things):
             manifest.append({**thing["entry"], "file": file})
         (pathlib.Path(folder) / "manifest.json").write_text(json.dumps(manifest))
         read = subprocess.run(
-            ["/usr/bin/python3", "-B", str(pages.ROOT / "Vectors/reader.py"), folder], capture_output=True, text=True)
+            ["/usr/bin/python3", "-B", str(pages.ROOT / "Vectors/reader.py"), folder], capture_output=True, text=True
+        )
     return json.loads(read.stdout) if read.stdout else read.stderr
 
 
 class Page:
-    """A page without the app, in which tests of one module run."""
+    """A page without the app that runs the tests of one module."""
 
     def __init__(self, context, address, module):
         self.module, self.context, self.noise = module, context, []
         self.page = context.new_page()
         self.page.on("pageerror", lambda error: self.noise.append(f"page error: {error}"))
-        self.page.on("console", lambda message: self.noise.append(message.text) if "Content Security" in message.text else None)
+        self.page.on(
+            "console", lambda message: self.noise.append(message.text) if "Content Security" in message.text else None
+        )
         self.page.on("console", lambda message: print(message.text) if message.type == "log" else None)
         session = context.new_cdp_session(self.page)
         authenticators = []
 
         def quota(count):
-            """What the browser lets this page keep, in bytes; None: as much as it likes."""
+            """Limits the storage of this page, in bytes; None removes the limit."""
             size = {} if count is None else {"quotaSize": count}
             session.send("Storage.overrideQuotaForOrigin", {"origin": address, **size})
 
         def authenticator(options):
-            """A new one in the place of those from before; None: none at all."""
+            """Replaces the authenticators with a new one; None removes them."""
             session.send("WebAuthn.disable")
             session.send("WebAuthn.enable")
             if options is not None:
                 authenticators.append(virtual_authenticator(session, **options))
 
         def verified(is_verified):
-            """Whether the newest authenticator knows the person."""
-            session.send("WebAuthn.setUserVerified", {"authenticatorId": authenticators[-1], "isUserVerified": is_verified})
+            """Sets whether the newest authenticator verifies the user."""
+            session.send(
+                "WebAuthn.setUserVerified", {"authenticatorId": authenticators[-1], "isUserVerified": is_verified}
+            )
 
-        for name, function in (("reader", independent_reader), ("quota", quota), ("authenticator", authenticator), ("verified", verified)):
+        for name, function in (
+            ("reader", independent_reader),
+            ("quota", quota),
+            ("authenticator", authenticator),
+            ("verified", verified),
+        ):
             self.page.expose_function(name, function)
         self.page.goto(address + "/tests.html")
 
     def run(self, name, given=None):
-        """A page that breaks, or that its own policy stops, is a failure too."""
+        """Also fails if the page reports an error or its content security policy blocks something."""
         failure = self.page.evaluate(
             """async ([module, name, given]) => (await import("/tests/harness.js")).run(module, name, given)""",
-            [self.module, name, given or {}])
+            [self.module, name, given or {}],
+        )
         noise, self.noise = self.noise, []
         assert failure is None, failure
         assert not noise, "\n".join(noise)

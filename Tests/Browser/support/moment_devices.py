@@ -1,10 +1,9 @@
-"""What the tests of moments beside a real hub have in common: devices without screens, what lies at the hub, and a network that ends
-in the middle of an upload."""
+"""Devices without screens, the files of a hub, and a network that stops in the middle of an upload, for tests of
+moments with a real hub."""
 
 import contextlib
 import os
 import pathlib
-import socket
 import sqlite3
 import threading
 
@@ -15,7 +14,7 @@ from waiting import eventually
 
 MARKER = "MARKER-AT-THE-HUB"
 OPEN = """async (pin) => {
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const { madePicture } = await import("/tests/made-moments.js");
     const companion = await Companion.open();
     window.m = { companion, madePicture, progress: [] };
@@ -27,7 +26,7 @@ ADD = """async ([title, words, seeds, width, height]) => {
     const photos = [];
     for (const seed of seeds) {
         const picture = await madePicture(width, height, seed, "image/png", true);
-        photos.push(await companion.pictures.seal(new Blob([picture]), { keepsOriginal: true }));
+        photos.push(await companion.momentPhotos.seal(new Blob([picture]), { keepsOriginal: true }));
     }
     const moment = await companion.moments.save(null, { title, words, date: 1715961600, photos });
     return { id: moment.id, photos: moment.photos.map(({ id }) => id) };
@@ -38,7 +37,8 @@ class Device:
     """A browser with one companion and no screens, whose tab can be closed at any time."""
 
     def __init__(self, new_context, computer, paired=None):
-        """`paired`: the household's phone (conftest.py); without it a new device called "phone" is paired."""
+        """`paired`: the stored data of the household's phone (conftest.py); without it a new device called "phone" is
+        paired."""
         self.address = f"http://127.0.0.1:{computer.port}"
         self.context = new_context(service_workers="block")
         self.visit()
@@ -47,45 +47,51 @@ class Device:
             self.page.evaluate(OPEN, PIN)
         else:
             self.page.evaluate(OPEN, None)
-            self.page.evaluate("""async ([link, pin]) => {
+            self.page.evaluate(
+                """async ([link, pin]) => {
                 await window.m.companion.pair(link, "phone");
                 await window.m.companion.setPIN(pin);
-            }""", [computer.pair(), PIN])
+            }""",
+                [computer.pair(), PIN],
+            )
 
     def visit(self):
         self.page = self.context.new_page()
         self.page.goto(self.address + "/tests.html")
 
     def close_tab(self):
-        """In the middle of whatever it does."""
+        """Closes the tab whatever it is doing."""
         self.page.close(run_before_unload=False)
 
     def reopen(self):
-        """The app is opened again, and locked."""
+        """Opens the app again; it is locked."""
         self.visit()
         self.page.evaluate(OPEN, None)
 
     def add(self, title, seeds, size=(2600, 2000)):
-        """A moment with a photo for each seed, by default so large that it takes many pieces."""
+        """Saves a moment with a photo for each seed, by default so large that its upload has many parts."""
         return self.page.evaluate(ADD, [title, MARKER, seeds, *size])
 
     def until(self, condition, what):
-        try:
-            eventually(lambda: self.page.evaluate(condition), what)
-        except AssertionError:
-            print(self.state())
-            raise
+        eventually(lambda: self.page.evaluate(condition), lambda: f"{what}; {self.state()}")
 
     def state(self):
-        return self.page.evaluate("""async () => JSON.stringify([window.m.companion.following.connection, window.m.progress.slice(-3),
-            (await window.m.companion.device.store.waiting()).map(({ record: _, uploads, ...line }) => line)])""")
+        return self.page.evaluate("""async () => {
+            const { companion, progress } = window.m;
+            const waiting = await companion.device.store.waiting();
+            const lines = waiting.map(({ record: _, uploads, ...line }) => line);
+            return JSON.stringify([companion.syncLoop.connection, progress.slice(-3), lines]);
+        }""")
 
     def begun(self, share):
-        """Some of a photo is at the hub, and not all of it."""
-        self.until(f"() => window.m.progress.some(({{ sent, size }}) => sent > {share} * size && sent < size)", f"{share} of it is sent")
+        """Waits until the hub has some of a photo, but not all of it."""
+        self.until(
+            f"() => window.m.progress.some(({{ sent, size }}) => sent > {share} * size && sent < size)",
+            f"{share} of it is sent",
+        )
 
     def failed(self):
-        """The upload that was under way found no hub."""
+        """Waits until the current upload fails because the hub is unreachable."""
         self.until("() => window.m.progress.some(({ problem }) => problem)", "the upload fails")
 
     def sent(self):
@@ -93,16 +99,18 @@ class Device:
         self.until("async () => (await window.m.companion.device.store.waiting()).length === 0", "all is sent")
 
     def unlock(self):
-        self.page.evaluate("(pin) => window.m.companion.state === 'locked' ? window.m.companion.unlockWithPIN(pin) : null", PIN)
+        self.page.evaluate(
+            "(pin) => window.m.companion.state === 'locked' ? window.m.companion.unlockWithPIN(pin) : null", PIN
+        )
 
 
 def files_below(folder):
-    """A hub removes folders and files while they are listed, which rglob does not bear."""
+    """A hub removes files and directories while they are listed, at which rglob fails."""
     return [pathlib.Path(place) / name for place, _, names in os.walk(folder) for name in names]
 
 
 class HubFiles:
-    """What lies at a computer's hub."""
+    """The files of a computer's hub."""
 
     def __init__(self, computer):
         self.computer, self.folder = computer, computer.folder / "hub"
@@ -111,7 +119,7 @@ class HubFiles:
         return {path.name for path in files_below(self.folder) if len(path.name) == 32}
 
     def readable(self):
-        """The files with a moment's words in them."""
+        """The names of the files that contain a moment's text unencrypted."""
         readable = []
         for path in files_below(self.folder):
             with contextlib.suppress(FileNotFoundError):
@@ -120,20 +128,21 @@ class HubFiles:
         return readable
 
     def records(self, device):
-        """Of moments and photos, as the hub serves them."""
+        """The records of moments and photos that the hub serves."""
         return device.page.evaluate("""async () => {
             const { records } = await window.m.companion.device.hub.records(0, 1000);
             return records.filter(({ sealed, collection }) => sealed && ["moments", "photos"].includes(collection));
         }""")
 
     def named(self, device):
-        """By records: how many there are, and the blobs that they name."""
+        """The number of records by collection, and the blobs that they refer to."""
         records = self.records(device)
         count = {kind: sum(1 for record in records if record["collection"] == kind) for kind in ("moments", "photos")}
         return count, {blob for record in records for blob in record["blobs"]}
 
     def age(self):
-        """The blobs alone, by longer than any household keeps what a record ceased to name; the hub removes those when it starts."""
+        """Makes unreferenced blobs older than the retention time of any household; the hub removes them when it
+        starts."""
         self.computer.stop_hub()
         database = sqlite3.connect(next(path for path in files_below(self.folder) if path.suffix == ".sqlite"))
         with contextlib.closing(database), database:
@@ -142,14 +151,14 @@ class HubFiles:
 
 
 class Bottleneck(Relay):
-    """A network before a hub that passes on only so many bytes to it, and then waits: what is on its way stays there."""
+    """A network in front of a hub that forwards a limited number of bytes to it, and then stalls."""
 
     def __init__(self, target, port):
         self.left, self.changed = None, threading.Condition()
         super().__init__(target, port)
 
     def allow(self, count):
-        """So many more; None: all there will be."""
+        """Forwards `count` more bytes; None removes the limit."""
         with self.changed:
             self.left = count
             self.changed.notify_all()
@@ -157,25 +166,19 @@ class Bottleneck(Relay):
     def is_full(self):
         return self.left is not None and self.left <= 0
 
-    def carry(self, one, other):
+    def pass_on(self, part, one, other):
         goes_to_the_hub = one.getsockname()[1] == self.port
-        with contextlib.suppress(OSError):
-            while part := one.recv(65536):
-                if goes_to_the_hub:
-                    with self.changed:
-                        self.changed.wait_for(lambda: not self.is_full())
-                        if self.left is not None:
-                            self.left -= len(part)
-                other.sendall(part)
-        for end in (one, other):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            self.pairs.discard(end)
+        if goes_to_the_hub:
+            with self.changed:
+                self.changed.wait_for(lambda: not self.is_full())
+                if self.left is not None:
+                    self.left -= len(part)
+        other.sendall(part)
 
 
 @contextlib.contextmanager
 def bottleneck(computer):
-    """At the address of the computer's hub, which moves to another one behind it."""
+    """Takes the address of the computer's hub, which moves to another port behind it."""
     port = computer.port
     computer.stop_hub()
     computer.port = 0

@@ -1,6 +1,8 @@
-"""What the tests of notes and intruder photos have in common."""
+"""Steps of the tests of notes and intruder photos."""
 
-# So many notes, as if they had come from the hub.
+from waiting import eventually_equals
+
+# Writes so many notes to the store as if the hub had sent them.
 MANY = """
     const { device } = companion;
     const vault = await companion.household.mainVault();
@@ -17,7 +19,7 @@ MANY = """
     }
     await device.store.write({ records: rows });
 """
-# A screen a frame.
+# Scrolls by about a screen in each frame.
 SCROLL = """async () => {
     for (let frame = 0; frame < 240; frame += 1) {
         window.scrollBy(0, 400);
@@ -33,30 +35,40 @@ SEARCH = """async () => {
         field.value = words;
         field.dispatchEvent(new Event("input"));
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-        found.push([words, document.querySelectorAll(".notes-row").length, document.querySelector(".notes-column > [role=status]").textContent,
-            Math.round(performance.now() - start)]);
+        const status = document.querySelector(".notes-column > [role=status]").textContent;
+        const milliseconds = Math.round(performance.now() - start);
+        found.push([words, document.querySelectorAll(".notes-row").length, status, milliseconds]);
     }
     return found;
 }"""
 
 
 def opened(phone):
-    """The list of notes, after the gate was asked once more."""
+    """Opens the list of notes and enters the PIN again."""
     phone.go("notes")
     phone.confirm("Open your notes")
     return phone.page
 
 
 def made(phone, **notes):
-    """Notes by their titles, sent to the hub."""
-    phone.inside("for (const [title, body] of Object.entries(given)) await companion.notes.save(null, { title, body });", notes)
+    """Saves notes by their titles, and sends them to the hub."""
+    phone.inside(
+        "for (const [title, body] of Object.entries(given)) await companion.notes.save(null, { title, body });", notes
+    )
+
+
+def reaches_computer(computer, title, body):
+    eventually_equals(lambda: (computer.note(title) or {}).get("body"), body, f"{title} is at the computer")
 
 
 def taken(phone, count):
-    """Photos of the computer's camera, which films nobody."""
-    phone.inside("""
+    """Takes photos with the computer's camera, which is a test pattern."""
+    phone.inside(
+        """
         const [computer] = await companion.household.computers();
         for (let index = 0; index < given; index += 1) {
             const reply = await companion.commands.send(computer.id, { takePhoto: {} });
             if (reply.state !== "done") throw new Error(reply.sentence);
-        }""", count)
+        }""",
+        count,
+    )

@@ -1,19 +1,20 @@
-"""A companion that is pushed to: its real service worker in Chromium, and a household made in the page."""
+"""A companion that receives push messages: its real service worker in Chromium, and a household created in the page."""
 
 import pathlib
 
 import pages
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 PROBE = (pathlib.Path(pages.__file__).parent / "probe.js").read_bytes()
 PAGE = b'<!doctype html><html lang="en"><title>Notices</title><script type="module" src="/probe.js"></script></html>'
 PREPARE = """async () => {
     await window.started;
     const { MadeHousehold, refusing } = await import("/tests/made-household.js");
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const { randomID } = await import("/crypto/bytes.js");
     Object.assign(window, {
-        randomID, refusing, household: await MadeHousehold.make(), notifications: await import("/core/notifications.js"),
+        randomID, refusing, household: await MadeHousehold.make(),
+        notifications: await import("/features/notifications/notifications.js"),
     });
     const answer = household.honest.bind(household);
     window.subscriptions = [];
@@ -25,7 +26,9 @@ PREPARE = """async () => {
             window.sent = body;
             return { subscriptions: subscriptions.length };
         }
-        if (route === "GET /v1/devices") return { devices: [{ id: household.phone.id, hasPush: subscriptions.length > 0 }] };
+        if (route === "GET /v1/devices") {
+            return { devices: [{ id: household.phone.id, hasPush: subscriptions.length > 0 }] };
+        }
         return answer(route, url, body, signal);
     };
     // A point on the curve, as a hub's key is.
@@ -38,20 +41,23 @@ PREPARE = """async () => {
     await companion.setPIN("735102");
     window.launch = (more = {}) => ({
         computer: household.computer.id, computerName: "den-pc", prompt: "1", app: "firefox", appName: "Firefox",
-        path: "/usr/bin/firefox", userName: "anna", clock: Date.now(), expires: Date.now() + 60_000, defaultGrantSeconds: 60,
+        path: "/usr/bin/firefox", userName: "anna", clock: Date.now(), expires: Date.now() + 60_000,
+        defaultGrantSeconds: 60,
         ...more,
     });
     window.happened = (kind, more = {}) => ({
-        kind, computer: household.computer.id, computerName: "den-pc", time: Date.now(), app: "firefox", appName: "Firefox",
+        kind, computer: household.computer.id, computerName: "den-pc", time: Date.now(),
+        app: "firefox", appName: "Firefox",
         sentence: "Something about Firefox.", ...more,
     });
 }"""
 SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => ({
-    title: one.title, body: one.body, tag: one.tag, silent: one.silent, actions: one.actions.map(({ action }) => action) }))"""
+    title: one.title, body: one.body, tag: one.tag, silent: one.silent,
+    actions: one.actions.map(({ action }) => action) }))"""
 
 
-# A message that was handed in has become a notification once the worker says so. Asked for its notifications while one is being drawn,
-# Chromium takes it for one that was closed.
+# Counts the notifications that the worker has shown. While one is being drawn, Chromium's list of notifications
+# takes it for a closed one, so a test waits for this count.
 COUNT_SHOWN = """() => {
     const show = self.registration.showNotification.bind(self.registration);
     self.drawn = 0;
@@ -63,7 +69,7 @@ COUNT_SHOWN = """() => {
 
 
 class Notified:
-    """A locked companion of a household made in the page, with its real service worker."""
+    """A locked companion of a household created in the page, with its real service worker."""
 
     def __init__(self, browser):
         self.site = pages.Site()
@@ -79,18 +85,14 @@ class Notified:
         self.page.goto(self.site.address)
         self.page.wait_for_function("() => window.started")
         self.page.evaluate(PREPARE)
-        self.until(lambda: self.page.evaluate("() => app.offline.state === 'ready'"), "a worker")
-        # Before the gate: what follows is done without its keys.
+        eventually(lambda: self.page.evaluate("() => app.offline.state === 'ready'"), "a worker")
+        # Locked: everything that follows works without its keys.
         self.page.evaluate("() => companion.lock()")
 
     def registered(self, event):
         for registration in event["registrations"]:
             if not registration["isDeleted"]:
                 self.registration = registration["registrationId"]
-
-    @staticmethod
-    def until(condition, what):
-        eventually(condition, what)
 
     def run(self, script, *arguments):
         return self.page.evaluate(script, *arguments)
@@ -100,10 +102,14 @@ class Notified:
         return self.context.service_workers[0]
 
     def sealed(self, collection, body, id=None, revision=1):
-        """The record as the hub would push it."""
-        return self.run("""async ([collection, body, id, revision]) => JSON.stringify(
+        """Returns the record as the hub would push it."""
+        return self.run(
+            """async ([collection, body, id, revision]) => JSON.stringify(
             await household.sealed(collection, id ?? randomID(), eval_(body), { revision }))""".replace(
-                "eval_(body)", "window[body.make](...body.arguments)"), [collection, body, id, revision])
+                "eval_(body)", "window[body.make](...body.arguments)"
+            ),
+            [collection, body, id, revision],
+        )
 
     def launch(self, id=None, revision=1, **more):
         return self.sealed("requests", {"make": "launch", "arguments": [more]}, id, revision)
@@ -115,24 +121,31 @@ class Notified:
         return self.run(SHOWN)
 
     def deliver(self, message):
-        """As the push service would; returns once the worker has shown what it makes of it."""
-        before = self.worker.evaluate(f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}")
-        self.session.send("ServiceWorker.deliverPushMessage", {
-            "origin": self.site.address, "registrationId": self.registration, "data": message})
-        self.until(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification")
+        """Delivers a message as the push service would; returns when the worker has shown its notification."""
+        before = self.worker.evaluate(
+            f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}"
+        )
+        self.session.send(
+            "ServiceWorker.deliverPushMessage",
+            {"origin": self.site.address, "registrationId": self.registration, "data": message},
+        )
+        eventually(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification")
 
     def push(self, message, expected):
-        """The notifications that are there once it was shown. `expected`: a title that must be among them."""
+        """Returns the notifications after this message. `expected`: a title that must be among them."""
         self.deliver(message)
-        self.until(lambda: any(one["title"] == expected for one in self.shown()), f"{expected}; {self.shown()}")
+        eventually(lambda: any(one["title"] == expected for one in self.shown()), lambda: f"{expected}; {self.shown()}")
         return self.shown()
 
     def clear(self):
-        self.run("async () => { for (const one of await (await navigator.serviceWorker.ready).getNotifications()) one.close(); }")
-        self.until(lambda: self.shown() == [], "nothing is shown")
+        self.run("""async () => {
+            const registration = await navigator.serviceWorker.ready;
+            for (const one of await registration.getNotifications()) one.close();
+        }""")
+        eventually_equals(self.shown, [], "nothing is shown")
 
     def as_paired(self):
-        """As it was when it had just been paired."""
+        """Restores the state after pairing."""
         self.clear()
         self.run("""async () => {
             const kinds = Object.keys(await notifications.wantedKinds(companion));

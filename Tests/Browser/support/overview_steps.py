@@ -1,32 +1,39 @@
-"""What the tests of home, launches, alerts and apps have in common: records made in the browser's store, the gate, a launch, a finger."""
+"""Steps of the tests of home, launches, alerts and apps: records in the browser's store, a real launch, gestures."""
 
 import json
 import subprocess
 import time
 
-# Puts records into the store of this browser as if the hub had sent them, sealed under the household's own key: through a second
-# companion in the same page, which is no other device. `given`: the kind and how many.
+# Writes records to this browser's store as if the hub had sent them, sealed under the household's own key by a second
+# companion in the same page. `given`: the kind and how many.
 MAKE = """
     const [kind, count] = given;
     const { randomID } = await import("/crypto/bytes.js");
     const { store, keys } = companion.device;
     const [first] = await companion.household.computers();
-    const nasty = ["<img src=x onerror=alert(1)>", "\\u202eRight to left \\u05e9\\u05dc\\u05d5\\u05dd", "👩‍👩‍👧‍👦🏳️‍🌈", "a\\u200bb\\u200cc\\u200d", "x".repeat(10000), "wide ".repeat(2000)];
+    const nasty = [
+        "<img src=x onerror=alert(1)>", "\\u202eRight to left \\u05e9\\u05dc\\u05d5\\u05dd", "👩‍👩‍👧‍👦🏳️‍🌈",
+        "a\\u200bb\\u200cc\\u200d", "x".repeat(10000), "wide ".repeat(2000),
+    ];
     const newest = (await companion.household.alerts({ limit: 1 }))[0]?.sequence ?? 0;
     const makers = {
         alerts: (index) => ["events", randomID(), {
-            kind: ["blocked", "failed", "unlocked"][index % 3], computer: first.id, computerName: first.name, app: `app-${index}`,
-            appName: `App ${index}`, time: Date.now() - (count - index) * 240_000 - 60_000, sentence: `Sentence ${index} that is about as long as they are.`,
+            kind: ["blocked", "failed", "unlocked"][index % 3], computer: first.id, computerName: first.name,
+            app: `app-${index}`, appName: `App ${index}`, time: Date.now() - (count - index) * 240_000 - 60_000,
+            sentence: `Sentence ${index} that is about as long as they are.`,
         }],
         blocked: () => ["events", randomID(), {
-            kind: "blocked", computer: first.id, computerName: first.name, app: "diary", appName: "diary", time: Date.now(), sentence: "diary was not let in.",
+            kind: "blocked", computer: first.id, computerName: first.name, app: "diary", appName: "diary",
+            time: Date.now(), sentence: "diary was denied.",
         }],
         repeated: (index) => ["events", randomID(), {
-            kind: "blocked", computer: first.id, computerName: first.name, app: "repeater", appName: "Repeater", time: Date.now() - 20_000 + index * 2000,
+            kind: "blocked", computer: first.id, computerName: first.name, app: "repeater", appName: "Repeater",
+            time: Date.now() - 20_000 + index * 2000,
             sentence: "It tried again.",
         }],
         nasty: (index) => ["events", randomID(), {
-            kind: "blocked", computer: first.id, computerName: nasty[index % 6], app: nasty[index % 6], appName: nasty[index % 6],
+            kind: "blocked", computer: first.id, computerName: nasty[index % 6],
+            app: nasty[index % 6], appName: nasty[index % 6],
             time: Date.now(), sentence: nasty[index % 6], reason: nasty[index % 6],
         }],
         computers: (index) => ["status", randomID(), {
@@ -34,16 +41,23 @@ MAKE = """
             status: { ...first.status, protection: "weak", monitoring: { isOn: false, endsInSeconds: 600 } },
         }],
         launches: (index) => ["requests", randomID(), {
-            computer: first.id, computerName: nasty[index % 6], prompt: "none", app: nasty[index % 6], appName: nasty[index % 6], path: nasty[index % 6],
-            parentName: nasty[index % 6], userName: nasty[index % 6], clock: Date.now(), expires: Date.now() + 600_000, defaultGrantSeconds: 300,
+            computer: first.id, computerName: nasty[index % 6], prompt: "none",
+            app: nasty[index % 6], appName: nasty[index % 6], path: nasty[index % 6],
+            parentName: nasty[index % 6], userName: nasty[index % 6],
+            clock: Date.now(), expires: Date.now() + 600_000, defaultGrantSeconds: 300,
         }],
         forgotten: () => ["requests", randomID(), {
-            computer: first.id, computerName: first.name, prompt: "0".repeat(32), app: "diary", appName: "Diary", path: "/usr/bin/diary",
+            computer: first.id, computerName: first.name, prompt: "0".repeat(32),
+            app: "diary", appName: "Diary", path: "/usr/bin/diary",
             clock: Date.now(), expires: Date.now() + 600_000, defaultGrantSeconds: 300,
         }],
         apps: () => ["apps", first.id, {
-            clock: Date.now(), apps: nasty.map((name, at) => ({ id: name, name, state: ["locked", "unlocked", "outside_schedule", "monitoring_off"][at % 4],
-                opensUntil: Date.now() + 300_000, categories: at % 2 ? [nasty[at]] : [], schedule: "block mon-fri 09:00-17:00" })),
+            clock: Date.now(),
+            apps: nasty.map((name, at) => ({
+                id: name, name, state: ["locked", "unlocked", "outside_schedule", "monitoring_off"][at % 4],
+                opensUntil: Date.now() + 300_000, categories: at % 2 ? [nasty[at]] : [],
+                schedule: "block mon-fri 09:00-17:00",
+            })),
             others: nasty.map((name) => ({ id: name, name })), categories: nasty.map((name) => ({ name })),
         }],
     };
@@ -66,30 +80,27 @@ def make(phone, kind, count):
 
 
 def keep_alerts(phone, count):
-    """So many are kept and shown from now on."""
+    """Sets how many alerts are kept and shown."""
     phone.inside("await companion.device.store.write({ facts: { alertsKept: given } });", count)
 
 
 def start_diary(computer):
-    """On the real computer: the kernel holds it before its first instruction, and the phone is asked."""
+    """Starts the program on the real computer: the kernel holds it before its first instruction, and the phone shows a
+    prompt."""
     program = json.loads(computer.expect("app", "diary", "--json"))["executables"][0]
-    return subprocess.Popen(["/bin/sh", "-c", 'exec "$0"', program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        ["/bin/sh", "-c", 'exec "$0"', program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def fail_passcode(computer):
-    """Somebody at the computer types a wrong one."""
+    """Enters a wrong passcode at the computer."""
     assert computer.run("unlock", "diary", passcode="wrong one") is None
 
 
-def confirm(phone):
-    """The gate once more."""
-    phone.page.locator("dialog .keypad").wait_for()
-    phone.type_pin()
-    phone.page.locator("dialog").wait_for(state="detached")
-
-
 def command_succeeds(phone, scope=None):
-    """The line of a command goes on to the computer's own word; what it reads then. It is read at once: the line goes by itself."""
+    """Waits for the computer's response to a command and returns the text of its line, which disappears after some
+    seconds."""
     return (scope or phone.page).locator(".flight[data-state=done]:not([hidden])").evaluate("(line) => line.innerText")
 
 
@@ -97,20 +108,30 @@ def wheel(phone):
     """Scrolls down by 72,000 pixels, as fast as a person can."""
     session = phone.context.new_cdp_session(phone.page)
     for _ in range(12):
-        session.send("Input.synthesizeScrollGesture", {"x": 200, "y": 400, "yDistance": -6000, "speed": 60_000, "gestureSourceType": "mouse"})
+        session.send(
+            "Input.synthesizeScrollGesture",
+            {"x": 200, "y": 400, "yDistance": -6000, "speed": 60_000, "gestureSourceType": "mouse"},
+        )
     session.detach()
 
 
 def touch(phone, points):
-    """A finger along these points, which stays at the last. It moves each 30 milliseconds by its own times: nothing waits."""
+    """Moves a finger along these points, to the last of which it stays. The events are 30 milliseconds apart by their
+    timestamps; the test doesn't wait."""
     session = phone.context.new_cdp_session(phone.page)
     begin = time.time() - len(points) * 0.03
     for index, (x, y) in enumerate(points):
-        session.send("Input.dispatchTouchEvent", {
-            "type": "touchMove" if index else "touchStart", "touchPoints": [{"x": x, "y": y}], "timestamp": begin + index * 0.03})
+        session.send(
+            "Input.dispatchTouchEvent",
+            {
+                "type": "touchMove" if index else "touchStart",
+                "touchPoints": [{"x": x, "y": y}],
+                "timestamp": begin + index * 0.03,
+            },
+        )
     return session
 
 
 def lift(session):
-    """The finger that `touch` left there."""
+    """Lifts the finger of `touch`."""
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})

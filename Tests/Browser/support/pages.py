@@ -1,4 +1,4 @@
-"""Serves the companion's files, these tests and the vectors from 127.0.0.1, under the policy that the hub serves them with."""
+"""Serves the companion's files, these tests and the vectors from 127.0.0.1, with the hub's content security policy."""
 
 import contextlib
 import hashlib
@@ -12,21 +12,20 @@ PAGE = b"<!doctype html><html lang=en><title>Tests</title></html>"
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types applocker")
-
-
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types applocker"
+)
 
 
 def shell_files():
-    """The files of the companion that the hub serves: Sources/HubServer/WebFiles.swift."""
+    """The files of the companion that the hub serves, as in Sources/Hub/HubServer/WebFiles.swift."""
     for path in sorted((ROOT / "Web").rglob("*")):
         name = str(path.relative_to(ROOT / "Web"))
         if path.is_file() and path.name not in ("README.md", "tsconfig.json") and not path.name.endswith(".d.ts"):
             yield name, path
 
 
-def asset_list(changed={}):
-    """What the hub serves as /assets.json; `changed`: bytes by name that take the place of the files'."""
+def asset_list(changed):
+    """What the hub serves as /assets.json. `changed`: contents by name that replace those of files."""
     contents = {name: path.read_bytes() for name, path in shell_files() if name not in changed}
     contents |= {name: content for name, content in changed.items() if not name.startswith("v1/")}
     files = {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
@@ -36,14 +35,20 @@ def asset_list(changed={}):
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     extensions_map = {
-        ".js": "text/javascript", ".json": "application/json", ".html": "text/html; charset=utf-8", ".css": "text/css",
-        ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
+        ".js": "text/javascript",
+        ".json": "application/json",
+        ".html": "text/html; charset=utf-8",
+        ".css": "text/css",
+        ".svg": "image/svg+xml",
+        ".png": "image/png",
+        ".webmanifest": "application/manifest+json",
+    }
     changed = {}
-    # Served in another way than the list says.
+    # Served with other contents than /assets.json lists.
     tampered = {}
 
     def content(self, name):
-        """Bytes that no file has; None where a file is served."""
+        """The contents of a name that is not served from a file, or None."""
         if name == "tests.html":
             return PAGE
         if name == "assets.json":
@@ -77,7 +82,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Site:
-    """Serves until it is stopped, again on the same port. `changed` and `tampered` as in Handler."""
+    """Serves until it is stopped; a restart uses the same port. `changed` and `tampered` as in Handler."""
 
     def __init__(self):
         self.changed, self.tampered, self.port, self.server = {}, {}, 0, None
@@ -85,13 +90,15 @@ class Site:
 
     def start(self):
         attributes = {"changed": self.changed, "tampered": self.tampered}
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), type("SiteHandler", (Handler,), attributes))
+        self.server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", self.port), type("SiteHandler", (Handler,), attributes)
+        )
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     @property
     def address(self):
-        # WebAuthn takes a name, no number.
+        # WebAuthn requires a host name instead of an IP address.
         return f"http://localhost:{self.port}"
 
     def stop(self):

@@ -1,6 +1,6 @@
-"""The companion as a person has it: its real pages in Chromium, a real hub and a real AppLocker behind them.
+"""The companion as a person uses it: its real pages in Chromium, with a real hub and a real AppLocker.
 
-With APPLOCKER_PICTURES=FOLDER `phone.picture("home")` is kept there as home-393-light.png."""
+With APPLOCKER_PICTURES=FOLDER, `phone.picture("home")` saves a screenshot there as home-393-light.png."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import storage
 from authenticator import virtual_authenticator
 
 PIN = "739184"
-# Of the page, as a person who turns away for a moment: Playwright pins pages visible.
+# Hides the page for a moment, as if the person switched apps: Playwright keeps pages visible.
 TURN_AWAY = """() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
     Object.defineProperty(document, "hidden", { value: true, configurable: true });
@@ -25,17 +25,32 @@ IPHONE, DESKTOP = (393, 659), (1280, 800)
 
 
 class Phone:
-    """A browser of its own with the companion in it. `new_context` is the fixture's: what failed leaves a trace."""
+    """A browser of its own with the companion. `new_context` is the fixture's, which keeps a trace of a failure."""
 
-    def __init__(self, new_context, computer, size=IPHONE, theme="light", name="Anna's phone", context=None, host="127.0.0.1",
-                 has_service_worker=False, has_clock=False):
+    def __init__(
+        self,
+        new_context,
+        computer,
+        size=IPHONE,
+        theme="light",
+        name="Anna's phone",
+        context=None,
+        host="127.0.0.1",
+        has_service_worker=False,
+        has_clock=False,
+    ):
         self.new_context, self.computer, self.size, self.theme, self.name = new_context, computer, size, theme, name
         self.address = f"http://{host}:{computer.port}"
         self.has_service_worker, self.has_clock = has_service_worker, has_clock
-        # Nothing moves: what is looked at stays as it is. What moves on purpose is looked at in contexts that say so.
+        # Animations are off, so that a test sees a stable page. Tests of animations use contexts of their own.
         self.context = context or new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=theme, has_touch=size == IPHONE, device_scale_factor=2,
-            reduced_motion="reduce", service_workers="allow" if has_service_worker else "block")
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=theme,
+            has_touch=size == IPHONE,
+            device_scale_factor=2,
+            reduced_motion="reduce",
+            service_workers="allow" if has_service_worker else "block",
+        )
         self.context.set_default_timeout(60_000)
         self.noise = []
         self.page = self.open_page()
@@ -45,30 +60,42 @@ class Phone:
         return self.context.browser
 
     def open_page(self):
-        """A tab of this browser. What it complains about is a failure of the test that runs."""
+        """Opens a tab of this browser. Errors on its console fail the test."""
         page = self.context.new_page()
         if self.has_clock:
             page.clock.install()
         page.on("pageerror", lambda error: self.noise.append(f"page error: {error}"))
-        page.on("console", lambda message: self.noise.append(message.text) if message.type == "error" and "net::ERR" not in message.text
-                and "Failed to load resource" not in message.text else None)
+        page.on(
+            "console",
+            lambda message: (
+                self.noise.append(message.text)
+                if message.type == "error"
+                and "net::ERR" not in message.text
+                and "Failed to load resource" not in message.text
+                else None
+            ),
+        )
         return page
 
     def another(self, size=IPHONE, theme="light", name="Desk", host="127.0.0.1"):
-        return Phone(self.new_context, self.computer, size, theme, name, None, host, self.has_service_worker, self.has_clock)
+        return Phone(
+            self.new_context, self.computer, size, theme, name, None, host, self.has_service_worker, self.has_clock
+        )
 
     def begin(self, taken):
-        """With what the paired phone of the household kept (storage.py), unlocked, on the first screen."""
+        """Starts with the stored data of the household's paired phone (storage.py), unlocked, on the first screen."""
         self.page.goto(self.address + "/tests.html")
-        # It was paired at 127.0.0.1; its hub is where its own pages come from.
-        storage.put(self.page, json.loads(json.dumps(taken).replace(f"http://127.0.0.1:{self.computer.port}", self.address)))
+        # The data names the hub at 127.0.0.1; here the hub has the address of the pages.
+        storage.put(
+            self.page, json.loads(json.dumps(taken).replace(f"http://127.0.0.1:{self.computer.port}", self.address))
+        )
         self.page.goto(self.address)
         self.unlock()
         self.page.get_by_role("heading", name="Home", level=1).wait_for()
         return self
 
     def pair(self, type_pin=None):
-        """By the link that `applocker pair` prints, through the pages; ends on the first screen."""
+        """Pairs through the pages with the link that `applocker pair` prints; ends on the first screen."""
         type_pin = type_pin or self.type_pin
         self.page.goto(self.computer.pair().replace(f"http://127.0.0.1:{self.computer.port}", self.address))
         self.page.get_by_label("Name of this device").fill(self.name)
@@ -81,7 +108,7 @@ class Phone:
         return self
 
     def tap_pin(self, pin=PIN):
-        """On the round keys, then the one that goes on."""
+        """Taps the PIN on the keypad."""
         pad = self.page.locator(".keypad").last
         pad.locator("button:not([disabled])").first.wait_for()
         for digit in pin:
@@ -89,7 +116,7 @@ class Phone:
         pad.locator(".key-go").click()
 
     def type_pin(self, pin=PIN):
-        """On the keyboard, which takes a tenth of the time."""
+        """Types the PIN on the keyboard, which takes a tenth of the time."""
         self.page.locator(".keypad").last.locator("button:not([disabled])").first.wait_for()
         self.page.keyboard.type(pin)
         self.page.keyboard.press("Enter")
@@ -105,32 +132,37 @@ class Phone:
             self.page.get_by_role("heading", name=heading, level=1).wait_for()
 
     def inside(self, body, given=None, pin=PIN):
-        """Runs a function's body in the page, with another companion on what this browser keeps, unlocked: `companion`, `given`. What
-        it changed is sent before it ends, unless the hub is away."""
-        return self.page.evaluate("""async ([pin, given]) => {
-            const { Companion } = await import("/core/companion.js");
+        """Runs `body` as a function in the page, with `given` and a second companion on the same stored data, unlocked:
+        `companion`. Its changes are sent to the hub before this returns, if the hub is reachable."""
+        return self.page.evaluate(
+            """async ([pin, given]) => {
+            const { Companion } = await import("/session/companion.js");
             const companion = await Companion.open();
             await companion.unlockWithPIN(pin);
             try {
                 const result = await (async () => { BODY })();
-                for (let round = 0; round < 300 && (await companion.report()).waiting > 0; round += 1) await new Promise((done) => setTimeout(done, 10));
+                for (let round = 0; round < 300 && (await companion.report()).waiting > 0; round += 1) {
+                    await new Promise((done) => setTimeout(done, 10));
+                }
                 return result;
             } finally {
                 companion.close();
             }
-        }""".replace("BODY", body), [pin, given])
+        }""".replace("BODY", body),
+            [pin, given],
+        )
 
     def lock(self):
-        """As another tab of this browser would."""
+        """Locks the app as another tab of this browser would."""
         self.page.evaluate("() => new BroadcastChannel('applocker').postMessage({ kind: 'lock' })")
         self.page.get_by_role("heading", name="AppLocker is locked").wait_for()
 
-    def confirm(self, question):
-        """The gate is asked once more by a sheet of this heading."""
-        heading = self.page.get_by_role("heading", name=question)
-        heading.wait_for()
+    def confirm(self, heading=None):
+        """Enters the PIN in the sheet that asks for it again; `heading`: the sheet's heading, if the test checks it."""
+        sheet = self.page.get_by_role("heading", name=heading) if heading else self.page.locator("dialog")
+        sheet.wait_for()
         self.type_pin()
-        heading.wait_for(state="detached")
+        sheet.wait_for(state="detached")
 
     def online_again(self):
         self.page.evaluate("() => window.dispatchEvent(new Event('online'))")
@@ -143,7 +175,8 @@ class Phone:
         (page or self.page).screenshot(path=f"{folder}/{name}-{self.size[0]}-{self.theme}.png", animations="disabled")
 
     def has_authenticator(self):
-        """That knows the person's finger; the page's address must be a name. `WebAuthn.disable` in what it returns takes it away."""
+        """Adds an authenticator that verifies the user; the page's address must be a host name. `WebAuthn.disable` in
+        the returned session removes it."""
         session = self.context.new_cdp_session(self.page)
         virtual_authenticator(session)
         return session
@@ -153,17 +186,26 @@ class Phone:
         self.page.emulate_media(color_scheme=theme)
 
     def check(self, page=None):
-        """Both themes: nothing that axe finds, and nothing wider than the screen. Themes differ in their colours alone."""
+        """In both themes: axe finds no violation, and nothing is wider than the screen. Themes differ in their colours
+        only."""
         page, before = page or self.page, self.theme
         if not page.evaluate("() => 'axe' in window"):
             page.evaluate(AXE_SCRIPT)
         other = "dark" if before == "light" else "light"
         for theme, rules in ((other, {"runOnly": ["color-contrast", "link-in-text-block"]}), (before, {})):
             page.emulate_media(color_scheme=theme)
-            # A colour on its way from one theme to the other, or of a button that may be pressed from now on, is neither.
+            # axe would measure the colours of a transition, from one theme to the other or of a button that was just
+            # enabled.
             page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
-            found = page.evaluate("async (options) => (await axe.run(document, options)).violations", {"resultTypes": ["violations"], **rules})
-            violations = [f"{one['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:300]}" for one in found for node in one["nodes"]]
+            found = page.evaluate(
+                "async (options) => (await axe.run(document, options)).violations",
+                {"resultTypes": ["violations"], **rules},
+            )
+            violations = [
+                f"{one['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
+                for one in found
+                for node in one["nodes"]
+            ]
             assert not violations, f"axe, {theme}: " + "\n".join(violations)
         widths = page.evaluate("() => [innerWidth, document.scrollingElement.scrollWidth]")
         assert widths[0] == self.size[0] and widths[1] <= widths[0], f"wider than the screen: {widths}"

@@ -1,5 +1,5 @@
 // The page of the tests without a network: the parts of the app that they ask.
-import * as app from "/core/offline.js";
+import * as app from "/workers/registration.js";
 
 window.app = app;
 window.said = [];

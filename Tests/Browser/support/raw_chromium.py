@@ -1,5 +1,6 @@
-"""Chromium over the DevTools pipe, with nothing between: Playwright keeps its pages visible."""
+"""Chromium over the DevTools pipe, without Playwright, which keeps its pages visible."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,27 +13,38 @@ CHROMIUM = "/usr/bin/chromium"
 class RawChromium:
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="applocker-chromium-")
-        ours, theirs = os.pipe(), os.pipe()  # commands, answers
+        ours, theirs = os.pipe(), os.pipe()  # Commands, and answers.
         reading, writing = ours[0], theirs[1]
 
         def descriptors():
-            # Chromium takes commands from 3 and answers on 4. The copies stand high first, so that neither is overwritten.
+            # Chromium reads commands from 3 and writes answers to 4. Duplicates first, so that neither is overwritten.
             high_reading, high_writing = os.dup(reading), os.dup(writing)
             os.dup2(high_reading, 3)
             os.dup2(high_writing, 4)
 
         self.process = subprocess.Popen(
-            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--remote-debugging-pipe",
-             f"--user-data-dir={self.profile}", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=descriptors, close_fds=False)
+            [
+                CHROMIUM,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={self.profile}",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=descriptors,
+            close_fds=False,
+        )
         os.close(reading)
         os.close(writing)
         self.writing, self.reading = os.fdopen(ours[1], "wb", buffering=0), os.fdopen(theirs[0], "rb")
         self.number, self.rest = 0, b""
 
-    def send(self, method, parameters={}, session=None):
+    def send(self, method, parameters=None, session=None):
         self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
+        message = {"id": self.number, "method": method, "params": parameters or {}}
         self.writing.write(json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0")
         while True:
             while b"\0" not in self.rest:
@@ -53,7 +65,7 @@ class RawChromium:
         return self.send("Target.createBrowserContext")["browserContextId"]
 
     def forget(self, profile):
-        """Closes its tabs too."""
+        """Closes the profile and its tabs."""
         self.send("Target.disposeBrowserContext", {"browserContextId": profile})
 
     def open(self, address, profile=None):
@@ -61,16 +73,14 @@ class RawChromium:
         return Tab(self, self.send("Target.createTarget", {"url": address, **place})["targetId"])
 
     def end(self):
-        try:
+        with contextlib.suppress(RuntimeError):
             self.send("Browser.close")
-        except RuntimeError:
-            pass
         self.process.wait(20)
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
 class PageIsGone(RuntimeError):
-    """The page that was asked gave way to another one."""
+    """The page navigated while it was evaluating."""
 
 
 class Tab:
@@ -82,7 +92,7 @@ class Tab:
         return self.chromium.send(method, parameters, self.session)
 
     def run(self, script):
-        """The value of an expression; promises are waited for."""
+        """Returns the value of an expression; awaits promises."""
         answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]

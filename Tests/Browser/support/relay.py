@@ -1,4 +1,4 @@
-"""A network between a browser and a hub that can be cut, for an engine that has no switch for it."""
+"""A network between a browser and a hub that can be disconnected, for an engine without an offline mode."""
 
 import contextlib
 import socket
@@ -6,10 +6,10 @@ import threading
 
 
 class Relay:
-    """Listens on `port` of 127.0.0.1 and passes on to `target`, unless it is cut."""
+    """Listens on `port` of 127.0.0.1 and forwards to `target`, unless it is disconnected."""
 
     def __init__(self, target, port=0):
-        """`port`: 0 for any that is free; it stays the same."""
+        """`port`: 0 for any free port; it stays the same."""
         self.target, self.port, self.listener, self.pairs = target, port, None, set()
         self.cut(False)
 
@@ -42,8 +42,12 @@ class Relay:
     def carry(self, one, other):
         with contextlib.suppress(OSError):
             while part := one.recv(65536):
-                other.sendall(part)
+                self.pass_on(part, one, other)
         for end in (one, other):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             self.pairs.discard(end)
+
+    def pass_on(self, part, one, other):
+        """Sends `part`, which `one` has received, to `other`."""
+        other.sendall(part)

@@ -1,8 +1,8 @@
-"""What the tests of the settings have in common."""
+"""Steps of the tests of the settings."""
 
 
 def page_of(phone, name, heading):
-    """A page of the settings, such as "gate" or "everline/copy", built anew."""
+    """Opens a page of the settings, such as "gate" or "everline/copy", and draws it again."""
     phone.go("home", "Home")
     phone.go(f"settings/{name}", heading)
     return phone.page

@@ -1,17 +1,21 @@
-"""What a browser keeps of one companion, taken once and put into any number of fresh browsers: pairing takes seconds, this a
-moment. No script can read the keys that a companion keeps; the browser that is paired for this purpose remembers their bytes."""
+"""The stored data of a companion, read from one browser and written to other ones: pairing takes seconds, this
+milliseconds. No script can read the keys that a companion stores, so the browser that is paired for this purpose
+remembers their bytes."""
 
-# Before the page's own scripts: remembers the bytes of every key that it keeps, by the place where it keeps it.
+# Runs before the page's own scripts: remembers the bytes of every key that is stored, by where it is stored.
 REMEMBER_KEYS = """() => {
     const [importKey, put] = [crypto.subtle.importKey, IDBObjectStore.prototype.put];
     const bytesOf = new WeakMap();
     crypto.subtle.importKey = async function (format, data, ...rest) {
         const key = await importKey.call(this, format, data, ...rest);
-        if (format === "raw") bytesOf.set(key, btoa(Array.from(new Uint8Array(data), (byte) => String.fromCharCode(byte)).join("")));
+        const text = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+        if (format === "raw") bytesOf.set(key, text(new Uint8Array(data)));
         return key;
     };
     IDBObjectStore.prototype.put = function (value, ...rest) {
-        if (value?.key instanceof CryptoKey) localStorage.setItem(`remembered/${this.name}/${value[this.keyPath]}`, bytesOf.get(value.key));
+        if (value?.key instanceof CryptoKey) {
+            localStorage.setItem(`remembered/${this.name}/${value[this.keyPath]}`, bytesOf.get(value.key));
+        }
         return put.call(this, value, ...rest);
     };
 }"""
@@ -56,7 +60,10 @@ const unpacked = async (value) => {
 };
 """
 
-TAKE = "async () => {" + COPY + """
+TAKE = (
+    "async () => {"
+    + COPY
+    + """
     const database = await opened("applocker");
     const stores = {};
     for (const name of database.objectStoreNames) {
@@ -68,19 +75,26 @@ TAKE = "async () => {" + COPY + """
     const local = Object.entries(localStorage).filter(([name]) => !name.startsWith("remembered/"));
     return { stores, local };
 }"""
+)
 
-PUT = "async (taken) => {" + COPY + """
+PUT = (
+    "async (taken) => {"
+    + COPY
+    + """
     for (const [name, value] of taken.local) localStorage.setItem(name, value);
     const { CompanionStore } = await import("/store/store.js");
     (await CompanionStore.open()).close();
     const database = await opened("applocker");
     for (const [name, rows] of Object.entries(taken.stores)) {
-        const entries = await Promise.all(rows.map(async ([key, value]) => [await unpacked(key), await unpacked(value)]));
+        const unpackedRow = async ([key, value]) => [await unpacked(key), await unpacked(value)];
+        const entries = await Promise.all(rows.map(unpackedRow));
         const store = database.transaction(name, "readwrite").objectStore(name);
-        await Promise.all(entries.map(([key, value]) => requested(store.keyPath === null ? store.put(value, key) : store.put(value))));
+        const put = (key, value) => (store.keyPath === null ? store.put(value, key) : store.put(value));
+        await Promise.all(entries.map(([key, value]) => requested(put(key, value))));
     }
     database.close();
 }"""
+)
 
 
 def take(page):
@@ -88,5 +102,5 @@ def take(page):
 
 
 def put(page, taken):
-    """`page` is one of the same address that runs no app, such as /tests.html."""
+    """`page` must be at the app's address without running the app, such as /tests.html."""
     page.evaluate(PUT, taken)

@@ -1,4 +1,4 @@
-"""What the tests of shared vaults have in common: two households at one hub, and their people's browsers without screens."""
+"""Steps of the tests of shared vaults: two households at one hub, and browsers of their members without screens."""
 
 import contextlib
 import json
@@ -10,14 +10,14 @@ from phone import PIN, Phone
 from waiting import eventually
 
 OPEN = """async (pin) => {
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const { madePicture } = await import("/tests/made-moments.js");
     const companion = await Companion.open();
     await companion.unlockWithPIN(pin);
     window.v = { companion, madePicture, ours: async () => (await companion.vaults.list())[0] };
 }"""
 PAIR = """async ([link, name, pin]) => {
-    const { Companion } = await import("/core/companion.js");
+    const { Companion } = await import("/session/companion.js");
     const companion = await Companion.open();
     await companion.pair(link, name);
     await companion.setPIN(pin);
@@ -25,17 +25,21 @@ PAIR = """async ([link, name, pin]) => {
 }"""
 SEAL = """async ([seed, size]) => {
     const { companion } = await window.v.ours();
-    const seal = async () => companion.pictures.seal(new Blob([await window.v.madePicture(...size, seed, "image/png", true)]));
+    const picture = async () => new Blob([await window.v.madePicture(...size, seed, "image/png", true)]);
+    const seal = async () => companion.momentPhotos.seal(await picture());
     window.v.photos = size ? [await seal()] : [];
 }"""
 SAVE = """async ([title, seed]) => {
     const { companion } = await window.v.ours();
     await companion.moments.save(null, { title, words: "", date: 1715961600 + seed, photos: window.v.photos });
 }"""
-TITLES = "async () => (await (await window.v.ours()).companion.moments.list()).moments.map(({ title }) => title).sort().join()"
+TITLES = """async () => {
+    const { companion } = await window.v.ours();
+    return (await companion.moments.list()).moments.map(({ title }) => title).sort().join();
+}"""
 NAMES = "async () => (await (await window.v.ours()).membership.members()).map(({ name }) => name).join()"
 SENT = "async () => (await (await window.v.ours()).companion.device.store.waiting()).length === 0"
-# The newest key of the vault that this device has, and its epoch.
+# The newest key of the vault on this device, and its epoch.
 NEWEST = """async () => {
     const { companion } = await window.v.ours();
     const entry = companion.device.keys.ring.entries.filter(({ kind }) => kind === 1).at(-1);
@@ -44,8 +48,8 @@ NEWEST = """async () => {
 
 
 class Neighbours:
-    """Anna's household and Ben's at one hub: what the hub keeps, and what the browsers of three devices keep. Their computers do not
-    run any more: nothing of a shared vault needs them."""
+    """Anna's household and Ben's at one hub: the data of the hub, and of the browsers of three devices. Their computers
+    are stopped: a shared vault doesn't need them."""
 
     def __init__(self, household, browser, folder):
         self.programs, self.port, self.folder, self.count = household.programs, household.first.port, folder, 0
@@ -65,7 +69,7 @@ class Neighbours:
 
     @contextlib.contextmanager
     def hub(self):
-        """As it was left, and running."""
+        """Runs a hub with a copy of that data."""
         self.count += 1
         computer = Computer(self.programs, self.folder / str(self.count), self.port)
         shutil.copytree(self.folder / "hub", computer.folder / "hub")
@@ -78,7 +82,7 @@ class Neighbours:
 
 
 def paired(browser, computer, name):
-    """What a browser keeps that was paired with the computer."""
+    """Pairs a browser with the computer and returns its stored data."""
     context = browser.new_context(service_workers="block")
     context.add_init_script(f"({storage.REMEMBER_KEYS})()")
     page = context.new_page()
@@ -90,7 +94,7 @@ def paired(browser, computer, name):
 
 
 class Person:
-    """A browser whose companion is at work without its screens."""
+    """A browser that runs the companion without its screens."""
 
     def __init__(self, new_context, hub, taken):
         self.phone = Phone(new_context, hub)
@@ -103,7 +107,7 @@ class Person:
         return self.page.evaluate(script, given)
 
     def add(self, title, seed, size=(320, 240)):
-        """A moment in the vault; `size`: of its photo, None for none."""
+        """Saves a moment in the vault; `size`: of its photo, None for no photo."""
         self.do(SEAL, [seed, size])
         self.do(SAVE, [title, seed])
 
@@ -119,7 +123,7 @@ class Person:
 
 
 class Beside(Person):
-    """Another tab of a phone's browser, whose companion is at work without its screens."""
+    """Another tab of a phone's browser, which runs the companion without its screens."""
 
     def __init__(self, phone):
         self.phone, self.context, self.page = phone, phone.context, phone.context.new_page()
@@ -128,19 +132,28 @@ class Beside(Person):
 
 
 def joins(inviter, guest, link=None, agrees=True):
-    """The guest asks by the inviter's link; the inviter sees who, and agrees."""
+    """The guest asks to join with the inviter's link; the inviter accepts or withdraws the invitation. Returns the name
+    that the inviter sees and the guest's result."""
     link = link or inviter.do("""async () => {
         window.v.invited = await (await window.v.ours()).membership.invite();
         return window.v.invited.link;
     }""")
-    guest.do("""(link) => {
-        window.v.joining = window.v.companion.vaults.join(link).then((vault) => ({ id: vault.id, name: vault.name }), (error) => ({ code: error.code, message: error.message }));
-    }""", link)
-    inviter.until("""async () => {
+    guest.do(
+        """(link) => {
+        window.v.joining = window.v.companion.vaults.join(link).then(
+            (vault) => ({ id: vault.id, name: vault.name }),
+            (error) => ({ code: error.code, message: error.message }));
+    }""",
+        link,
+    )
+    inviter.until(
+        """async () => {
         const { membership } = await window.v.ours();
         window.v.asking = await membership.asking(window.v.invited.invitation);
         return window.v.asking !== null;
-    }""", "the guest's request arrives")
+    }""",
+        "the guest's request arrives",
+    )
     if agrees:
         inviter.do("async () => (await window.v.ours()).membership.admit(window.v.invited.invitation, window.v.asking)")
     else:
@@ -149,7 +162,7 @@ def joins(inviter, guest, link=None, agrees=True):
 
 
 def share(anna, *others):
-    """A vault with a moment of each in it, which all of them see."""
+    """Creates a vault with a moment of each, which all of them have."""
     anna.do("async () => { await window.v.companion.vaults.create('MARKER-OURS'); }")
     for other in others:
         assert "id" in joins(anna, other)[1]

@@ -1,13 +1,26 @@
-"""Waiting for a condition, with an end."""
+"""Waiting for a condition, with a time limit.
+
+`what` names the condition in the failure: a text, or a function that returns it, called when the time is over."""
 
 import time
-
 
 SECONDS = 60
 
 
 def eventually(condition, what="it"):
+    """Waits until `condition()` is true."""
+    poll(condition, bool, what, "")
+
+
+def eventually_equals(read, expected, what="it"):
+    """Waits until `read()` returns `expected`."""
+    poll(read, lambda value: value == expected, what, f" instead of {expected!r}")
+
+
+def poll(read, is_met, what, expectation):
     end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, f"not in {SECONDS} s: {what}"
+    while not is_met(value := read()):
+        if time.monotonic() >= end:
+            name = what() if callable(what) else what
+            raise AssertionError(f"not in {SECONDS} s: {name}; the last value was {value!r}{expectation}")
         time.sleep(0.02)

@@ -1,6 +1,8 @@
-"""WebKit, the engine of every browser on an iPhone: WebKitGTK's MiniBrowser, driven by Selenium through WebKitWebDriver.
+"""WebKit, the engine of every browser on an iPhone: WebKitGTK's MiniBrowser, controlled by Selenium through
+WebKitWebDriver.
 
-It has no push, no WebAuthn and no motion here; cryptography, storage, streams and service workers are the real ones."""
+It has no push messages, no WebAuthn and no motion sensors here; cryptography, storage, streams and service workers are
+real."""
 
 import contextlib
 import glob
@@ -14,7 +16,7 @@ from selenium.webdriver.webkitgtk.service import Service
 
 BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
-# What the tests call on `window` waits in a queue until this program has done it: WebDriver has no way to call back.
+# Calls of the tests on `window` are queued until this program has answered them: WebDriver can't call back.
 START = """
 const [module, name, given, functions] = arguments;
 window.calls = [];
@@ -39,11 +41,14 @@ else reject(new Error(arguments[2]));
 
 @contextlib.contextmanager
 def screen():
-    """An X server that nobody sees; its DISPLAY."""
+    """Runs a virtual X server; yields its DISPLAY."""
     reading, writing = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x900x24", "-nolisten", "tcp"], pass_fds=[writing],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x900x24", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     os.close(writing)
     try:
         with os.fdopen(reading) as number:
@@ -55,13 +60,22 @@ def screen():
 
 @contextlib.contextmanager
 def started(display):
-    """A browser with a profile of its own."""
+    """Starts a browser with a profile of its own."""
     with tempfile.TemporaryDirectory(prefix="applocker-webkit-", ignore_cleanup_errors=True) as home:
         options = WebKitGTKOptions()
         options.binary_location = sorted(glob.glob(BROWSERS))[-1]
         options.add_argument("--automation")
-        environment = {**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home,
-                       "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1", "LIBGL_ALWAYS_SOFTWARE": "1", "GDK_BACKEND": "x11"}
+        environment = {
+            **os.environ,
+            "DISPLAY": display,
+            "HOME": home,
+            "XDG_RUNTIME_DIR": home,
+            "XDG_DATA_HOME": home,
+            "XDG_CACHE_HOME": home,
+            "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
+            "LIBGL_ALWAYS_SOFTWARE": "1",
+            "GDK_BACKEND": "x11",
+        }
         browser = WebKitGTK(options=options, service=Service(env=environment))
         browser.set_script_timeout(60)
         browser.set_page_load_timeout(60)
@@ -72,7 +86,7 @@ def started(display):
 
 
 def run(browser, module, name, functions, given=None):
-    """One test of Tests/JavaScript in the page that is open; `functions`: what it may call, by their names."""
+    """Runs one test of Tests/JavaScript in the open page; `functions`: what it may call, by name."""
     browser.execute_script(START, module, name, given or {}, list(functions))
     while True:
         state = browser.execute_script(NEXT)
@@ -80,7 +94,7 @@ def run(browser, module, name, functions, given=None):
             answer, problem = None, None
             try:
                 answer = functions[call["name"]](*call["words"])
-            except Exception as error:  # It is the test's to fail by it.
+            except Exception as error:  # The test in the page fails by it.
                 problem = str(error)
             browser.execute_script(ANSWER, call["id"], answer, problem)
         elif state["outcome"]:

@@ -1,9 +1,10 @@
+import ControlAPI
 import Foundation
 import Household
+import HubAPI
 import HubStore
 import Policy
 import SealedFormats
-import WireProtocol
 
 @testable import DaemonCore
 

@@ -1,0 +1,89 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct AppsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apps",
+        abstract: "List the installed apps and mark those on the list.",
+        discussion: """
+              applocker apps                    all installed apps
+              applocker apps --listed           apps on the list, with their state
+              applocker apps --listed --json
+            """)
+
+    @Flag(help: "Only the apps on the list, with their state and schedule.")
+    var listed = false
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = connection.client
+        if listed {
+            let list: AppList = try await client.call(.listApps)
+            if output.json { return try Output.standard.json(list) }
+            Output.standard.lines(AppTable.lines(list.apps, Paint(.standard)))
+        } else {
+            let list: InstalledList = try await client.call(.listInstalled)
+            if output.json { return try Output.standard.json(list) }
+            Output.standard.lines(AppTable.lines(list, Paint(.standard)))
+        }
+    }
+}
+
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app",
+        abstract: "Show or change one app on the list.",
+        subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the details of one app on the list.",
+            discussion: """
+                  applocker app show firefox-esr
+                """)
+
+        @Argument(help: AppNames.help) var app: String
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let list: AppList = try await connection.client.call(.listApps)
+            let app = try ListedApps(list.apps).one(AppNames.resolved(app))
+            if output.json { return try Output.standard.json(app) }
+            Output.standard.lines(app.lines(Paint(.standard)))
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Choose what happens to a running instance when its grant ends.",
+            discussion: """
+                keep: it runs on, only a new start asks (the default). freeze: it is stopped until the app is \
+                unlocked. close: it is closed after a warning.
+
+                  applocker app set firefox-esr --on-grant-end close
+                """)
+
+        @Argument(help: AppNames.help) var app: String
+        @Option(help: "keep, freeze or close.") var onGrantEnd: GrantEndArgument
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let change = ChangeAppRequest(onGrantEnd: onGrantEnd.rawValue)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let changed: AppsChanged = try await owner.open { token in
+                try await owner.client.call(
+                    .changeApp, parameter: AppNames.resolved(app), token: token, body: change)
+            }
+            try changed.print(output)
+        }
+    }
+}
+
+enum GrantEndArgument: String, ExpressibleByArgument, CaseIterable {
+    case keep, freeze, close
+}

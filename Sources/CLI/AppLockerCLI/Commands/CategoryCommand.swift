@@ -1,0 +1,90 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct CategoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "category",
+        abstract: "Group apps, so that one schedule holds for all of them.",
+        subcommands: [List.self, Set.self, Remove.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the categories.",
+            discussion: """
+                  applocker category list
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let list: CategoryList = try await connection.client.call(.listCategories)
+            if output.json { return try Output.standard.json(list) }
+            guard !list.categories.isEmpty else {
+                return Output.standard.line(
+                    "There are no categories. Create one with `applocker category set NAME APP…`.")
+            }
+            var table = Table(["NAME", "SCHEDULE", "APPS"])
+            for category in list.categories {
+                table.add([category.name, category.schedule ?? "always", category.apps.joined(separator: ", ")])
+            }
+            Output.standard.lines(table.lines(Paint(.standard)))
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create a category, or replace its apps.",
+            discussion: """
+                The apps must be on the list. An app's own schedule overrides its categories'.
+
+                  applocker category set games steam chess
+                  applocker schedule set --category games "allow weekends 14:00-18:00"
+                """)
+
+        @Argument(help: "The category's name.") var name: String
+        @Argument(help: "All its apps.") var apps: [String]
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let request = SetCategoryRequest(apps: apps.map { AppNames.resolved($0) })
+            let report: CategoryReport = try await owner.open { token in
+                try await owner.client.call(.setCategory, parameter: name, token: token, body: request)
+            }
+            try report.print(output)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a category; its apps stay on the list.",
+            discussion: """
+                  applocker category remove games
+                """)
+
+        @Argument(help: "The category's name.") var name: String
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let done: DoneReport = try await owner.open { token in
+                try await owner.client.call(.removeCategory, parameter: name, token: token)
+            }
+            try done.print("The category \(name.terminalSafe) is removed; its apps stay on the list.", output)
+        }
+    }
+}
+
+extension CategoryReport {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        let apps = apps.isEmpty ? "no apps" : apps.joined(separator: ", ")
+        Output.standard.line("\(name): \(apps); \(schedule ?? "always locked")".terminalSafe)
+    }
+}

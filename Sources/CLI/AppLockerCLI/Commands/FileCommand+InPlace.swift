@@ -1,0 +1,151 @@
+import ArgumentParser
+import FileLocking
+import Foundation
+
+extension FileCommand {
+    struct Lock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Seal files and folders in place: PATH becomes PATH.aplk.",
+            discussion: """
+                Skips and lists links, devices, sockets, files with several names and files that a program is writing. Ctrl-C leaves every file whole.
+
+                  applocker file lock letters/ taxes.pdf
+                  applocker file lock taxes.pdf --keep        the original stays, too
+                """)
+
+        @Argument(help: "Files and folders.", completion: .file()) var paths: [String]
+        @Flag(help: "Leave the originals.") var keep = false
+        @Flag(help: "Enter folders that other file systems are mounted on.") var crossFileSystems = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await InPlaceWork(
+                purpose: .lock, paths: paths, keepsOriginal: keep, crossesFileSystems: crossFileSystems,
+                connection: connection, passcode: passcode, output: output
+            ).run()
+        }
+    }
+
+    struct Unlock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open locked files and folders in place: PATH.aplk becomes PATH.",
+            discussion: """
+                All of a file is checked before it appears under its name. Files of the earlier AppLocker open with the \
+                passcode they were locked with, which is asked for. With --passcode-fd: a line for each passcode, in the \
+                order in which they are needed.
+
+                  applocker file unlock letters/ taxes.pdf
+                """)
+
+        @Argument(help: "Locked files, and folders that have some.", completion: .file()) var paths: [String]
+        @Flag(help: "Leave the locked files.") var keep = false
+        @Flag(help: "Enter folders that other file systems are mounted on.") var crossFileSystems = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await InPlaceWork(
+                purpose: .unlock, paths: paths, keepsOriginal: keep, crossesFileSystems: crossFileSystems,
+                connection: connection, passcode: passcode, output: output
+            ).run()
+        }
+    }
+}
+
+/// Locks or unlocks the given files, continues after a failure, and reports all of them.
+private struct InPlaceWork: Sendable {
+    let purpose: FileSelection.Purpose
+    let paths: [String]
+    let keepsOriginal: Bool
+    let crossesFileSystems: Bool
+    let connection: ConnectionOptions
+    let passcode: PasscodeOptions
+    let output: OutputOptions
+
+    func run() async throws {
+        let report = try await Interruption.cancels(work)
+        if output.json {
+            try Output.standard.json(report)
+        } else {
+            let paint = Paint(.errors)
+            for note in report.files.flatMap(\.notes) { Output.errors.line(paint.warning(note.terminalSafe)) }
+            for left in report.left where !left.isFailure { Output.errors.line(paint.faint(left.message.terminalSafe)) }
+            for left in report.left where left.isFailure {
+                Output.errors.line("applocker: \(left.message.terminalSafe)")
+            }
+            Output.standard.line(report.summary(purpose))
+        }
+        if report.left.contains(where: \.isFailure) { throw ExitStatusError(status: .refused) }
+    }
+
+    private func work() async throws -> InPlaceReport {
+        var options = FileSelection.Options(purpose: purpose)
+        options.crossesFileSystems = crossesFileSystems
+        options.protectedFolder = (connection.socketPath as NSString).deletingLastPathComponent
+        let selection = try await FileSelection.find(paths, options)
+        var report = InPlaceReport()
+        report.left = selection.left.map { .init(path: $0.path, message: $0.sentence, isFailure: $0.isFailure) }
+
+        let progress = FileProgress(
+            purpose == .lock ? "Locking" : "Unlocking", total: selection.size * (purpose == .lock ? 2 : 1),
+            isShown: !output.json)
+        defer { progress.end() }
+        var lockerOptions = FileLocker.Options()
+        lockerOptions.keepsOriginal = keepsOriginal
+        let locker = FileLocker(
+            sealing: VaultSealing(client: connection.client, passcodes: passcode.source), options: lockerOptions
+        ) { step, done, total in
+            // Verifying reads everything again, so each step is half of the progress.
+            progress.show(step == .verifying ? total + done : done)
+        }
+        for file in selection.files {
+            do {
+                let outcome = try await purpose == .lock ? locker.lock(file) : locker.unlock(file)
+                report.files.append(
+                    .init(from: file.path, path: outcome.path, size: outcome.size, notes: outcome.notes))
+            } catch let error as FileLockingError {
+                report.left.append(
+                    .init(path: file.path, message: error.sentence, code: error.code.rawValue, isFailure: true))
+            }
+            progress.finish(file.size * (purpose == .lock ? 2 : 1))
+        }
+        return report
+    }
+}
+
+/// The output of `file lock` and `file unlock` with `--json`.
+struct InPlaceReport: Codable, Sendable {
+    struct File: Codable, Sendable {
+        var from: String
+        var path: String
+        /// Size of the content in bytes.
+        var size: UInt64
+        var notes: [String]
+    }
+
+    struct Left: Codable, Sendable {
+        var path: String
+        var message: String
+        var code: String?
+        var isFailure: Bool
+    }
+
+    var files: [File] = []
+    /// Files that were found and not changed.
+    var left: [Left] = []
+
+    func summary(_ purpose: FileSelection.Purpose) -> String {
+        let done = purpose == .lock ? "Locked" : "Unlocked"
+        let size = SizeText.spoken(files.reduce(0) { $0 + $1.size })
+        let failed = left.count(where: \.isFailure)
+        let rest = failed == 0 ? "" : " \(failed) could not be \(done.lowercased()) and are unchanged."
+        if files.count == 1, let file = files.first {
+            return "\(done) \(file.from.terminalSafe): it is \(file.path.terminalSafe) now (\(size)).\(rest)"
+        }
+        if files.isEmpty { return "There was nothing to \(purpose == .lock ? "lock" : "unlock").\(rest)" }
+        return "\(done) \(files.count) files (\(size)).\(rest)"
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import BlockingThread
+import ControlAPI
+import Foundation
+import LocalControl
+
+extension HubCommand {
+    struct Join: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Join the household of another computer, so that your phones see both.",
+            discussion: """
+                Run `applocker pair --computer` on the other computer, and enter its link here. That computer shows this one's name and asks for confirmation. Each computer keeps its own passcode, vault and list of apps. Without LINK the command asks for it: other users of this computer can read the arguments of programs.
+
+                  applocker hub join
+                  applocker hub join https://hub.example/#pair=…
+                  applocker hub join --ca ca.pem --proxy http://proxy:3128
+                  applocker hub join --json < link               for scripts: the progress, a line each
+                """)
+
+        @Argument(help: "The link of `applocker pair --computer`.") var link: String?
+        @OptionGroup var hub: HubConnectionOptions
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let request = JoinHubRequest(
+                link: try await givenLink(), certificates: hub.certificates, proxy: hub.proxy,
+                isInsecure: hub.insecure)
+            let own = try await passcode.source.existing()
+            var report: JoiningReport = try await owner.open(with: own) { token in
+                try await owner.client.call(.joinHub, token: token, body: request)
+            }
+            try show(report)
+            while report.state == .waiting || report.state == .admitted {
+                let next: JoiningReport = try await owner.client.call(.joining, query: [("wait", "20")])
+                if next != report { try show(next) }
+                report = next
+                try Task.checkCancellation()
+            }
+            guard report.state == .joined else {
+                throw CommandLineError(.refused, code: "not_joined", report.sentence)
+            }
+            // Phones get the keys of this computer's vault, which only the passcode opens.
+            let _: DoneReport = try await owner.open(with: own) { token in
+                try await owner.client.call(.giveVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
+            }
+            if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
+        }
+
+        private func givenLink() async throws -> String {
+            if let link { return link }
+            if isatty(STDIN_FILENO) == 1 {
+                Output.errors.line("The link that `applocker pair --computer` shows on the other computer:")
+            }
+            let line = await runBlocking { readLine(strippingNewline: true) }
+            guard let line, !line.isEmpty else {
+                throw CommandLineError(
+                    .usage, code: "usage",
+                    "The link is missing; run `applocker pair --computer` on the other computer and enter its link.")
+            }
+            return line
+        }
+
+        private func show(_ report: JoiningReport) throws {
+            if output.json { return try Output.standard.jsonLine(report) }
+            if report.state != .failed { Output.standard.line(report.sentence.terminalSafe) }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import LocalControl
+
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hub",
+        abstract: "The hub that connects this computer and your phones.",
+        discussion: """
+            The hub stores what the devices seal and can open none of it.
+            """,
+        subcommands: [Status.self, Connect.self, Join.self, Disconnect.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the hub, its connection and pending records.",
+            discussion: """
+                  applocker hub status
+                  applocker hub status --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
+        }
+    }
+
+    struct Connect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Connect to a hub.",
+            discussion: """
+                The hub may require a registration token; it is in DIR/registration-token on the hub's machine.
+
+                  applocker hub connect https://hub.example
+                  applocker hub connect https://hub.example --registration-token-file token
+                  applocker hub connect https://hub.lan --ca ca.pem --proxy http://proxy:3128
+                """)
+
+        @Argument(help: "https://, or http:// on this machine.") var url: String
+        @Option(
+            help: ArgumentHelp("File with the hub's registration token.", valueName: "file"), completion: .file())
+        var registrationTokenFile: String?
+        @OptionGroup var hub: HubConnectionOptions
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let token = try registrationTokenFile.map { path in
+                guard let bytes = FileManager.default.contents(atPath: path), bytes.count <= 4_096 else {
+                    throw CommandLineError(.usage, code: "usage", "\(path) can't be read as a registration token.")
+                }
+                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let request = ConnectHubRequest(
+                url: url, registrationToken: token, certificates: hub.certificates, proxy: hub.proxy,
+                isInsecure: hub.insecure)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let status: HubStatus = try await owner.open { token in
+                try await owner.client.call(.connectHub, token: token, body: request)
+            }
+            if output.json { return try Output.standard.json(status) }
+            Output.standard.line(
+                "Connected to \((status.url ?? url).terminalSafe). Pair a phone with `applocker pair`.")
+        }
+    }
+
+    struct Disconnect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave the hub.",
+            discussion: """
+                If this is the only computer of the household, the hub's data is deleted, and paired devices lose access. If there is another computer, that one continues without this one, which can't return.
+
+                  applocker hub disconnect
+                """)
+
+        @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Confirmation.require(
+                "Leave the hub? If no other computer is in the household, every paired device has to be paired again.",
+                isGiven: yes)
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let done: DoneReport = try await owner.open { token in
+                try await owner.client.call(.disconnectHub, token: token)
+            }
+            try done.print("AppLocker is not connected to a hub.", output)
+        }
+    }
+}
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Synchronisation with the other devices.",
+        subcommands: [Status.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show pending records, the last sync and refused records.",
+            discussion: """
+                  applocker sync status
+                  applocker sync status --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
+        }
+    }
+}
+
+extension HubStatus {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        Output.standard.lines(lines(Paint(.standard)))
+    }
+
+    func lines(_ paint: Paint) -> [String] {
+        guard let url else {
+            return [
+                (problem ?? joining ?? "There is no hub. Connect one with `applocker hub connect URL`.").terminalSafe
+            ]
+        }
+        var lines = [
+            connected
+                ? paint.good("Connected to \(url.terminalSafe)")
+                : paint.warning("Not connected to \(url.terminalSafe)")
+        ]
+        if let problem, !connected { lines.append(problem.terminalSafe) }
+        for sentence in misbehaviour { lines.append(paint.alarm("DON'T TRUST THIS HUB: \(sentence.terminalSafe)")) }
+        if let joining { lines.append("Joining another household: \(joining.terminalSafe)") }
+        lines.append("")
+        lines.append("Last sync  \(lastSync.map { TimeText.local($0) } ?? "never")")
+        lines.append("Records    \(records) at the hub, \(waiting) not sent yet")
+        if refused > 0 { lines.append(paint.alarm("Refused    \(refused) records that were tampered with")) }
+        if conflicts > 0 {
+            lines.append(
+                "Conflicts  \(conflicts) \(conflicts == 1 ? "note" : "notes"), kept twice once the vault is open")
+        }
+        if let revoking {
+            lines.append(
+                paint.warning("Revoking   \(revoking.terminalSafe): sent as soon as the hub can be reached"))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import LocalControl
+
+struct LockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Lock apps now; add them to the list if needed.",
+        discussion: """
+            Locking an app that was unlocked for you needs no passcode. Adding an app to the list, or locking one that was unlocked for another user, asks for it.
+
+              applocker lock firefox-esr
+              applocker lock "LibreOffice Calc" /opt/game/run
+              applocker lock --all
+            """)
+
+    @OptionGroup var selection: AppSelection
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let request = LockRequest(apps: selection.resolved, all: selection.all)
+        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+        let changed: AppsChanged = try await owner.whereNeeded { token in
+            try await owner.client.call(.lock, token: token, body: request)
+        }
+        try changed.print(output)
+    }
+}
+
+struct UnlockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock",
+        abstract: "Open apps for a while.",
+        discussion: """
+            Without --for, --once or --until-locked: for the default time of the settings (5 minutes unless changed).
+
+              applocker unlock firefox-esr
+              applocker unlock firefox-esr --for 1h
+              applocker unlock firefox-esr --once          its next start and every program that this starts
+              applocker unlock --all --until-locked
+              applocker unlock firefox-esr --passcode-fd 3 3< <(secret-tool lookup app applocker)
+            """)
+
+    @OptionGroup var selection: AppSelection
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long, from 30s to 1h: 30s, 5m, 1h, 1h30m.", valueName: "time"))
+    var length: DurationArgument?
+    @Flag(help: "For one launch and what it starts.")
+    var once = false
+    @Flag(help: "Until it is locked, the computer sleeps, or it is idle.")
+    var untilLocked = false
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if [length != nil, once, untilLocked].filter({ $0 }).count > 1 {
+            throw ValidationError("Use only one of --for, --once and --until-locked.")
+        }
+    }
+
+    private var grant: GrantRequest {
+        if once { return GrantRequest(.thisLaunch) }
+        if untilLocked { return GrantRequest(.untilLocked) }
+        return GrantRequest(.duration, seconds: length?.seconds)
+    }
+
+    func run() async throws {
+        let client = connection.client
+        let status: StatusReport = try await client.call(.status)
+        guard status.isSetUp else {
+            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
+        }
+        let request = UnlockRequest(
+            apps: selection.resolved, all: selection.all, grant: grant,
+            passcode: try await passcode.source.existing().text)
+        let changed: AppsChanged = try await client.call(.unlock, body: request)
+        try changed.print(output)
+    }
+}

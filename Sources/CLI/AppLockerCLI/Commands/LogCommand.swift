@@ -1,0 +1,174 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Show the activity log, and verify it.",
+        subcommands: [Show.self, Verify.self], defaultSubcommand: Show.self)
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the events: launches, passcodes, changes; newest last (the default).",
+            discussion: """
+                Your own events; root sees everybody's.
+
+                  applocker log
+                  applocker log --all                everybody's, with the owner's passcode
+                  applocker log show --json
+                  applocker log --limit 200 --app firefox-esr
+                  applocker log --follow
+                  applocker log --follow --json      one object a line
+                """)
+
+        @Option(help: "How many events at most, 1 to 1000.") var limit = 50
+        @Option(help: AppNames.help) var app: String?
+        @Flag(help: "Other users' events too.") var all = false
+        @Flag(help: "Keep showing new events, until Ctrl-C.") var follow = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard 1...1000 ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
+        }
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let app = try await id(owner.client)
+            let first = try await owner.whereNeeded { try await events(owner.client, of: app, token: $0, after: nil) }
+            guard follow else {
+                if output.json { return try Output.standard.json(first) }
+                if first.events.isEmpty { Output.standard.line("Nothing is recorded yet.") }
+                return try show(first.events)
+            }
+            try show(first.events)
+            var last = first.events.last?.number ?? 0
+            try await owner.whereNeeded { token in
+                while !Task.isCancelled {
+                    try await Task.sleep(for: .seconds(1))
+                    let next = try await events(owner.client, of: app, token: token, after: last)
+                    try show(next.events)
+                    last = next.events.last?.number ?? last
+                }
+            }
+        }
+
+        /// An app that was removed from the list is still in the log, by its id.
+        private func id(_ client: ControlClient) async throws -> String? {
+            guard let app else { return nil }
+            let list: AppList = try await client.call(.listApps)
+            do {
+                return try ListedApps(list.apps).one(AppNames.resolved(app)).id
+            } catch let error as ControlError where error.code == .noSuchApp {
+                return app
+            }
+        }
+
+        private func events(
+            _ client: ControlClient, of app: String?, token: String?, after: Int64?
+        ) async throws -> EventList {
+            var query = [("limit", String(limit))]
+            if let after { query.append(("after", String(after))) }
+            if let app { query.append(("app", app)) }
+            if all { query.append(("all", "true")) }
+            return try await client.call(.log, query: query, token: token)
+        }
+
+        private func show(_ events: [EventReport]) throws {
+            for event in events {
+                if output.json {
+                    try Output.standard.jsonLine(event)
+                } else {
+                    Output.standard.line(event.line(Paint(.standard)))
+                }
+            }
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check that no event was changed, removed or truncated.",
+            discussion: """
+                Each event names the one before it and is signed. With a saved head you can later detect that the whole log was rewritten. Asks for the owner's passcode, except for root.
+
+                  applocker log verify
+                  applocker log verify --head 1204:5f1c...
+                """)
+
+        @Option(help: ArgumentHelp("A head that was printed earlier.", valueName: "number:hash")) var head: String?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let result: LogVerification = try await owner.whereNeeded { token in
+                try await owner.client.call(.verifyLog, query: head.map { [("head", $0)] } ?? [], token: token)
+            }
+            if output.json {
+                try Output.standard.json(result)
+            } else if result.isWhole {
+                Output.standard.line(result.sentence)
+                Output.standard.line("Head: \(result.head)")
+            } else {
+                Output.standard.line(Paint(.standard).alarm(result.sentence))
+            }
+            if !result.isWhole { throw ExitStatusError(status: .refused) }
+        }
+    }
+}
+
+extension EventReport {
+    /// "2026-01-31 14:05:09  launch_denied    Firefox …"
+    func line(_ paint: Paint) -> String {
+        let kind = kind.terminalSafe.padded(to: 16)
+        let shown =
+            switch self.kind {
+            case "launch_denied", "read_denied", "passcode_wrong", "gate_away", "marks_missing", "monitoring_off":
+                paint.warning(kind)
+            default: kind
+            }
+        return "\(paint.faint(TimeText.local(time)))  \(shown)  \(sentence.terminalSafe)"
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+struct StatisticsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Count launches and wrong passcodes by app.",
+        discussion: """
+              applocker stats
+              applocker stats --days 30
+            """)
+
+    @Option(help: "How many days, 1 to 3650.") var days = 7
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard 1...3650 ~= days else { throw ValidationError("--days takes a number from 1 to 3650.") }
+    }
+
+    func run() async throws {
+        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+        let report: StatisticsReport = try await owner.whereNeeded { token in
+            try await owner.client.call(.statistics, query: [("days", String(days))], token: token)
+        }
+        if output.json { return try Output.standard.json(report) }
+        guard !report.apps.isEmpty else {
+            return Output.standard.line("Nothing was recorded in the last \(report.days) days.")
+        }
+        var table = Table(["APP", "ASKED", "ALLOWED", "DENIED", "WRONG PASSCODES"])
+        for app in report.apps {
+            table.add([app.name, "\(app.asked)", "\(app.allowed)", "\(app.denied)", "\(app.wrongPasscodes)"])
+        }
+        Output.standard.lines(table.lines(Paint(.standard)))
+    }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import LocalControl
+
+extension MomentsCommand {
+    struct Favourite: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make moments favourites.",
+            discussion: """
+                  applocker moments favourite 'At the lake'
+                  applocker moments favourite 'At the lake' --off
+                """)
+
+        @Argument(help: MomentsCommand.momentHelp) var moments: [String]
+        @Flag(help: "Not a favourite any more.") var off = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let changed = try await MomentsCommand.change(
+                moments, ChangeMomentRequest(favourite: !off), connection.client, passcode.source)
+            if output.json { return try Output.standard.json(MomentList(moments: changed, unreadable: 0)) }
+            for moment in changed {
+                Output.standard.line(
+                    "\(moment.named.terminalSafe) is \(off ? "not a favourite any more" : "a favourite").")
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move moments to the trash for 30 days, or remove them permanently.",
+            discussion: """
+                  applocker moments remove 'At the lake'
+                  applocker moments restore 'At the lake'
+                  applocker moments remove 'At the lake' --for-good --yes
+                """)
+
+        @Argument(help: MomentsCommand.momentHelp) var moments: [String]
+        @Flag(help: "Remove permanently, with photos, on every device.") var forGood = false
+        @Flag(help: "Remove permanently without confirmation.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let client = connection.client
+            let removed =
+                forGood
+                ? try await removeForGood(client)
+                : try await MomentsCommand.change(
+                    moments, ChangeMomentRequest(removed: true), client, passcode.source)
+            if output.json { return try Output.standard.json(MomentList(moments: removed, unreadable: 0)) }
+            for moment in removed {
+                Output.standard.line(
+                    forGood
+                        ? "Removed \(moment.named.terminalSafe) permanently."
+                        : "\(moment.named.terminalSafe) is in the trash; `applocker moments restore \(moment.id.prefix(8))` "
+                            + "restores it.")
+            }
+        }
+
+        private func removeForGood(_ client: ControlClient) async throws -> [MomentReport] {
+            // All are looked up before any is removed.
+            let found = try await MomentsCommand.find(moments, client, passcode.source)
+            let names = found.map(\.named).joined(separator: ", ")
+            try await Confirmation.require(
+                "Remove \(names) with all photos, on every device? This can't be undone.", isGiven: yes)
+            var removed: [MomentReport] = []
+            for moment in found { removed.append(try await client.call(.removeMoment, parameter: moment.id)) }
+            return removed
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Restore moments from the trash.",
+            discussion: """
+                  applocker moments trash
+                  applocker moments restore 3f9a
+                """)
+
+        @Argument(help: MomentsCommand.momentHelp) var moments: [String]
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let restored = try await MomentsCommand.change(
+                moments, ChangeMomentRequest(removed: false), connection.client, passcode.source)
+            if output.json { return try Output.standard.json(MomentList(moments: restored, unreadable: 0)) }
+            for moment in restored { Output.standard.line("Restored \(moment.named.terminalSafe).") }
+        }
+    }
+
+    struct Trash: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the trash. Moments in it are removed after 30 days.",
+            discussion: """
+                  applocker moments trash
+                  applocker moments restore 3f9a
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var filter = MomentFilter()
+            filter.trash = true
+            let list = try await MomentsCommand.list(filter, connection.client, passcode.source)
+            if output.json { return try Output.standard.json(list) }
+            Output.standard.lines(list.lines(empty: "The trash is empty.", Paint(.standard)))
+        }
+    }
+
+    static func find(
+        _ references: [String], _ client: ControlClient, _ passcodes: PasscodeSource
+    ) async throws -> [MomentReport] {
+        try await OpenVault(client: client, passcodes: passcodes).use {
+            var found: [MomentReport] = []
+            for reference in references {
+                let content: MomentContent = try await client.call(.readMoment, parameter: reference)
+                if !found.contains(where: { $0.id == content.moment.id }) { found.append(content.moment) }
+            }
+            return found
+        }
+    }
+
+    /// All are looked up before any is changed.
+    static func change(
+        _ references: [String], _ request: ChangeMomentRequest, _ client: ControlClient, _ passcodes: PasscodeSource
+    ) async throws -> [MomentReport] {
+        var changed: [MomentReport] = []
+        for moment in try await find(references, client, passcodes) {
+            changed.append(try await client.call(.changeMoment, parameter: moment.id, body: request))
+        }
+        return changed
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import LocalControl
+
+extension MomentsCommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Export all moments unsealed: photos, a page to read, and data for other programs.",
+            discussion: """
+                The folder must be new or empty; only you can read its files. They are not sealed: store them like a photo album. Always asks for the passcode. The trash is not exported.
+
+                  applocker moments export /media/stick/everline
+                  applocker moments export ~/everline --yes
+                """)
+
+        @Argument(help: "The new folder.", completion: .directory) var folder: String
+        @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Confirmation.require(
+                "Export every moment and photo unsealed to \(folder)?", isGiven: yes)
+            let client = connection.client
+            // An export needs the passcode even if the vault is open, so that nobody else at the terminal can export
+            // everything.
+            try await OpenVault(client: client, passcodes: passcode.source).open()
+            let export = MomentExport(client: client, folder: folder, showsProgress: !output.json)
+            try export.makeFolder()
+            let report = try await Interruption.cancels(
+                saying: "Interrupted. The files in \(folder) are not sealed: remove them.", export.run)
+            if output.json { return try Output.standard.json(report) }
+            let photos = report.photos == 1 ? "1 photo" : "\(report.photos) photos"
+            Output.standard.line(
+                "Wrote \(report.moments == 1 ? "1 moment" : "\(report.moments) moments") and \(photos) to "
+                    + "\(folder.terminalSafe), unsealed. Open timeline.html to read them.")
+            if report.missing > 0 {
+                Output.errors.line(
+                    Paint(.errors).warning(
+                        report.missing == 1
+                            ? "One photo could not be opened here."
+                            : "\(report.missing) photos could not be opened here."))
+            }
+        }
+    }
+}

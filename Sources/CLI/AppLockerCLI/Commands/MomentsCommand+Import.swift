@@ -1,0 +1,98 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import LocalControl
+
+extension MomentsCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Import the photos of a folder, a moment for each day.",
+            discussion: """
+                The day is the one in the photo's metadata, else that of its file. Photos already in the vault are skipped, so an interrupted import continues where it stopped. With --remove-originals each file is removed after its photo was read back and compared.
+
+                  applocker moments import ~/Pictures/2019
+                  applocker moments import ~/Pictures/2019 --keep-original --remove-originals
+                """)
+
+        @Argument(help: "The folder, with everything below it.", completion: .directory) var folder: String
+        @Flag(help: "Keep the original files, with their camera and place.") var keepOriginal =
+            false
+        @Flag(help: "Use the place of each moment's first photo.") var photoPlace = false
+        @Option(help: "A mood for all of them.") var mood: String = ""
+        @Flag(help: "Remove each file once its photo is safe.") var removeOriginals = false
+        @Flag(help: "Remove originals without confirmation.") var yes = false
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            if removeOriginals {
+                let loss = keepOriginal ? "" : " Their camera and place are not kept."
+                try await Confirmation.require(
+                    "Remove the photos of \(folder) once they are in the vault?\(loss)", isGiven: yes)
+            }
+            let report = try await Interruption.cancels(
+                saying: "Interrupted. Finished days stay; import the folder again to continue.", work)
+            if output.json {
+                try Output.standard.json(report)
+            } else {
+                tell(report)
+            }
+            if !report.left.isEmpty { throw ExitStatusError(status: .refused) }
+        }
+
+        private func work() async throws -> PhotoImport.Report {
+            let client = connection.client
+            let vault = try await PhotoVault.open(client, passcode.source)
+            return try await PhotoImport(
+                client: client, vault: vault, keepsOriginal: keepOriginal, keepsPlace: photoPlace, mood: mood,
+                removesOriginals: removeOriginals, showsProgress: !output.json
+            ).run(folder)
+        }
+
+        private func tell(_ report: PhotoImport.Report) {
+            func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
+            for left in report.left {
+                let isNamed = left.sentence.contains(left.path)
+                Output.errors.line(
+                    Paint(.errors).warning((isNamed ? left.sentence : "\(left.path): \(left.sentence)").terminalSafe))
+            }
+            var sentences = [
+                "Imported \(counted(report.photos, "photo")) as \(counted(report.moments.count, "moment"))."
+            ]
+            if report.duplicates > 0 { sentences.append("\(counted(report.duplicates, "duplicate")) skipped.") }
+            if report.undated > 0 {
+                sentences.append("\(counted(report.undated, "photo")) without a date: used the file's date.")
+            }
+            if removeOriginals { sentences.append("Removed \(counted(report.removed, "original")).") }
+            if !report.left.isEmpty {
+                sentences.append("\(counted(report.left.count, "file")) skipped, as listed above.")
+            }
+            Output.standard.line(sentences.joined(separator: " "))
+        }
+    }
+
+    struct Statistics: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "stats",
+            abstract: "Count moments and photos.",
+            discussion: """
+                  applocker moments stats
+                  applocker moments stats --since 2019-06-14         and the days together since then
+                """)
+
+        @Option(help: ArgumentHelp("The day from which days together are counted.", valueName: "day")) var since:
+            DayArgument?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let list = try await MomentsCommand.list(MomentFilter(), connection.client, passcode.source)
+            let figures = MomentFigures(
+                list.moments, together: since?.day, today: MomentTime(date: Date().timeIntervalSince1970).day)
+            if output.json { return try Output.standard.json(figures) }
+            Output.standard.lines(figures.lines(Paint(.standard)))
+        }
+    }
+}

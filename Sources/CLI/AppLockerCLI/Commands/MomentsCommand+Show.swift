@@ -1,0 +1,142 @@
+import ArgumentParser
+import BlockingThread
+import ControlAPI
+import Foundation
+import LocalControl
+import Pictures
+
+extension MomentsCommand {
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a moment and its photos in the terminal.",
+            discussion: """
+                Photos are shown in the way that the terminal supports: kitty's graphics, sixels, or coloured blocks. They are not written to a disk unless you name a folder.
+
+                  applocker moments show 'At the lake'
+                  applocker moments show 3f9a --no-pictures
+                  applocker moments show 3f9a --save /media/stick        its photos as unsealed files
+                """)
+
+        @Argument(help: MomentsCommand.momentHelp) var moment: String
+        @Flag(help: "Show no photos.") var noPictures = false
+        @Option(
+            help: ArgumentHelp("Write the photos unsealed into this folder.", valueName: "folder"),
+            completion: .directory)
+        var save: String?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let client = connection.client
+            let content: MomentContent = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(.readMoment, parameter: moment)
+            }
+            if let save { return try await write(content, to: save, client) }
+            if output.json { return try Output.standard.json(content) }
+            Output.standard.lines(content.lines(Paint(.standard)))
+            guard !noPictures, !content.moment.photos.isEmpty, let picture = TerminalPicture.find() else { return }
+            let maker = PictureMaker()
+            for photo in content.moment.photos {
+                do {
+                    let report: PhotoReport = try await client.call(.readPhoto, parameter: photo.id)
+                    let bytes = try await PhotoDownload(client: client, photo: report).medium()
+                    let text = try await runBlocking { try picture.text(of: bytes, maker, in: .current) }
+                    Output.standard.write(text)
+                } catch let error as PictureError {
+                    Output.errors.line(Paint(.errors).warning("A photo can't be shown: \(error.sentence)"))
+                } catch let error as ControlError where error.code == .hub || error.code == .noSuchItem {
+                    Output.errors.line(Paint(.errors).warning("A photo is not here: \(error.message.terminalSafe)"))
+                }
+            }
+        }
+
+        private func write(_ content: MomentContent, to folder: String, _ client: ControlClient) async throws {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+                throw CommandLineError(.usage, code: "no_such_folder", "\(folder) is not a folder; create it first.")
+            }
+            var names = PhotoNames()
+            var written: [SavedPhoto] = []
+            for photo in content.moment.photos {
+                let report: PhotoReport = try await client.call(.readPhoto, parameter: photo.id)
+                let bytes = try await PhotoDownload(client: client, photo: report).original()
+                let name = names.next(
+                    MomentTime(date: report.taken ?? content.moment.date, offset: content.moment.offset),
+                    report.original.type)
+                let path = (folder as NSString).appendingPathComponent(name)
+                try await runBlocking { try NewFile.write(bytes, to: path) }
+                written.append(SavedPhoto(photo: photo.id, file: path))
+            }
+            if output.json { return try Output.standard.json(SavedPhotos(moment: content.moment, saved: written)) }
+            Output.standard.lines(written.map(\.file.terminalSafe))
+            Output.standard.line(
+                written.isEmpty
+                    ? "The moment has no photos." : "They are not sealed: delete them when you are done.")
+        }
+    }
+}
+
+private struct SavedPhoto: Encodable {
+    var photo: String
+    var file: String
+}
+
+private struct SavedPhotos: Encodable {
+    var moment: MomentReport
+    var saved: [SavedPhoto]
+}
+
+extension NewFile {
+    /// Writes a new file for this user alone; never replaces one. Blocks.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        let file = try NewFile(path)
+        defer { file.discard() }
+        try file.write(bytes)
+        try file.finish()
+    }
+}
+
+/// Names photos by the time when they were taken; photos of the same second are numbered.
+struct PhotoNames {
+    private var used: Set<String> = []
+
+    /// - Parameter type: a media type.
+    mutating func next(_ time: MomentTime, _ type: String) -> String {
+        let stamp = time.local.replacingOccurrences(of: "T", with: "_").replacingOccurrences(of: ":", with: "-")
+        let ending = type == "image/jpeg" ? "jpg" : type.split(separator: "/").last.map(String.init) ?? "bin"
+        var (name, number) = ("\(stamp).\(ending)", 1)
+        while !used.insert(name).inserted {
+            number += 1
+            name = "\(stamp)-\(number).\(ending)"
+        }
+        return name
+    }
+}
+
+extension MomentPlace {
+    var spoken: String {
+        let point = latitude.flatMap { latitude in
+            longitude.map { String(format: "%.5f, %.5f", latitude, $0) }
+        }
+        return [name, point].compactMap { $0 }.joined(separator: " · ")
+    }
+}
+
+extension MomentContent {
+    func lines(_ paint: Paint) -> [String] {
+        var lines: [String] = []
+        if !moment.title.isEmpty {
+            lines.append(paint.strong((moment.favourite ? "♥ " : "") + moment.title.terminalSafe))
+        }
+        let facts = [moment.time.spoken, moment.mood, moment.place?.spoken ?? ""].filter { !$0.isEmpty }
+        lines.append(paint.faint(facts.joined(separator: " · ").terminalSafe))
+        if moment.removed != nil { lines.append(paint.warning("It is in the trash.")) }
+        lines += words.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).terminalSafe }
+        if words.isEmpty { lines.removeLast() }
+        if !moment.photos.isEmpty {
+            lines.append(paint.faint(moment.photos.count == 1 ? "1 photo" : "\(moment.photos.count) photos"))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct MonitoringCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "monitoring",
+        abstract: "Turn AppLocker's protection on or off.",
+        subcommands: [On.self, Off.self])
+
+    struct On: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Turn the protection on.",
+            discussion: """
+                  applocker monitoring on
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let state: MonitoringState = try await owner.whereNeeded { token in
+                try await owner.client.call(.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
+            }
+            try state.print(output)
+        }
+    }
+
+    struct Off: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Turn the protection off: EVERY app opens for EVERYBODY.",
+            discussion: """
+                Asks for the passcode. With --for the protection turns itself on again.
+
+                  applocker monitoring off --for 1h
+                  applocker monitoring off              until `applocker monitoring on`
+                """)
+
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("How long, from 1m to 24h; without it, until it is turned on again.", valueName: "time"))
+        var length: DurationArgument?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let end = length.map { "for \(TimeText.spoken(seconds: $0.seconds))" } ?? "until you turn it on again"
+            Output.errors.line(
+                Paint(.errors).alarm("WARNING: \(end), every app on the list starts for everybody without a passcode."))
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let request = MonitoringRequest(isOn: false, forSeconds: length?.seconds)
+            let state: MonitoringState = try await owner.open { token in
+                try await owner.client.call(.setMonitoring, token: token, body: request)
+            }
+            try state.print(output)
+        }
+    }
+}
+
+extension MonitoringState {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        let paint = Paint(.standard)
+        guard !isOn else { return Output.standard.line("Monitoring is on: apps on the list are locked.") }
+        let end = endsInSeconds.map { "It turns itself on again in \(TimeText.spoken(seconds: $0))." }
+        Output.standard.line(
+            paint.alarm("Monitoring is OFF. ") + (end ?? "It stays off until `applocker monitoring on`."))
+    }
+}

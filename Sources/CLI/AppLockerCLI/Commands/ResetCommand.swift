@@ -1,0 +1,36 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct ResetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset",
+        abstract: "Erase everything: the keys first, then notes, files, photos, list and log.",
+        discussion: """
+            Also leaves the household, if the hub answers within five seconds; the last computer removes it. Only a backup restores the data. Files that were locked in place (.aplk) on this computer can't be opened
+            any more. Asks twice, and for the passcode.
+
+              applocker reset
+            """)
+
+    @Flag(help: "Skip the first question.") var yes = false
+    @Option(help: "Instead of the second question: \"\(ResetRequest.confirmationText)\".") var confirm: String?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await Confirmation.require(
+            "Erase EVERYTHING that AppLocker stores on this computer? Only a backup restores it.", isGiven: yes
+        )
+        if confirm == nil {
+            try await Confirmation.require(
+                "Are you sure? Locked files (.aplk) will never open again, either.", isGiven: false)
+        }
+        let own = try await passcode.source.existing()
+        let done: DoneReport = try await connection.client.call(
+            .reset,
+            body: ResetRequest(passcode: own.text, confirmation: confirm ?? ResetRequest.confirmationText))
+        try done.print("Everything is erased.", output)
+    }
+}

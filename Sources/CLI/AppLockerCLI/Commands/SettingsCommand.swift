@@ -1,0 +1,127 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct SettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Show or change the settings.",
+        subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the settings.",
+            discussion: """
+                  applocker settings
+                  applocker settings show --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let settings: SettingsReport = try await owner.whereNeeded { token in
+                try await owner.client.call(.settings, token: token)
+            }
+            try settings.print(output)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change the named settings.",
+            discussion: """
+                  applocker settings set --prompt-timeout 45s
+                  applocker settings set --default-unlock 15m --no-hold-root
+                """)
+
+        @Option(
+            help: ArgumentHelp(
+                "How long a launch waits for an answer before it is denied, 5s to 5m.", valueName: "time"))
+        var promptTimeout: DurationArgument?
+        @Option(help: ArgumentHelp("The default duration of an unlock, 30s to 1h.", valueName: "time"))
+        var defaultUnlock: DurationArgument?
+        @Flag(inversion: .prefixedNo, help: "Show a prompt also when root starts a locked app.")
+        var holdRoot: Bool?
+        @Option(
+            help: ArgumentHelp("Lock the vault after this time without use, 1m to 1h.", valueName: "time"))
+        var vaultIdle: DurationArgument?
+        @Option(
+            help: ArgumentHelp(
+                "Take a photo from this wrong passcode in a row on, 1 to 10; 0 for never.", valueName: "number"))
+        var photoFrom: Int?
+        @Option(
+            help: ArgumentHelp(
+                "The camera: auto, or FORMAT:INPUT as ffmpeg names it, for example v4l2:/dev/video2.",
+                valueName: "camera"))
+        var camera: String?
+        @Option(
+            help: ArgumentHelp(
+                "Lock everything after this idle time, 1m to 1h.", valueName: "time"))
+        var inactivity: DurationArgument?
+        @Option(
+            help: ArgumentHelp(
+                "Clear what was copied from AppLocker from the clipboard after this time, 5s to 5m.", valueName: "time")
+        )
+        var clipboard: DurationArgument?
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Hide what AppLocker shows and lock the vault while the screen is recorded.")
+        var lockOnCapture: Bool?
+        @Option(
+            help: ArgumentHelp(
+                "Without a prompter: hold a launch until a paired phone answers, or deny it at once.",
+                valueName: "on|off"))
+        var askPhoneOnly: OnOff?
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        enum OnOff: String, ExpressibleByArgument, CaseIterable {
+            case on, off
+        }
+
+        func validate() throws {
+            if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil, photoFrom == nil,
+                camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil, askPhoneOnly == nil
+            {
+                throw ValidationError(
+                    "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from, "
+                        + "--camera, --inactivity, --clipboard, --[no-]lock-on-capture or --ask-phone-only.")
+            }
+        }
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let request = ChangeSettingsRequest(
+                promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
+                holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
+                camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
+                locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
+            let settings: SettingsReport = try await owner.open { token in
+                try await owner.client.call(.changeSettings, token: token, body: request)
+            }
+            try settings.print(output)
+        }
+    }
+}
+
+extension SettingsReport {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        Output.standard.lines([
+            "prompt-timeout  \(TimeText.spoken(seconds: promptTimeoutSeconds))",
+            "default-unlock  \(TimeText.spoken(seconds: defaultGrantSeconds))",
+            "hold-root       \(holdsRoot ? "yes: prompts for root, too" : "no: root starts locked apps without a prompt")",
+            "vault-idle      \(TimeText.spoken(seconds: vaultIdleSeconds))",
+            "photo-from      \(photographsFromFailure == 0 ? "never" : "wrong passcode \(photographsFromFailure) in a row")",
+            "camera          \(camera.terminalSafe)",
+            "inactivity      \(TimeText.spoken(seconds: inactivitySeconds))",
+            "clipboard       \(TimeText.spoken(seconds: clipboardSeconds))",
+            "ask-phone-only  \(asksPhoneAlone ? "on: without a prompter, prompts go to a paired phone" : "off")",
+            "lock-on-capture \(locksOnCapture ? "yes: content is hidden and the vault locked" : "no")",
+        ])
+    }
+}

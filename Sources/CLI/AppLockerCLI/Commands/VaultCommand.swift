@@ -1,0 +1,78 @@
+import ArgumentParser
+import ControlAPI
+import LocalControl
+
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault",
+        abstract: "Open and lock the vault: notes, files and intruder photos.",
+        discussion: """
+            While it is open its keys are in memory, for you alone: until you lock it, the computer sleeps, or nobody \
+            uses it for a while (`applocker settings set --vault-idle`).
+            """,
+        subcommands: [Status.self, Unlock.self, Lock.self], defaultSubcommand: Status.self)
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show whether the vault is open, and for which user.",
+            discussion: """
+                  applocker vault status
+                  applocker vault status --json
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try (try await connection.client.call(.vault, reply: VaultStatus.self)).print(output)
+        }
+    }
+
+    struct Unlock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open the vault with the passcode.",
+            discussion: """
+                  applocker vault unlock
+                  applocker vault unlock --passcode-fd 3 3< passcode
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await OpenVault(client: connection.client, passcodes: passcode.source).open().print(output)
+        }
+    }
+
+    struct Lock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lock the vault now.",
+            discussion: """
+                Needs the passcode only if the vault is open for another user.
+
+                  applocker vault lock
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var passcode: PasscodeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
+            let status: VaultStatus = try await owner.whereNeeded { token in
+                try await owner.client.call(.closeVault, token: token)
+            }
+            try status.print(output)
+        }
+    }
+}
+
+extension VaultStatus {
+    func print(_ options: OutputOptions) throws {
+        if options.json { return try Output.standard.json(self) }
+        guard isOpen else { return Output.standard.line("The vault is locked.") }
+        let end = locksInSeconds.map { " It locks itself after \(TimeText.spoken(seconds: $0)) without use." } ?? ""
+        Output.standard.line("The vault is open.\(end)")
+    }
+}

@@ -1,0 +1,50 @@
+import Crypto
+import Foundation
+import Pictures
+import SealedFormats
+
+/// A file to be added as a photo, read once.
+struct ChosenPhoto: Sendable {
+    let path: String
+    let bytes: [UInt8]
+    /// SHA-256 of the file.
+    let digest: Data
+
+    /// Blocks.
+    /// - Throws: `CommandLineError` if the file can't be read or is too large.
+    init(_ path: String) throws {
+        let file = try ReadableFile(path)
+        guard file.size <= PhotoBody.maximumOriginal else {
+            throw CommandLineError(
+                .usage, code: "too_large",
+                "\(path) is larger than 50 MiB, the limit for a photo; add it with `applocker file add`.")
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(file.size))
+        while true {
+            let piece = try file.read(at: UInt64(bytes.count), count: 4 << 20)
+            if piece.isEmpty { break }
+            bytes += piece
+            guard bytes.count <= PhotoBody.maximumOriginal else {
+                throw CommandLineError(.usage, code: "too_large", "\(path) grows while it is read; try again.")
+            }
+        }
+        self.path = path
+        self.bytes = bytes
+        digest = Data(SHA256.hash(data: bytes))
+    }
+
+    static let limits = PictureMaker.Limits(
+        medium: PhotoBody.mediumSide, thumbnail: PhotoBody.thumbnailSide, thumbnailBytes: PhotoBody.maximumThumbnail)
+
+    /// Blocks.
+    /// - Throws: `CommandLineError` that names the file.
+    func prepared(_ maker: PictureMaker, keepsOriginal: Bool) throws -> PreparedPicture {
+        do {
+            return try maker.prepare(bytes, keepsOriginal: keepsOriginal, limits: Self.limits)
+        } catch {
+            throw CommandLineError(
+                error.code == .failed ? .refused : .usage, code: error.code.rawValue, "\(path): \(error.sentence)")
+        }
+    }
+}

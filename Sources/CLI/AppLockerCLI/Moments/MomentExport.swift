@@ -1,0 +1,94 @@
+import BlockingThread
+import ControlAPI
+import Foundation
+import LocalControl
+
+/// Exports moments from the vault, unsealed: photos as files, a page to read, data for other programs. The format is
+/// that of the companion's export.
+struct MomentExport: Sendable {
+    struct Report: Codable, Sendable {
+        var folder: String
+        var moments: Int
+        var photos: Int
+        /// Photos that could not be opened on this computer.
+        var missing: Int
+    }
+
+    let client: ControlClient
+    let folder: String
+    let showsProgress: Bool
+
+    /// - Throws: `CommandLineError` if the folder isn't empty.
+    func makeFolder() throws {
+        let entries = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        if entries == nil, mkdir(folder, 0o700) != 0 {
+            throw CommandLineError(
+                .usage, code: "no_such_folder", "\(folder) can't be created (\(String(cString: strerror(errno)))).")
+        }
+        guard entries?.isEmpty ?? true else {
+            throw CommandLineError(
+                .usage, code: "exists",
+                "\(folder) is not empty; nothing is overwritten. Choose another folder.")
+        }
+    }
+
+    func run() async throws -> Report {
+        let list: MomentList = try await client.call(.listMoments)
+        let total = list.moments.reduce(0) { $0 + $1.photos.count }
+        let progress = FileProgress("Exporting", total: UInt64(total), isShown: showsProgress)
+        defer { progress.end() }
+        var (names, report) = (PhotoNames(), Report(folder: folder, moments: 0, photos: 0, missing: 0))
+        var files: [String: TimelinePage.File] = [:]
+        var exported: [TimelinePage.Moment] = []
+        for moment in list.moments {
+            let content: MomentContent = try await client.call(.readMoment, parameter: moment.id)
+            var own: [TimelinePage.File] = []
+            for photo in moment.photos {
+                try Task.checkCancellation()
+                // Two versions of a moment may name the same photos.
+                if let known = files[photo.id] {
+                    own.append(known)
+                } else {
+                    let file = try await write(photo, of: moment, &names)
+                    if file.path == nil { report.missing += 1 } else { report.photos += 1 }
+                    files[photo.id] = file
+                    own.append(file)
+                }
+                progress.finish(1)
+                progress.show(0)
+            }
+            exported.append(.init(content: content, photos: own))
+            report.moments += 1
+        }
+        try await runBlocking { [exported] in
+            let page = TimelinePage(moments: exported)
+            try NewFile.write(try page.data(now: Date()), to: folder + "/moments.json")
+            try NewFile.write(Array(page.html.utf8), to: folder + "/timeline.html")
+        }
+        return report
+    }
+
+    private func write(
+        _ photo: MomentReport.Photo, of moment: MomentReport, _ names: inout PhotoNames
+    ) async throws -> TimelinePage.File {
+        let report: PhotoReport
+        let bytes: [UInt8]
+        do {
+            report = try await client.call(.readPhoto, parameter: photo.id)
+            bytes = try await PhotoDownload(client: client, photo: report).original()
+        } catch let error as ControlError where [.noSuchItem, .notReadable, .hub].contains(error.code) {
+            return TimelinePage.File(photo: photo, type: "", taken: nil, path: nil)
+        }
+        let time = MomentTime(date: report.taken ?? moment.date, offset: moment.offset)
+        let name = names.next(time, report.original.type)
+        let year = "photos/" + name.prefix(4)
+        try await runBlocking { [folder] in
+            for path in ["\(folder)/photos", "\(folder)/\(year)"] where mkdir(path, 0o700) != 0 && errno != EEXIST {
+                throw CommandLineError(
+                    .refused, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
+            }
+            try NewFile.write(bytes, to: "\(folder)/\(year)/\(name)")
+        }
+        return TimelinePage.File(photo: photo, type: report.original.type, taken: report.taken, path: "\(year)/\(name)")
+    }
+}

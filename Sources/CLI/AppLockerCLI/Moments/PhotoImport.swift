@@ -1,0 +1,275 @@
+import BlockingThread
+import ControlAPI
+import Foundation
+import LocalControl
+import Pictures
+import SealedFormats
+
+/// Imports old photos of a folder into the vault: a moment for each day. A day is written in one step, so an
+/// interrupted one leaves nothing, and the next attempt skips what is already imported.
+struct PhotoImport: Sendable {
+    struct Report: Codable, Sendable {
+        struct Left: Codable, Sendable {
+            var path: String
+            var code: String
+            var sentence: String
+        }
+
+        var moments: [MomentReport] = []
+        var photos = 0
+        /// Photos that are already in the vault, or twice in the folder.
+        var duplicates = 0
+        /// Photos without a date of their own, which got the day of the file.
+        var undated = 0
+        /// Original files that were removed.
+        var removed = 0
+        /// Pictures that were not imported, or whose files were kept, and why.
+        var left: [Left] = []
+    }
+
+    /// A picture of the folder.
+    struct Found: Sendable {
+        let path: String
+        let size: UInt64
+        let digest: Data
+        let time: MomentTime
+        let point: MomentPlace?
+        let saysTime: Bool
+    }
+
+    let client: ControlClient
+    let vault: ItemID
+    let keepsOriginal: Bool
+    let keepsPlace: Bool
+    let mood: String
+    let removesOriginals: Bool
+    let showsProgress: Bool
+    private let maker = PictureMaker()
+
+    func run(_ folder: String) async throws -> Report {
+        var report = Report()
+        var found = try await look(folder, &report)
+        let all = found
+        found = try await new(found, &report)
+        report.undated = found.count { !$0.saysTime }
+        let progress = FileProgress("Importing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
+        defer { progress.end() }
+        for (_, photos) in Dictionary(grouping: found, by: \.time.day).sorted(by: { $0.key < $1.key }) {
+            let ordered = photos.sorted { ($0.time.date, $0.path) < ($1.time.date, $1.path) }
+            for start in stride(from: 0, to: ordered.count, by: MomentBody.maximumPhotos) {
+                let part = Array(ordered[start..<min(start + MomentBody.maximumPhotos, ordered.count)])
+                try await add(part, progress, &report)
+            }
+        }
+        progress.end()
+        if removesOriginals { try await removeOriginals(all, &report) }
+        return report
+    }
+
+    // MARK: Finding
+
+    private func look(_ folder: String, _ report: inout Report) async throws -> [Found] {
+        let paths = try await runBlocking { try Self.files(below: folder) }
+        let progress = FileProgress("Looking", total: UInt64(paths.count), isShown: showsProgress)
+        defer { progress.end() }
+        var found: [Found] = []
+        for path in paths {
+            try Task.checkCancellation()
+            do {
+                if let one = try await runBlocking({ try Self.found(path) }) { found.append(one) }
+            } catch let error as CommandLineError {
+                report.left.append(.init(path: path, code: error.code, sentence: error.sentence))
+            }
+            progress.finish(1)
+            progress.show(0)
+        }
+        return found
+    }
+
+    /// Plain files, by name; hidden files and links are skipped.
+    private static func files(below folder: String) throws -> [String] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandLineError(.usage, code: "no_such_folder", "\(folder) is not a folder.")
+        }
+        let keys: [URLResourceKey] = [.isRegularFileKey, .isSymbolicLinkKey]
+        guard
+            let all = FileManager.default.enumerator(
+                at: URL(fileURLWithPath: folder), includingPropertiesForKeys: keys, options: [.skipsHiddenFiles])
+        else { throw CommandLineError(.usage, code: "not_readable", "\(folder) can't be read.") }
+        var paths: [String] = []
+        for case let url as URL in all {
+            let values = try? url.resourceValues(forKeys: Set(keys))
+            if values?.isRegularFile == true, values?.isSymbolicLink != true { paths.append(url.path) }
+        }
+        return paths.sorted()
+    }
+
+    /// Nil if the file isn't a picture.
+    private static func found(_ path: String) throws -> Found? {
+        let file = try ReadableFile(path)
+        guard PictureType(try file.read(at: 0, count: 16)) != nil else { return nil }
+        let photo = try ChosenPhoto(path)
+        let exif = Exif(photo.bytes)
+        var status = stat()
+        stat(path, &status)
+        let time = MomentTime(exif) ?? MomentTime(date: Double(status.st_mtim.tv_sec))
+        guard MomentBody.times.contains(time.date) else {
+            throw CommandLineError(
+                .usage, code: "no_date", "The file's date is out of range; set another one.")
+        }
+        let point = exif.flatMap { exif in
+            exif.latitude.map { MomentPlace(name: nil, latitude: $0, longitude: exif.longitude) }
+        }
+        return Found(
+            path: path, size: UInt64(photo.bytes.count), digest: photo.digest, time: time, point: point,
+            saysTime: MomentTime(exif) != nil)
+    }
+
+    private func new(_ found: [Found], _ report: inout Report) async throws -> [Found] {
+        var (known, new) = (Set<Data>(), [Found]())
+        for start in stride(from: 0, to: found.count, by: 1_000) {
+            let part = found[start..<min(start + 1_000, found.count)]
+            let reply: KnownPhotos = try await client.call(
+                .knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
+            for (one, place) in zip(part, reply.places) {
+                if place != nil || known.contains(one.digest) { report.duplicates += 1 } else { new.append(one) }
+                known.insert(one.digest)
+            }
+        }
+        return new
+    }
+
+    // MARK: Adding
+
+    /// Adds one moment. A picture that can't be imported is reported as skipped; the others are imported.
+    private func add(_ found: [Found], _ progress: FileProgress, _ report: inout Report) async throws {
+        let upload = PhotoUpload(client: client, vault: vault)
+        let (results, failure) = await results(of: found, upload, progress)
+        var (photos, taken): ([NewPhoto], [Found]) = ([], [])
+        for (one, result) in zip(found, results) {
+            switch result {
+            case .success(let photo):
+                photos.append(photo)
+                taken.append(one)
+            case .failure(let error as CommandLineError):
+                report.left.append(.init(path: one.path, code: error.code, sentence: error.sentence))
+            case .failure, nil: break
+            }
+        }
+        do {
+            if let failure { throw failure }
+            guard let first = taken.first else { return }
+            let moment: MomentReport = try await client.call(
+                .addMoment,
+                body: NewMoment(
+                    id: ItemID.random().description, title: "", words: "", date: first.time.date,
+                    offset: first.time.offset, mood: mood,
+                    place: keepsPlace ? taken.lazy.compactMap(\.point).first : nil, favourite: false, photos: photos))
+            report.moments.append(moment)
+            report.photos += photos.count
+        } catch {
+            await upload.discard(photos)
+            throw error
+        }
+    }
+
+    /// Decoding a JPEG uses one processor.
+    private static let photosAtOnce = 2
+
+    /// The result for each picture, nil for those not begun after a failure that ends the import; and that failure.
+    private func results(
+        of found: [Found], _ upload: PhotoUpload, _ progress: FileProgress
+    ) async -> (results: [Result<NewPhoto, any Error>?], failure: (any Error)?) {
+        await withTaskGroup(of: (Int, Result<NewPhoto, any Error>).self) { group in
+            var results = [Result<NewPhoto, any Error>?](repeating: nil, count: found.count)
+            var failure: (any Error)?
+            var waiting = found.indices
+            func begin() {
+                guard let index = waiting.popFirst() else { return }
+                group.addTask { (index, await result(of: found[index], upload)) }
+            }
+            for _ in 0..<Self.photosAtOnce { begin() }
+            for await (index, result) in group {
+                results[index] = result
+                progress.finish(found[index].size)
+                progress.show(0)
+                if case .failure(let error) = result, failure == nil, Self.endsImport(error) {
+                    failure = error
+                    group.cancelAll()
+                }
+                if failure == nil { begin() }
+            }
+            return (results, failure)
+        }
+    }
+
+    /// Whether the error concerns this computer and not the picture.
+    private static func endsImport(_ error: any Error) -> Bool {
+        guard let error = error as? CommandLineError else { return true }
+        return error.code == PictureError.Code.failed.rawValue
+    }
+
+    private func result(of one: Found, _ upload: PhotoUpload) async -> Result<NewPhoto, any Error> {
+        do {
+            try Task.checkCancellation()
+            let (chosen, made) = try await runBlocking { [maker, keepsOriginal] in
+                let chosen = try ChosenPhoto(one.path)
+                guard chosen.digest == one.digest else {
+                    throw CommandLineError(
+                        .refused, code: "changed", "\(one.path) was changed meanwhile; import it again.")
+                }
+                return (chosen, try chosen.prepared(maker, keepsOriginal: keepsOriginal))
+            }
+            return .success(try await upload.run(made, of: chosen))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes each file after its sealed copy was read back and compared.
+    private func removeOriginals(_ found: [Found], _ report: inout Report) async throws {
+        let progress = FileProgress("Comparing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
+        defer { progress.end() }
+        let failed = Set(report.left.map(\.path))
+        for start in stride(from: 0, to: found.count, by: 1_000) {
+            let part = found[start..<min(start + 1_000, found.count)]
+            let reply: KnownPhotos = try await client.call(
+                .knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
+            for (one, place) in zip(part, reply.places) where !failed.contains(one.path) {
+                try Task.checkCancellation()
+                if let place, try await isKept(one, place) {
+                    try await runBlocking {
+                        guard unlink(one.path) == 0 else {
+                            throw CommandLineError(
+                                .refused, code: "failed",
+                                "\(one.path) can't be removed (\(String(cString: strerror(errno)))).")
+                        }
+                    }
+                    report.removed += 1
+                } else {
+                    report.left.append(
+                        .init(
+                            path: one.path, code: "not_verified",
+                            sentence: "The stored photo differs from this file; the file was kept.")
+                    )
+                }
+                progress.finish(one.size)
+                progress.show(0)
+            }
+        }
+    }
+
+    private func isKept(_ one: Found, _ place: KnownPhotos.Place) async throws -> Bool {
+        let photo: PhotoReport = try await client.call(.readPhoto, parameter: place.photo)
+        let kept = try await PhotoDownload(client: client, photo: photo).original()
+        return try await runBlocking { [maker] in
+            let chosen = try ChosenPhoto(one.path)
+            guard chosen.digest == one.digest else { return false }
+            if kept == chosen.bytes { return true }
+            return (try? maker.original(of: chosen.bytes))?.bytes == kept
+        }
+    }
+}

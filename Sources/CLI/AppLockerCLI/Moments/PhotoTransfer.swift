@@ -1,0 +1,125 @@
+import BlockingThread
+import ControlAPI
+import FileLocking
+import Foundation
+import LocalControl
+import Pictures
+import SealedFormats
+
+/// Seals the sizes of a photo and sends the sealed bytes to AppLocker, which never sees the picture.
+struct PhotoUpload: Sendable {
+    let client: ControlClient
+    let vault: ItemID
+
+    /// - Parameter progress: called with the bytes that were sent since the last call.
+    func run(
+        _ picture: PreparedPicture, of photo: ChosenPhoto, progress: @Sendable (UInt64) -> Void = { _ in }
+    ) async throws -> NewPhoto {
+        let id = ItemID.random()
+        let original = try await put(picture.original, as: picture.type.rawValue, of: id, progress)
+        var medium: PhotoSize?
+        if let bytes = picture.medium {
+            medium = try await put(bytes, as: PictureType.jpeg.rawValue, of: id, progress)
+        }
+        return NewPhoto(
+            id: id.description, digest: photo.digest, width: picture.size.width, height: picture.size.height,
+            taken: MomentTime(picture.exif)?.date, original: original, medium: medium,
+            thumbnail: Data(picture.thumbnail))
+    }
+
+    private func put(
+        _ bytes: [UInt8], as type: String, of id: ItemID, _ progress: @Sendable (UInt64) -> Void
+    ) async throws -> PhotoSize {
+        let (blob, key) = (ItemID.random(), SecretBytes.random(count: ContentStream.keyLength))
+        let stream = ContentStream(sealing: .init(vault: vault, collection: .photos, id: id), key: key)
+        let layout = ContentStream.Layout(contentSize: UInt64(bytes.count), chunkSize: stream.chunkSize)
+        var (offset, waiting) = (UInt64(0), stream.header)
+        for index in 0..<layout.chunkCount {
+            try Task.checkCancellation()
+            let start = Int(index) * stream.chunkSize.bytes
+            let chunk = bytes[start..<min(start + stream.chunkSize.bytes, bytes.count)]
+            waiting += stream.seal(chunk, index: UInt32(index), isLast: index == layout.chunkCount - 1)
+            let isLast = index == layout.chunkCount - 1
+            while waiting.count >= ControlRoute.maximumBlobPiece || (isLast && !waiting.isEmpty) {
+                let piece = Array(waiting.prefix(ControlRoute.maximumBlobPiece))
+                try await client.putBlob(blob.description, offset: offset, bytes: piece)
+                offset += UInt64(piece.count)
+                waiting.removeFirst(piece.count)
+            }
+            progress(UInt64(chunk.count))
+        }
+        return PhotoSize(
+            type: type, size: bytes.count, key: key.withUnsafeBytes { Data($0) }, blob: blob.description)
+    }
+
+    /// Removes content without a record at once, instead of waiting for the periodic cleanup.
+    func discard(_ photos: [NewPhoto]) async {
+        for blob in photos.flatMap({ [$0.original.blob] + ($0.medium.map { [$0.blob] } ?? []) }) {
+            _ = try? await client.call(.removeBlob, parameter: blob, reply: DoneReport.self)
+        }
+    }
+}
+
+/// Fetches the sealed bytes of a photo's size and opens them in memory.
+struct PhotoDownload: Sendable {
+    let client: ControlClient
+    let photo: PhotoReport
+
+    /// A JPEG of at most 2,048 pixels.
+    func medium() async throws -> [UInt8] { try await open(photo.medium ?? photo.original) }
+
+    /// The photo as it was stored.
+    func original() async throws -> [UInt8] { try await open(photo.original) }
+
+    private func open(_ size: PhotoSize) async throws -> [UInt8] {
+        guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),
+            1...ContentStream.maximumPhoto ~= size.size
+        else { throw ControlClientError.notUnderstood(cause: "an invalid photo") }
+        var key = Array(size.key)
+        let layout = ContentStream.Layout(contentSize: UInt64(size.size), chunkSize: .mebi1)
+        let arriving = ArrivingContent(
+            sealedSize: layout.sealedSize, name: .init(vault: vault, collection: .photos, id: id),
+            key: SecretBytes(wiping: &key))
+        let opened = OpenedPhoto()
+        var offset: UInt64 = 0
+        while offset < layout.sealedSize {
+            try Task.checkCancellation()
+            let length = Int(min(UInt64(ControlRoute.maximumBlobPiece), layout.sealedSize - offset))
+            let bytes = try await client.readBlob(size.blob, offset: offset, length: length)
+            guard !bytes.isEmpty else { break }
+            try await runBlocking { try arriving.add(bytes) { opened.bytes += $0 } }
+            offset += UInt64(bytes.count)
+        }
+        try arriving.finish()
+        guard opened.bytes.count == size.size else {
+            throw ControlError(.notReadable, "The photo is damaged; restore it from a backup.")
+        }
+        return opened.bytes
+    }
+}
+
+/// `@unchecked Sendable`: pieces are added one by one.
+private final class OpenedPhoto: @unchecked Sendable {
+    var bytes: [UInt8] = []
+}
+
+extension ContentStream {
+    /// The limit of a photo's size in bytes: nothing larger is opened in memory.
+    fileprivate static let maximumPhoto = 1 << 30
+}
+
+/// The vault for new photos, opened if necessary.
+enum PhotoVault {
+    static func open(_ client: ControlClient, _ passcodes: PasscodeSource) async throws -> ItemID {
+        let status: VaultStatus = try await OpenVault(client: client, passcodes: passcodes).use {
+            // Any request that needs the keys opens the vault.
+            _ = try await client.call(
+                .knownPhotos, body: KnownPhotosRequest(digests: []), reply: KnownPhotos.self)
+            return try await client.call(.vault)
+        }
+        guard let vault = status.vault.flatMap({ ItemID($0) }) else {
+            throw ControlError(.failed, "AppLocker did not name its vault. Restart it and try again.")
+        }
+        return vault
+    }
+}

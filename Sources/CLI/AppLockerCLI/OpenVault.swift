@@ -1,0 +1,58 @@
+import ControlAPI
+import Foundation
+import LocalControl
+
+/// Requests that need the vault's keys. A locked vault is opened with the passcode, and stays open, as after `applocker
+/// vault unlock`.
+struct OpenVault: Sendable {
+    let client: ControlClient
+    let passcodes: PasscodeSource
+
+    /// Like `use`, for a text that the user has typed: after a wrong passcode on the terminal it asks again, so that
+    /// the text isn't lost.
+    func save<Result>(_ work: () async throws -> Result) async throws -> Result {
+        while true {
+            do {
+                return try await use(work)
+            } catch let error as ControlError where error.code == .wrongPasscode {
+                guard case .terminal = passcodes else { throw error }
+                Output.errors.line("\(error.message.terminalSafe) Press Enter alone to discard the text.")
+            }
+        }
+    }
+
+    /// Opens the vault unless it is open for this user.
+    func openIfLocked() async throws {
+        let status: VaultStatus = try await client.call(.vault)
+        if case .terminal = passcodes, status.isOpen, status.user == getuid() { return }
+        try await open()
+    }
+
+    /// A passcode from a descriptor is checked even if the vault is open: a wrong one is always refused.
+    func use<Result>(_ work: () async throws -> Result) async throws -> Result {
+        if case .descriptor = passcodes {
+            try await open()
+            return try await work()
+        }
+        do {
+            return try await work()
+        } catch let error as ControlError where error.code == .vaultLocked {
+            do {
+                try await open()
+            } catch let failure as CommandLineError where failure.code == Terminal.missing {
+                throw error
+            }
+            return try await work()
+        }
+    }
+
+    @discardableResult
+    func open() async throws -> VaultStatus {
+        let status: StatusReport = try await client.call(.status)
+        guard status.isSetUp else {
+            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
+        }
+        return try await client.call(
+            .openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
+    }
+}

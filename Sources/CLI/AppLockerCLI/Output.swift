@@ -1,0 +1,93 @@
+import Foundation
+
+/// A stream for text: standard output or standard error.
+struct Output: Sendable {
+    let descriptor: Int32
+    /// Colour is used only on terminals, and only if NO_COLOR (https://no-color.org) is not set.
+    let isColoured: Bool
+
+    static let standard = Output(descriptor: STDOUT_FILENO)
+    static let errors = Output(descriptor: STDERR_FILENO)
+
+    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.descriptor = descriptor
+        isColoured =
+            isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// Writes the text and a line end. A closed reader is not an error.
+    func line(_ text: String = "") { write(text.hasSuffix("\n") ? text : text + "\n") }
+
+    func lines(_ lines: [String]) { if !lines.isEmpty { line(lines.joined(separator: "\n")) } }
+
+    func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes a value as JSON: indented, keys sorted, times and numbers as on the wire.
+    func json(_ value: some Encodable) throws { line(try Self.jsonText(value)) }
+
+    static func jsonText(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// One value a line, for streams.
+    func jsonLine(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        line(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+}
+
+/// Highlights parts of a text. Plain if the output has no colour.
+struct Paint: Sendable {
+    let isColoured: Bool
+
+    init(_ output: Output) { isColoured = output.isColoured }
+    init(isColoured: Bool) { self.isColoured = isColoured }
+
+    func alarm(_ text: String) -> String { wrap(text, "1;31") }
+    func warning(_ text: String) -> String { wrap(text, "33") }
+    func good(_ text: String) -> String { wrap(text, "32") }
+    func strong(_ text: String) -> String { wrap(text, "1") }
+    func faint(_ text: String) -> String { wrap(text, "2") }
+
+    private func wrap(_ text: String, _ code: String) -> String {
+        isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}
+
+extension Output {
+    /// Reports how many records a list omits because they can't be opened.
+    func warn(unreadable: Int, _ what: String) {
+        guard unreadable > 0 else { return }
+        line(
+            Paint(self).warning(
+                unreadable == 1
+                    ? "One \(what) does not open with the keys of its vault."
+                    : "\(unreadable) \(what)s do not open with the keys of their vault."))
+    }
+}
+
+extension String {
+    /// Replaces control characters, line separators and bidirectional formatting, which could control the terminal or
+    /// mislead the reader, by U+FFFD. Names of processes, paths and apps are untrusted.
+    var terminalSafe: String {
+        var safe = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: safe.append("\u{FFFD}")
+            default: safe.append(scalar)
+            }
+        }
+        return String(safe)
+    }
+}

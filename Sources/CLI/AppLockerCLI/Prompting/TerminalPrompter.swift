@@ -1,0 +1,223 @@
+import BlockingThread
+import ControlAPI
+import Foundation
+import LocalControl
+
+/// Prompts for pending launches in a terminal, one by one. It decides nothing: it sends the passcode to AppLocker.
+struct TerminalPrompter: Sendable {
+    let client: ControlClient
+    let passcodes: PasscodeSource
+    /// If set, the prompter doesn't ask how long to unlock.
+    let grant: GrantRequest?
+    let output: Output
+
+    /// The pause before reconnecting to an AppLocker that has stopped.
+    static let reconnectPause = Duration.seconds(2)
+
+    /// Prompts until the process ends, also across restarts of AppLocker.
+    ///
+    /// - Throws: `ControlClientError` if AppLocker is not running at the start.
+    func runForever() async throws {
+        try await run(once: false)
+        while true {
+            output.line("The connection to AppLocker was lost. Reconnecting; until then every launch is denied.")
+            while true {
+                try await Task.sleep(for: Self.reconnectPause)
+                do {
+                    try await run(once: false)
+                    break
+                } catch is ControlClientError {
+                    continue
+                }
+            }
+        }
+    }
+
+    /// Prompts for one launch.
+    ///
+    /// - Throws: `ControlClientError` if AppLocker is not running, or stops before there is a launch.
+    func runOnce() async throws -> PromptOutcome {
+        guard let outcome = try await run(once: true) else {
+            throw ControlClientError.notRunning(socketPath: client.socketPath, cause: "it ended")
+        }
+        return outcome
+    }
+
+    @discardableResult
+    private func run(once: Bool) async throws -> PromptOutcome? {
+        let events = try await client.prompts()
+        // A missing terminal is reported now, not when a launch is pending.
+        if case .terminal = passcodes { try Terminal.withControlling { _ in } }
+        let launches = WaitingLaunches()
+        return try await withThrowingTaskGroup(of: Void.self, returning: PromptOutcome?.self) { group in
+            group.addTask {
+                do {
+                    for try await event in events {
+                        switch event {
+                        case .ready: output.line("Ready. Prompts for locked apps appear here; Ctrl-C ends it.")
+                        case .ask(let report): await launches.add(report)
+                        case .start(let report, let execRequest): await startAgain(execRequest, report)
+                        case .settled(let prompt, let outcome): await launches.settle(prompt, outcome)
+                        }
+                    }
+                } catch {
+                    // A broken stream is handled like a closed one: AppLocker has stopped.
+                }
+                await launches.end()
+            }
+            var last: PromptOutcome?
+            while let launch = await launches.next() {
+                last = try await answer(launch, othersWaiting: await launches.count)
+                if once { break }
+            }
+            group.cancelAll()
+            return last
+        }
+    }
+
+    // MARK: One launch
+
+    /// Prompts until the launch is settled, here or elsewhere.
+    private func answer(_ launch: WaitingLaunch, othersWaiting: Int) async throws -> PromptOutcome {
+        output.lines(PromptText.heading(launch.report, othersWaiting: othersWaiting))
+        let terminal = try await heldTerminal()
+        defer { terminal?.release() }
+        return try await answer(launch, on: terminal)
+    }
+
+    /// One terminal for all prompts of a launch: keys typed while a passcode is being checked must not be echoed
+    /// either.
+    private func heldTerminal() async throws -> Terminal? {
+        guard case .terminal = passcodes else { return nil }
+        return try await runBlocking { try Terminal.hold() }
+    }
+
+    private func answer(_ launch: WaitingLaunch, on terminal: Terminal?) async throws -> PromptOutcome {
+        var lockout = Lockout(launch.report.lockout)
+        var chosen = grant
+        while true {
+            if let outcome = launch.outcome { return settled(outcome) }
+            guard let passcode = try await passcode(launch, lockout, terminal) else {
+                if let outcome = launch.outcome { return settled(outcome) }
+                return try await refuse(launch)
+            }
+            if chosen == nil { chosen = try await length(launch, terminal) }
+            guard let length = chosen else {
+                if let outcome = launch.outcome { return settled(outcome) }
+                return try await refuse(launch)
+            }
+            do {
+                let answer: PromptAnswer = try await client.call(
+                    .answerPrompt, parameter: launch.report.prompt,
+                    body: PromptAnswerRequest(passcode: passcode.text, grant: length))
+                return try await allowed(launch, answer)
+            } catch let error as ControlError {
+                switch error.code {
+                case .wrongPasscode, .busy, .badRequest:
+                    output.line(error.message.terminalSafe)
+                case .lockedOut:
+                    output.line(error.message.terminalSafe)
+                    lockout = Lockout(seconds: error.retryAfterSeconds ?? 0)
+                case .noSuchPrompt:
+                    return settled(launch.outcome ?? .gone)
+                default:
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Nil if the user gives up or the launch is settled meanwhile.
+    private func passcode(
+        _ launch: WaitingLaunch, _ lockout: Lockout, _ terminal: Terminal?
+    ) async throws -> Passcode? {
+        let passcodes = passcodes
+        let passcode = try await runBlocking { () throws -> Passcode? in
+            if case .descriptor(let descriptor) = passcodes { return try PasscodeSource.readLine(descriptor) }
+            return try terminal?.readSecret(
+                question: PromptText.question(
+                    secondsLeft: launch.secondsLeft, lockoutSecondsLeft: lockout.secondsLeft),
+                cancel: launch.cancelDescriptor)
+        }
+        return passcode?.isEmpty == false ? passcode : nil
+    }
+
+    private func length(_ launch: WaitingLaunch, _ terminal: Terminal?) async throws -> GrantRequest? {
+        guard let terminal else { return GrantRequest(.duration) }
+        let question = PromptText.lengthQuestion(launch.report)
+        while true {
+            let key = try await runBlocking {
+                try terminal.readKey(question: question, cancel: launch.cancelDescriptor)
+            }
+            guard let key else { return nil }
+            switch key {
+            case 0x0A, 0x0D: return GrantRequest(.duration, seconds: launch.report.defaultGrantSeconds)
+            case UInt8(ascii: "o"), UInt8(ascii: "O"): return GrantRequest(.thisLaunch)
+            case UInt8(ascii: "u"), UInt8(ascii: "U"): return GrantRequest(.untilLocked)
+            default: continue
+            }
+        }
+    }
+
+    private func refuse(_ launch: WaitingLaunch) async throws -> PromptOutcome {
+        do {
+            _ = try await client.call(.cancelPrompt, parameter: launch.report.prompt, reply: DoneReport.self)
+        } catch let error as ControlError where error.code == .noSuchPrompt {
+            return settled(launch.outcome ?? .gone)
+        }
+        output.line("Refused: \(launch.report.name.terminalSafe) was not started.")
+        return .denied
+    }
+
+    /// Starts a launch that was approved on a phone.
+    private func startAgain(_ execRequest: ExecRequest, _ report: PromptReport) async {
+        do {
+            let process = try await execRequest.startAndConfirm()
+            output.line("\(report.name.terminalSafe) was approved on a phone and is started (process \(process)).")
+        } catch {
+            output.line("\(error)".terminalSafe)
+        }
+    }
+
+    private func allowed(_ launch: WaitingLaunch, _ answer: PromptAnswer) async throws -> PromptOutcome {
+        let name = launch.report.name.terminalSafe
+        guard let execRequest = answer.execRequest else {
+            output.line(
+                launch.report.startsAgain
+                    ? "Right: \(name) is unlocked for one start. Start it once more." : "Right: \(name) continues.")
+            return .allowed
+        }
+        do {
+            let process = try await execRequest.startAndConfirm()
+            output.line("Right: \(name) is started (process \(process)).")
+            return .allowed
+        } catch let error as ExecRequestError {
+            output.line(error.description.terminalSafe)
+            return .gone
+        }
+    }
+
+    private func settled(_ outcome: PromptOutcome) -> PromptOutcome {
+        switch outcome {
+        case .allowed: output.line("It was approved elsewhere.")
+        case .denied: output.line("It was denied elsewhere.")
+        case .timedOut: output.line("Nobody answered in time: the launch was denied.")
+        case .gone: output.line("The launch is no longer waiting.")
+        }
+        return outcome
+    }
+}
+
+/// A pause after wrong passcodes, which counts down.
+struct Lockout: Sendable {
+    private let end: ContinuousClock.Instant
+
+    init(_ state: LockoutState) { self.init(seconds: state.remainingSeconds) }
+    init(seconds: Int) { end = .now + .seconds(seconds) }
+
+    /// Rounded up, 0 when it is over.
+    var secondsLeft: Int {
+        let left = (end - .now).components
+        return max(0, Int(left.seconds) + (left.attoseconds > 0 ? 1 : 0))
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// A file that is written under a temporary name, and gets its own name only when it is complete and on disk.
+///
+/// `@unchecked Sendable`: used from one task at a time, each step awaited before the next.
+final class NewFile: @unchecked Sendable {
+    private let path: String
+    private let temporary: String
+    private var descriptor: Int32
+
+    /// - Throws: `CommandLineError` if the file exists or can't be created.
+    init(_ path: String) throws {
+        self.path = path
+        temporary = "\(path).\(getpid()).part"
+        guard access(path, F_OK) != 0 else {
+            throw CommandLineError(
+                .usage, code: "exists", "\(path) exists already; nothing is overwritten. Choose another name.")
+        }
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+    }
+
+    /// Blocks.
+    func write(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure(path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Blocks. The file is durable under its name when it returns; it replaces no other file.
+    func finish() throws {
+        guard fsync(descriptor) == 0, link(temporary, path) == 0 else { throw Self.failure(path) }
+        discard()
+        let folder = open(
+            (path as NSString).deletingLastPathComponent.isEmpty ? "." : (path as NSString).deletingLastPathComponent,
+            O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+    }
+
+    /// Removes an unfinished file.
+    func discard() {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        unlink(temporary)
+    }
+
+    private static func failure(_ path: String) -> CommandLineError {
+        let code = errno
+        return CommandLineError(
+            .refused, code: code == ENOSPC ? "disk_full" : "failed",
+            "\(path) can't be written (\(String(cString: strerror(code)))); nothing is left of it.")
+    }
+}
+
+/// A file that is read in pieces.
+struct ReadableFile: Sendable {
+    let size: UInt64
+    private let handle: FileHandle
+
+    /// - Throws: `CommandLineError`.
+    init(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            throw CommandLineError(
+                .usage, code: "not_readable", "\(path) can't be read (\(String(cString: strerror(errno)))).")
+        }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandLineError(.usage, code: "not_readable", "\(path) is not a file.")
+        }
+        size = UInt64(status.st_size)
+    }
+
+    /// Blocks.
+    func read(at offset: UInt64, count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = pread(handle.fileDescriptor, &bytes, count, off_t(offset))
+        guard got >= 0 else {
+            throw CommandLineError(
+                .refused, code: "failed", "The file can't be read (\(String(cString: strerror(errno)))).")
+        }
+        return Array(bytes.prefix(got))
+    }
+}

@@ -1,0 +1,337 @@
+import ControlAPI
+import Foundation
+public import Policy
+
+/// The list of apps: which are locked, their grants, and the gate's marks that follow from both.
+///
+/// Each change is on disk before it is acknowledged, and the gate's marks are restored before a lock is reported.
+public actor AppService: Relockable {
+    static let documentName = "apps"
+
+    struct Stored: Codable {
+        var policy = LockPolicy()
+        var resolved: [AppID: ResolvedApp] = [:]
+        var former: [AppID: FormerPaths] = [:]
+    }
+
+    let resolver: any AppResolver
+    let gate: any LaunchGatePort
+    let time: any TimeSource
+    let log: ActivityLog
+    private let documents: any RecordStore
+    private let authorizer: LaunchAuthorizer
+    let lockGenerations: LockGenerations
+    let changes: StateChanges
+    /// Changed only in `serialQueue`.
+    var stored = Stored()
+    /// The state that was last sent to the gate.
+    var guarded: [AppID: Bool] = [:]
+    var missingMarks: [AppID: Int] = [:]
+    /// How many files of an app start without a prompt, because they could not be marked.
+    var unguarded: [AppID: Int] = [:]
+    /// Handles of files that the gate reported as present or gone, until they are written.
+    var changedHandles: [AppID: [Data: Bool]] = [:]
+    /// The action for running instances whose grant ended while the gate was not connected.
+    private var overdue: [AppID: InstanceAction] = [:]
+    private(set) var gateState = GateState.away
+    private(set) var gateProcess: Int32?
+    /// The gate ran in weak mode when it was last connected.
+    private var wasWeak = false
+    /// Runs one change at a time, including its messages to the gate and its write.
+    let serialQueue = AsyncSerialQueue()
+    /// The sleep until the next change by time; cancelled when the policy changes.
+    private var nap: Task<Void, Never>?
+
+    init(
+        documents: any RecordStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
+        authorizer: LaunchAuthorizer, log: ActivityLog, lockGenerations: LockGenerations, changes: StateChanges
+    ) {
+        self.lockGenerations = lockGenerations
+        self.changes = changes
+        self.documents = documents
+        self.resolver = resolver
+        self.gate = gate
+        self.time = time
+        self.authorizer = authorizer
+        self.log = log
+    }
+
+    public var policy: LockPolicy { stored.policy }
+
+    /// - Throws: `UnreadableState`, or what the store throws.
+    public func load() async throws {
+        if let bytes = try await documents.document(Self.documentName) {
+            stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
+        }
+        for ended in stored.policy.endExpiredGrants(at: time.now()) { overdue[ended.grant.app] = ended.action }
+        stored.policy.endMonitoringPause(at: time.now())
+        publish()
+    }
+
+    // MARK: Changing
+
+    /// Applies a change to a copy, writes it, and updates the gate.
+    ///
+    /// - Throws: what `body` throws, or `ControlError.failed` when it could not be written; then nothing has changed.
+    @discardableResult
+    func change<Value>(_ body: (inout Stored) throws -> Value) async throws -> Value {
+        try await serialQueue.perform {
+            var copy = stored
+            let value: Value
+            do {
+                value = try body(&copy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            try await write(copy)
+            stored = copy
+            publish()
+            await bringGateInStep()
+            return value
+        }
+    }
+
+    /// As `change`, for changes that only lock: they take effect even if they can't be written.
+    @discardableResult
+    func tighten(_ body: (inout LockPolicy) throws -> [EndedGrant]) async throws -> [EndedGrant] {
+        try await serialQueue.perform {
+            let before = stored.policy
+            let ended: [EndedGrant]
+            do {
+                ended = try body(&stored.policy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            guard stored.policy != before || !isWritten else { return [] }
+            publish()
+            await bringGateInStep()
+            for grant in ended { await applyEnd(of: grant) }
+            try await write(stored)
+            return ended
+        }
+    }
+
+    /// As `change`, in one transaction with `other`. If `other` is nil, nothing is written or changed.
+    func change(with other: StateChange?, _ body: (inout Stored) throws -> Void) async throws {
+        try await serialQueue.perform {
+            var copy = stored
+            do {
+                try body(&copy)
+            } catch let error as PolicyError {
+                throw ControlError(error)
+            }
+            guard let other else { return }
+            try await write(copy, with: other)
+            stored = copy
+            publish()
+            await bringGateInStep()
+        }
+    }
+
+    /// Ends the grants that need this user's presence, or all. Returns when the gate's marks are restored. The write
+    /// follows, because the computer may be waiting to sleep.
+    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) async {
+        await withCheckedContinuation { inForce in
+            Task {
+                try? await serialQueue.perform {
+                    let ended = user.map { stored.policy.endGrants(of: $0, reason) } ?? stored.policy.endGrants(reason)
+                    if !ended.isEmpty { publish() }
+                    await bringGateInStep()
+                    for grant in ended { act(on: grant) }
+                    inForce.resume()
+                    guard !ended.isEmpty else { return }
+                    for grant in ended {
+                        await log.enqueue(
+                            .grantEnded, app: grant.grant.app, user: grant.grant.user,
+                            Self.sentence(grant, name(of: grant.grant.app)))
+                    }
+                    try await write(stored)
+                }
+            }
+        }
+    }
+
+    /// When the newest grant that needs this user's presence was given, since boot; nil where there is none.
+    func lastUse(by user: UInt32) -> Duration? {
+        let now = time.now()
+        return stored.policy.grants.values.filter { $0.concerns(user) && $0.isValid(at: now) }.map(\.startedAt).max()
+    }
+
+    /// Whether the store has the current state. Changes that lock are in force even if they can't be written.
+    private var isWritten = true
+
+    func write(_ stored: Stored, with other: StateChange = StateChange()) async throws {
+        do {
+            var change = other
+            change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
+            try await documents.write(change)
+            isWritten = true
+        } catch let error as DocumentChanged {
+            throw error
+        } catch {
+            isWritten = false
+            throw ControlError(
+                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+        }
+    }
+
+    private func publish() {
+        authorizer.update { [policy = stored.policy] in $0.policy = policy }
+        nap?.cancel()
+        changes.mark()
+    }
+
+    // MARK: The gate
+
+    /// Sends the gate the differences from the state that was last sent.
+    func bringGateInStep() async {
+        guard gateState != .away else { return }
+        let now = time.now()
+        for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
+            guarded[id] = nil
+            missingMarks[id] = nil
+            unguarded[id] = nil
+            // The gate drops the app's instances with the app, so none may stay frozen.
+            gate.order(.thaw, app: id)
+            await gate.forget(id)
+        }
+        for id in stored.policy.apps.keys.sorted() {
+            let wanted = stored.policy.isGuarded(id, at: now)
+            guard guarded[id] != wanted else { continue }
+            let isKnown = guarded[id] != nil
+            guarded[id] = wanted
+            if isKnown {
+                await gate.setGuarded(id, wanted)
+            } else if var app = stored.resolved[id] {
+                app.executables += stored.former[id]?.executables ?? []
+                app.privateDirectories += stored.former[id]?.privateDirectories ?? []
+                await gate.set(app, guarded: wanted)
+            }
+        }
+    }
+
+    func gateChanged(_ state: GateState, process: Int32?) async {
+        _ = try? await serialQueue.perform { await synchronise(state, process: process) }
+    }
+
+    private func synchronise(_ state: GateState, process: Int32?) async {
+        // Each failed attempt to reach the gate reports `away` again.
+        guard state != .away || gateState != .away else { return }
+        if case .weak = gateState { wasWeak = true } else if case .held = gateState { wasWeak = false }
+        gateState = state
+        gateProcess = process
+        changes.mark()
+        guarded = [:]
+        missingMarks = [:]
+        unguarded = [:]
+        guard state != .away else {
+            await log.append(.gateAway, gateAwaySentence)
+            return
+        }
+        configureGate()
+        await bringGateInStep()
+        gate.synchronised()
+        for (id, action) in overdue where guarded[id] == true { order(action, id) }
+        overdue = [:]
+        let sentence =
+            switch state {
+            case .held(0): "The gate holds launches in the kernel."
+            case .held(let orphans): "The gate was restarted and denied \(orphans) launches that had waited."
+            case .weak(let reason): "Weak mode: \(reason)"
+            case .away: ""
+            }
+        await log.append(.gateConnected, sentence)
+    }
+
+    /// In the weak mode only a running gate stops launches.
+    var gateAwaySentence: String {
+        wasWeak
+            ? "The gate is not running: locked apps start without a prompt until it is restarted."
+            : "The gate is not running: locked apps can't be started until it is restarted."
+    }
+
+    func configureGate() {
+        let settings = stored.policy.settings
+        // The daemon answers at the time-out itself; the gate's own deadline is for a daemon that hangs.
+        gate.configure(
+            answerWithin: settings.promptTimeout + .seconds(10),
+            maximumWaitingPerUser: settings.maximumWaitingPerUser)
+    }
+
+    // MARK: Time
+
+    /// Ends grants and follows schedules, sleeping exactly until the next change. Runs until it is cancelled.
+    func followTime() async throws {
+        while !Task.isCancelled {
+            try await serialQueue.perform { await tick() }
+            let wait = stored.policy.nextTransition(after: time.now()) ?? .seconds(86_400)
+            let nap = Task { [time] in _ = try? await time.sleep(for: max(wait, .milliseconds(1))) }
+            self.nap = nap
+            await withTaskCancellationHandler {
+                await nap.value
+            } onCancel: {
+                nap.cancel()
+            }
+        }
+    }
+
+    private func tick() async {
+        let now = time.now()
+        var copy = stored
+        let ended = copy.policy.endExpiredGrants(at: now)
+        let monitoringIsBack = copy.policy.endMonitoringPause(at: now)
+        if !ended.isEmpty || monitoringIsBack {
+            stored = copy
+            authorizer.update { [policy = stored.policy] in $0.policy = policy }
+        }
+        // A schedule may have begun or ended.
+        changes.mark()
+        await bringGateInStep()
+        for grant in ended { await applyEnd(of: grant) }
+        if monitoringIsBack { await log.append(.monitoringOn, "Monitoring is on again.") }
+        if !ended.isEmpty || monitoringIsBack { try? await write(stored) }
+    }
+
+    private func applyEnd(of ended: EndedGrant) async {
+        act(on: ended)
+        await log.append(
+            .grantEnded, app: ended.grant.app, user: ended.grant.user, Self.sentence(ended, name(of: ended.grant.app)))
+    }
+
+    private static func sentence(_ ended: EndedGrant, _ name: String) -> String {
+        "\(name) is locked again (\(ended.reason.rawValue))."
+    }
+
+    /// Applies the owner's setting for running instances.
+    private func act(on ended: EndedGrant) {
+        // An unused grant for one launch has started no instance.
+        let action = ended.grant.scope == .thisLaunch ? .keep : ended.action
+        if gateState == .away {
+            overdue[ended.grant.app] = action
+        } else {
+            order(action, ended.grant.app)
+        }
+    }
+
+    private func order(_ action: InstanceAction, _ id: AppID) {
+        switch action {
+        case .keep: break
+        case .freeze: gate.order(.freeze, app: id)
+        case .close: gate.order(.close, app: id)
+        }
+    }
+
+    func name(of id: AppID) -> String { stored.policy.apps[id]?.name ?? id.rawValue }
+}
+
+extension ControlError {
+    init(_ error: PolicyError) {
+        let code: Code =
+            switch error.code {
+            case .noSuchApp: .noSuchApp
+            case .noSuchCategory: .noSuchCategory
+            case .invalidSchedule, .invalidDuration, .invalidCategory, .invalidSetting: .badRequest
+            }
+        self.init(code, error.sentence)
+    }
+}

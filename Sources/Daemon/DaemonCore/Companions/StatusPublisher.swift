@@ -1,0 +1,186 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import Policy
+import SealedFormats
+
+/// Keeps `status/<computer>` and `apps/<computer>` up to date: on every change, at most every two seconds, and every
+/// five minutes, so that devices know the age of the status and the time of this computer.
+actor StatusPublisher {
+    static let shortest = Duration.seconds(2)
+    static let longest = Duration.seconds(300)
+    /// How long an inspection of the host and its apps is used, because it reads many files.
+    static let lookLasts = Duration.seconds(600)
+
+    /// The results of the last inspection.
+    private struct Look {
+        var integrity: [IntegrityFinding]
+        var lockable: [OtherApp]
+        /// Since boot.
+        var time: Duration
+    }
+
+    private let household: HouseholdService
+    private let sync: SyncService
+    private let publisher: EventPublisher
+    private let apps: AppService
+    private let documents: any DocumentStore
+    private let time: any TimeSource
+    private let changes: StateChanges
+    private let deviceName: String
+    private let status: StatusReader
+    private let resolver: any AppResolver
+    private let inspectHost: @Sendable () async -> [IntegrityFinding]
+    private let events: AsyncStream<DaemonEvent>
+    private var look: Look?
+    private var lastStatus: [UInt8]?
+    /// The apps as last published, with a clock of 0.
+    private var lastApps: ComputerApps?
+    /// Raised for a change, and for a status that has to be sent without one.
+    private let wake = Signal()
+    private var isDue = true
+    private var repetition: Task<Void, Never>?
+
+    init(
+        household: HouseholdService, sync: SyncService, publisher: EventPublisher, apps: AppService,
+        status: StatusReader, resolver: any AppResolver,
+        inspectHost: @escaping @Sendable () async -> [IntegrityFinding], documents: any DocumentStore,
+        time: any TimeSource, changes: StateChanges, events: DaemonEvents, deviceName: String
+    ) {
+        self.household = household
+        self.sync = sync
+        self.publisher = publisher
+        self.apps = apps
+        self.documents = documents
+        self.time = time
+        self.changes = changes
+        self.deviceName = deviceName
+        self.status = status
+        self.resolver = resolver
+        self.inspectHost = inspectHost
+        self.events = events.subscribe()
+    }
+
+    /// Publishes now, even without a change.
+    func refresh(looksAgain: Bool = false) {
+        if looksAgain { look = nil }
+        isDue = true
+        wake.raise()
+    }
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [changes, wake] in
+                for await _ in changes.follow() { wake.raise() }
+            }
+            group.addTask { await self.followEvents() }
+            group.addTask { await self.publishOnWake() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func followEvents() async {
+        for await event in events {
+            switch event {
+            // The devices, their keys or the connection have changed: the status is sent again.
+            case .householdChanged, .recordsQueued, .hubConnected: refresh()
+            default: break
+            }
+        }
+    }
+
+    private func publishOnWake() async {
+        for await _ in wake.raised {
+            if Task.isCancelled { return }
+            // Without a connection nothing is published; it is due at the next one.
+            guard await sync.isConnected else { continue }
+            await publish()
+            repeatLater()
+            guard (try? await time.sleep(for: Self.shortest)) != nil else { return }
+        }
+    }
+
+    /// Publishes again after five minutes. It is started only while there is a connection.
+    private func repeatLater() {
+        repetition?.cancel()
+        repetition = Task { [time] in
+            guard (try? await time.sleep(for: Self.longest)) != nil else { return }
+            refresh()
+        }
+    }
+
+    private func publish() async {
+        guard let session = await household.session else { return }
+        await sync.refreshCounts()
+        let clock = await household.clock
+        let hubProblems = await sync.misbehaviour
+        let look = await currentLook()
+        var status = ComputerStatus(
+            name: deviceName, clock: 0, status: await self.status.statusForOtherDevices(), auditHead: nil,
+            lastEvent: await publisher.head,
+            rosterNumber: session.roster.head.number,
+            rosterHead: Data(session.roster.head.hash), hubProblems: hubProblems,
+            vault: (try? await household.passcodes.vaultDocument()).flatMap { $0 }.map { HubID($0.vault) },
+            integrity: look.integrity)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let picture = try? [UInt8](encoder.encode(status))
+        var records: [HubRecord] = []
+        if isDue || picture != lastStatus {
+            status.clock = clock
+            status.auditHead = (try? await documents.document("audit-head")).flatMap { $0 }.map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            if let record = try? await household.sealNext(status, .status, session.secrets.device) {
+                records.append(record)
+                lastStatus = picture
+            }
+        }
+        let list = await appList(at: clock, look.lockable)
+        if isDue || list != lastApps {
+            var body = list
+            body.clock = clock
+            if let record = try? await household.sealNext(body, .apps, session.secrets.device) {
+                records.append(record)
+                lastApps = list
+            }
+        }
+        isDue = false
+        if !records.isEmpty { await sync.submit(records) }
+    }
+
+    private func currentLook() async -> Look {
+        let now = time.now().elapsed
+        if let look, now - look.time < Self.lookLasts { return look }
+        let fresh = Look(
+            integrity: await inspectHost(),
+            lockable: await resolver.lockable(user: await status.viewer()).sorted { $0.isBefore($1) }, time: now)
+        look = fresh
+        return fresh
+    }
+
+    private func appList(at clock: UInt64, _ lockable: [OtherApp]) async -> ComputerApps {
+        let listed = await apps.reports().map { report in
+            // Rounded to the minute, because a countdown alone is no change.
+            let end = report.unlockedForSeconds.map { (clock + UInt64($0) * 1_000) / 60_000 * 60_000 }
+            return RemoteApp(
+                id: report.id, name: report.name, state: report.state, opensUntil: end, schedule: report.schedule,
+                categories: report.categories)
+        }
+        let ids = Set(listed.map(\.id))
+        let others = lockable.filter { !ids.contains($0.id) }.prefix(ComputerApps.maximumOthers).map {
+            OtherApp(id: $0.id, name: String($0.name.prefix(80)))
+        }
+        let categories = await apps.categories().map { RemoteCategory(name: $0.name, schedule: $0.schedule) }
+        return ComputerApps(clock: 0, apps: listed, others: others, categories: categories)
+    }
+}
+
+extension OtherApp {
+    /// Orders apps by name, ignoring case.
+    fileprivate func isBefore(_ other: OtherApp) -> Bool {
+        (name.lowercased(), id) < (other.name.lowercased(), other.id)
+    }
+}

@@ -1,0 +1,125 @@
+public import Policy
+import Synchronization
+
+/// The state by which launches are decided.
+struct AuthorizationSnapshot: Sendable {
+    var policy = LockPolicy()
+    var lockouts = LockoutLadders()
+    /// Open prompters by user.
+    var prompters: [UInt32: Int] = [:]
+    /// Launches that wait for an answer, by user.
+    var waiting: [UInt32: Int] = [:]
+    var restarts: [RestartPermit] = []
+    /// The computer is about to sleep, or sleeps: no prompt is shown.
+    var isAsleep = false
+    /// The hub is connected, so that a phone can receive prompts and answer them.
+    var isHubConnected = false
+    /// The number of paired companions.
+    var companions = 0
+
+    /// Whether paired phones receive waiting launches and may answer them.
+    var isPhoneTold: Bool { isHubConnected && companions > 0 }
+
+    /// Whether a phone may answer without a connected prompter.
+    var canAskPhone: Bool { isPhoneTold && policy.settings.asksPhoneAlone }
+}
+
+/// A launch that was denied at once and that its prompter may start again.
+struct RestartPermit: Sendable {
+    var app: AppID
+    var prompter: Int32
+    var user: UInt32
+    var expiresAt: Duration
+}
+
+/// Decides launches on the thread that reads from the gate, without waiting for any actor, disk or other request. It
+/// uses one `AuthorizationSnapshot`, which the services keep up to date.
+///
+/// Sendable because its state is one `Mutex`.
+public final class LaunchAuthorizer: Sendable {
+    /// How long a prompter has to start a launch again.
+    static let restartWindow = Duration.seconds(10)
+
+    private let snapshot = Mutex(AuthorizationSnapshot())
+    private let time: any TimeSource
+
+    public init(time: any TimeSource) { self.time = time }
+
+    /// Called on the gate's reader thread. A launch that needs a prompt counts as waiting from here on.
+    public func authorize(_ launch: HeldLaunch, mayUseGrantForOneLaunch: Bool = true) -> Decision {
+        let now = time.now()
+        return snapshot.withLock { snapshot in
+            if let index = snapshot.restarts.firstIndex(where: {
+                $0.app == launch.app && $0.prompter == launch.parent && $0.user == launch.user
+                    && now.elapsed < $0.expiresAt
+            }) {
+                snapshot.restarts.remove(at: index)
+                return Decision(verdict: .allow, reason: .passcodeGiven)
+            }
+            let promptedUser = Self.promptedUser(of: launch, in: snapshot)
+            let facts = LaunchFacts(
+                app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
+                waitingForUser: snapshot.waiting[launch.user, default: 0],
+                lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user), isPhoneTold: snapshot.isPhoneTold)
+            var decision = snapshot.policy.decide(facts, at: now)
+            if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
+                var policy = snapshot.policy
+                _ = try? policy.lock([launch.app])
+                decision = policy.decide(facts, at: now)
+            }
+            if decision.verdict == .ask, snapshot.isAsleep { return Decision(verdict: .deny, reason: .relocked) }
+            if decision.verdict == .ask { snapshot.waiting[launch.user, default: 0] += 1 }
+            return decision
+        }
+    }
+
+    /// The user whose prompter shows the prompt: the user who started the app, or who logged in and became another
+    /// user. If a phone is asked instead, the user whose prompter may still connect.
+    func promptedUser(of launch: HeldLaunch) -> UInt32? { snapshot.withLock { Self.promptedUser(of: launch, in: $0) } }
+
+    private static func promptedUser(of launch: HeldLaunch, in snapshot: AuthorizationSnapshot) -> UInt32? {
+        let users = [launch.user, launch.loginUser].compactMap { $0 }
+        if let user = users.first(where: { snapshot.prompters[$0, default: 0] > 0 }) { return user }
+        return snapshot.canAskPhone ? users.last : nil
+    }
+
+    func update<Result: Sendable>(_ change: (inout sending AuthorizationSnapshot) -> sending Result) -> Result {
+        snapshot.withLock(change)
+    }
+
+    func waitingEnded(of user: UInt32) {
+        snapshot.withLock { snapshot in
+            let left = snapshot.waiting[user, default: 0] - 1
+            snapshot.waiting[user] = left > 0 ? left : nil
+        }
+    }
+
+    func allowRestart(of app: AppID, by prompter: Int32, user: UInt32) {
+        let now = time.now().elapsed
+        snapshot.withLock { snapshot in
+            snapshot.restarts.removeAll { $0.expiresAt <= now }
+            snapshot.restarts.append(
+                RestartPermit(app: app, prompter: prompter, user: user, expiresAt: now + Self.restartWindow))
+        }
+    }
+
+    /// Revokes permits to start a launch again.
+    /// - Parameter user: nil for all users.
+    func endRestarts(of user: UInt32?) {
+        snapshot.withLock { snapshot in snapshot.restarts.removeAll { user == nil || $0.user == user } }
+    }
+
+    var isAsleep: Bool {
+        get { snapshot.withLock { $0.isAsleep } }
+        set { snapshot.withLock { $0.isAsleep = newValue } }
+    }
+
+    var canAskPhone: Bool { snapshot.withLock { $0.canAskPhone } }
+
+    /// Whether a prompter or a phone may still answer for this user.
+    func canAsk(_ user: UInt32) -> Bool {
+        snapshot.withLock { $0.prompters[user, default: 0] > 0 || $0.canAskPhone }
+    }
+
+    func hasPrompter(_ user: UInt32) -> Bool { snapshot.withLock { $0.prompters[user, default: 0] > 0 } }
+}

@@ -1,0 +1,129 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import SealedFormats
+
+// Records that a revoked device wrote as a member stay: they are read to the last one and become this computer's own.
+extension HouseholdService {
+    /// Revoked devices whose records were not all read yet.
+    func departing() -> Set<ItemID> {
+        guard let session else { return [] }
+        return Set(
+            session.roster.history.filter { $0.kind == .revoke && $0.number > answered }.map(\.device))
+    }
+
+    /// Reports a revocation to the hub, which then accepts nothing more from the device, and reads its last records.
+    ///
+    /// - Parameter ring: the vaults' keys, where they are open.
+    /// - Returns: sentences: what was done, and what could not be.
+    func concludeRevocation(
+        of device: ItemID, name: String, ring: KeyRing?, reader: any HubReader
+    ) async -> [String] {
+        var sentences: [String] = []
+        do {
+            try await finishRevocation()
+            sentences.append("\(name) is revoked: it can't read anything that is written from now on.")
+        } catch {
+            sentences.append(
+                "\(name) can't open anything that is written from now on. The revocation has not reached the hub yet "
+                    + "(\(ControlError(hub: error).message)); AppLocker keeps trying.")
+        }
+        if revocation == nil {
+            do {
+                let number = try requireSession().roster.head.number
+                try await reader.readUpToDate()
+                try await answer(upTo: number, vaultRing: ring)
+            } catch {
+                sentences.append(
+                    "The last changes of \(name) could not be read yet (\(ControlError(hub: error).message)); "
+                        + "AppLocker keeps trying.")
+            }
+        } else {
+            sentences.append("Its unread changes are read with the next connection.")
+        }
+        if ring != nil, let unreadable = try? await store.countRecords(by: [device]), unreadable > 0 {
+            sentences.append(
+                unreadable == 1
+                    ? "1 record of \(name) does not open and stays as it is."
+                    : "\(unreadable) records of \(name) do not open and stay as they are.")
+        }
+        return sentences
+    }
+
+    /// Call it when all records from before this roster entry are read: those by revoked devices are sealed again, now
+    /// or when the vault is open. From then on nothing more is accepted from these devices.
+    func concludeDepartures(upTo number: UInt64, vaultRing: KeyRing?) async throws {
+        guard number > answered else { return }
+        let gone = departing()
+        if !gone.isEmpty, let vault = try await passcodes.vaultDocument()?.vault {
+            if let ring = vaultRing {
+                try await untilNobodyInterferes {
+                    var change = StateChange()
+                    try await reseal(into: &change, under: ring, vault: vault, without: gone)
+                    try await store.write(change)
+                }
+            } else if try await store.countRecords(by: gone) > 0 {
+                try await store.save([1], as: HouseholdDocuments.sealAnew)
+            }
+        }
+        try await store.save(Array(String(number).utf8), as: HouseholdDocuments.answered)
+        setAnswered(number)
+    }
+
+    /// Seals and sends what needs the keys of the open vault. It runs in `memberships` because keys are replaced there:
+    /// an older ring would overwrite the newest keys that companions have received.
+    func vaultOpened() async throws {
+        try await memberships.perform {
+            guard let ring = await vault.openKeys()?.ring else { return }
+            try? await sealAnewWhereItWaits(ring)
+            try await giveMissingKeys(ring)
+        }
+    }
+
+    /// Sends companions the keys that were added to the ring of the open vault.
+    func giveKeysOfOpenVault() async throws {
+        try await memberships.perform {
+            if let ring = await vault.openKeys()?.ring { try await giveKeysToAll(ring) }
+        }
+    }
+
+    /// Seals again what is still sealed under keys of a revoked device, or signed by it, and sends companions the whole
+    /// ring.
+    private func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
+        guard let session, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
+        try await untilNobodyInterferes {
+            let document = try await requireVaultDocument()
+            var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
+            try await reseal(into: &change, under: ring, vault: document.vault, without: session.roster.revoked)
+            try await store.write(change)
+        }
+        try await giveKeysToAll(ring)
+    }
+
+    /// Seals every record that is under an older key, or by a device of `gone`, as its next revision under the newest
+    /// keys, by this computer. A record that does not open, such as an invalid one, stays as it is and prevents no
+    /// revocation. The write fails if a sealed record was replaced meanwhile.
+    func reseal(
+        into change: inout StateChange, under ring: KeyRing, vault: ItemID, without gone: Set<ItemID>
+    ) async throws {
+        let own = signingKey.publicKey.id
+        let keys = VaultKeys(vault: vault, ring: ring, device: own)
+        for record in try await store.vaultRecords() + store.tombstones(by: gone) {
+            let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
+            guard let current = ring.current(kind, vault: record.name.vault)?.epoch,
+                record.epoch < current || gone.contains(record.author), record.name.revision < HubRecord.maximumNumber
+            else { continue }
+            var resealed: StoredRecord?
+            if record.sealed == nil {
+                resealed = record.removed(by: own)
+                resealed?.epoch = current
+            } else {
+                resealed = try keys.resealed(record, revision: record.name.revision + 1)
+            }
+            guard let resealed else { continue }
+            change.resealed.append(resealed)
+            change.replaced[resealed.name] = RecordStamp(of: record)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import SealedFormats
+
+// The devices of the household and their names.
+extension HouseholdService {
+    func devices() async throws -> DeviceList {
+        let session = try requireSession()
+        // The hub's data about devices is only shown; no decision uses it.
+        let seen = (try? await session.hub.devices()) ?? []
+        var reports: [DeviceReport] = []
+        for member in session.roster.members {
+            let atHub = seen.first { $0.id == HubID(member.id) }
+            reports.append(
+                DeviceReport(
+                    id: member.id.description, name: await name(of: member, session), role: HubDeviceRole(member.role),
+                    isThisComputer: member.id == session.secrets.device, lastSeen: atHub?.lastSeen.map { Double($0) },
+                    isConnected: atHub?.isConnected, hasPush: atHub?.hasPush))
+        }
+        return DeviceList(devices: reports)
+    }
+
+    func name(of device: ItemID) async -> String {
+        guard let session, let member = session.roster.member(device) else { return "a device" }
+        return await name(of: member, session)
+    }
+
+    func name(of member: RosterMember, _ session: Session) async -> String {
+        guard let record = try? await store.householdRecord(.devices, member.id),
+            let checked = try? RecordCheck(session.roster).check(record, known: 0),
+            let name: DeviceName = try? session.secrets.open(checked)
+        else { return "unnamed" }
+        return name.name
+    }
+
+    /// Finds a device by id, by the first digits of it (at least 4), or by its name.
+    func member(_ reference: String) async throws -> (RosterMember, name: String) {
+        let session = try requireSession()
+        var named: [(RosterMember, name: String)] = []
+        for member in session.roster.members {
+            let name = await name(of: member, session)
+            let id = member.id.description
+            if id == reference { return (member, name) }
+            if (reference.count >= 4 && id.hasPrefix(reference)) || name.lowercased() == reference.lowercased() {
+                named.append((member, name))
+            }
+        }
+        switch named.count {
+        case 1: return named[0]
+        case 0: throw ControlError(.noSuchItem, "There is no such device. `applocker devices` shows all.")
+        default:
+            throw ControlError(
+                .ambiguousItem, "This matches \(named.count) devices; use an id of `applocker devices`."
+            )
+        }
+    }
+
+    func rename(_ reference: String, to name: String, user: UInt32) async throws -> DeviceReport {
+        guard Invitation.nameLength ~= name.utf8.count else {
+            throw ControlError(.badRequest, "A device's name has 1 to 64 bytes; choose a shorter one.")
+        }
+        let (member, old) = try await member(reference)
+        let record = try requireSession().secrets.seal(
+            DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id))
+        var change = StateChange()
+        change.household = [record]
+        try await store.write(change)
+        events.send(.recordsQueued)
+        await log.append(.deviceRenamed, user: user, "\(old) was renamed to \(name).")
+        return DeviceReport(
+            id: member.id.description, name: name, role: HubDeviceRole(member.role),
+            isThisComputer: member.id == signingKey.publicKey.id)
+    }
+}

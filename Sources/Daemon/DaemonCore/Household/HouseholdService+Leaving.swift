@@ -1,0 +1,91 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import SealedFormats
+
+// Leaving the household.
+extension HouseholdService {
+    /// How long erasing everything waits for the hub.
+    private static let patience = Duration.seconds(5)
+
+    /// Leaves the hub. If no other computer remains and the hub can be reached, the household is removed there too, and
+    /// paired devices are disconnected.
+    ///
+    /// - Returns: a sentence if the hub could not be informed.
+    func disconnect(user: UInt32) async throws -> [String] {
+        let session = try requireSession()
+        var notes: [String] = []
+        do {
+            try await tellOfLeaving()
+        } catch {
+            notes.append(
+                "The hub could not be reached (\(ControlError(hub: error).message)); its data stays there, sealed.")
+        }
+        try await rememberLeaving(session.roster.household)
+        try await store.forgetHub(removing: HouseholdDocuments.ofHub)
+        if session.settings.isEmbedded { try await store.save([1], as: HouseholdDocuments.declined) }
+        self.session = nil
+        revocation = nil
+        pairings = [:]
+        events.send(.householdChanged)
+        await log.append(.hubDisconnected, user: user, "AppLocker left the hub at \(session.settings.url).")
+        return notes
+    }
+
+    func householdsLeft() async throws -> [ItemID] {
+        guard let bytes = try await store.document(HouseholdDocuments.left) else { return [] }
+        return try UnreadableState.decode([ItemID].self, from: bytes, named: HouseholdDocuments.left)
+    }
+
+    func rememberLeaving(_ household: ItemID) async throws {
+        let left = try await householdsLeft() + [household]
+        try await store.save([UInt8](JSONEncoder().encode(left)), as: HouseholdDocuments.left)
+    }
+
+    /// Informs the hub before everything is erased, if it answers within five seconds. Nothing here changes.
+    ///
+    /// - Returns: a sentence if it could not be informed.
+    func leaveBeforeErasing() async -> [String] {
+        guard session != nil else { return [] }
+        let outcome = AsyncStream<Bool>.makeStream()
+        let telling = Task {
+            outcome.continuation.yield((try? await tellOfLeaving()) != nil)
+        }
+        // Neither task is a child of this one, so that a hanging connection is not waited for.
+        let limit = Task { [time] in
+            try await time.sleep(for: Self.patience)
+            outcome.continuation.yield(false)
+        }
+        defer {
+            telling.cancel()
+            limit.cancel()
+        }
+        var first = outcome.stream.makeAsyncIterator()
+        guard await first.next(isolation: self) == true else {
+            return ["The hub could not be reached; its data stays there, sealed, and its keys no longer exist."]
+        }
+        return []
+    }
+
+    /// Removes this computer from the roster. Without another computer nobody could admit or revoke devices, so the
+    /// household is removed instead.
+    private func tellOfLeaving() async throws {
+        let own = signingKey.publicKey.id
+        for attempt in 1...3 {
+            let roster = try await followRoster()
+            let hub = try requireSession().hub
+            guard roster.members.contains(where: { $0.role == .computer && $0.id != own }) else {
+                return try await hub.removeHousehold()
+            }
+            let entry = roster.revoking(own, by: signingKey, at: clock / 1_000)
+            do {
+                return try await hub.append(
+                    RosterAppendRequest(
+                        number: roster.head.number + 1, entry: Data(entry), change: .revoke(device: HubID(own))))
+            } catch let error as HubError where error.code == .conflict && attempt < 3 {
+                continue
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import Policy
+import SealedFormats
+
+// Pairing: an invitation, a device that joins by it, and the owner who confirms.
+extension HouseholdService {
+    struct Pairing {
+        let invitation: Invitation
+        /// Since boot.
+        let expires: Duration
+        var joining: (member: RosterMember, name: String)?
+    }
+
+    private static let lifetime = Duration.seconds(300)
+    /// The owner's time to confirm, once a device has joined.
+    private static let patience = Duration.seconds(600)
+
+    /// - Parameters:
+    ///   - address: the hub's address as the other device reaches it; by default the one in the settings.
+    ///   - role: the role of the device to admit.
+    func makePairing(address: String?, role: DeviceRole = .companion) async throws -> PairingReport {
+        let session = try requireSession()
+        let invitation = Invitation(
+            household: session.roster.household, computer: session.secrets.device, role: role)
+        do {
+            try await session.hub.invite(
+                NewInvitationRequest(
+                    id: HubID(invitation.id), proofHash: Data(invitation.proofHash),
+                    expiresInSeconds: Int(Self.lifetime.components.seconds)))
+        } catch {
+            throw ControlError(hub: error)
+        }
+        let now = time.now().elapsed
+        pairings = pairings.filter { $0.value.expires + Self.patience > now }
+        pairings[invitation.id] = Pairing(invitation: invitation, expires: now + Self.lifetime)
+        return PairingReport(
+            id: invitation.id.description, state: .waiting, link: invitation.link(hub: address ?? session.settings.url),
+            expiresInSeconds: Int(Self.lifetime.components.seconds))
+    }
+
+    /// Returns once a device has joined, or after this many seconds.
+    func pairing(_ text: String, waitingUpTo seconds: Int) async throws -> PairingReport {
+        let deadline = time.now().elapsed + .seconds(seconds)
+        while true {
+            let pairing = try await lookedUp(text)
+            let now = time.now().elapsed
+            if pairing.joining != nil || now >= deadline { return report(pairing) }
+            // The hub reports it on the stream; without a stream it is asked every two seconds.
+            await waitForJoin(at: min(deadline - now, .seconds(2)))
+        }
+    }
+
+    private func waitForJoin(at most: Duration) async {
+        let nap = Task { [time] in
+            try? await time.sleep(for: most)
+            deviceJoined()
+        }
+        await withCheckedContinuation { joinWaiters.append($0) }
+        nap.cancel()
+    }
+
+    /// Wakes the requests that wait for a device: one has joined, or may have.
+    func deviceJoined() {
+        let waiters = joinWaiters
+        joinWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func lookedUp(_ text: String) async throws -> Pairing {
+        let session = try requireSession()
+        guard let id = ItemID(text), var pairing = pairings[id] else {
+            throw ControlError(.noSuchItem, "There is no such pairing. Start one with `applocker pair`.")
+        }
+        guard pairing.joining == nil else { return pairing }
+        guard time.now().elapsed < pairing.expires else {
+            pairings[id] = nil
+            throw ControlError(.noSuchItem, "No device joined within five minutes. Run `applocker pair` again.")
+        }
+        do {
+            guard let join = try await session.hub.invitation(HubID(id)).join else { return pairing }
+            let joining = try pairing.invitation.open([UInt8](join.sealed))
+            guard joining.signingKey.id == join.device.item else {
+                throw ControlError(.hub, "The hub named another device than the one that joined. Pair again.")
+            }
+            pairing.joining = (
+                RosterMember(
+                    role: pairing.invitation.role, signingKey: joining.signingKey, boxKey: joining.boxKey), joining.name
+            )
+        } catch {
+            // The device that joined did not have the link, or the invitation is used up: it is no longer valid.
+            if error is SealedFormatsError || (error as? HubError)?.code == .gone || error is ControlError {
+                pairings[id] = nil
+                try? await session.hub.withdrawInvitation(HubID(id))
+                if error is SealedFormatsError || error is ControlError {
+                    await log.enqueue(
+                        .hubMisbehaved, "A device without the pairing link tried to join and was not admitted.")
+                }
+            }
+            throw ControlError(hub: error)
+        }
+        if pairings[id] != nil { pairings[id] = pairing }
+        return pairing
+    }
+
+    private func report(_ pairing: Pairing) -> PairingReport {
+        PairingReport(
+            id: pairing.invitation.id.description, state: pairing.joining == nil ? .waiting : .joined,
+            expiresInSeconds: max(0, (pairing.expires - time.now().elapsed).wholeSecondsRoundedUp),
+            name: pairing.joining?.name, device: pairing.joining?.member.id.description,
+            role: pairing.joining.map { HubDeviceRole($0.member.role) })
+    }
+
+    func endPairing(_ text: String) async throws {
+        guard let id = ItemID(text), pairings.removeValue(forKey: id) != nil else { return }
+        try? await requireSession().hub.withdrawInvitation(HubID(id))
+    }
+
+    /// Admits the device after the owner's confirmation, and sends its keys.
+    ///
+    /// - Throws: as `PasscodeService.verify`, or `ControlError` with `noSuchItem` or `hub`.
+    func confirmPairing(_ text: String, passcode: SecretBytes, user: UInt32) async throws -> DeviceReport {
+        guard let id = ItemID(text), let joining = pairings[id]?.joining else {
+            throw ControlError(.noSuchItem, "No device has joined by this pairing. Begin one with `applocker pair`.")
+        }
+        try await memberships.perform {
+            let ring = try await passcodes.openRing(passcode, user: user).ring
+            do {
+                try await admit(joining.member, invitation: id)
+                pairings[id] = nil
+                try await giveKeys(to: joining.member, named: joining.name, vaultRing: ring)
+            } catch {
+                throw ControlError(hub: error)
+            }
+        }
+        await log.append(.devicePaired, user: user, "\(joining.name) was paired.")
+        return DeviceReport(
+            id: joining.member.id.description, name: joining.name, role: HubDeviceRole(joining.member.role),
+            isThisComputer: false)
+    }
+
+    static let neverComesBack = ControlError(
+        .hub,
+        "This computer was removed from this household, or left it, and can't rejoin. Make a backup, erase "
+            + "the computer with `applocker reset`, and join as a new one.")
+
+    private func admit(_ member: RosterMember, invitation: ItemID) async throws {
+        // Another computer may append at the same moment.
+        for attempt in 1...3 {
+            var roster = try await followRoster()
+            if roster.member(member.id) != nil { return }
+            // Appending the entry anyway would make the list invalid for every device.
+            guard !roster.revoked.contains(member.id) else {
+                throw ControlError(
+                    .hub,
+                    "This device was removed from the household and can't rejoin under its key. Erase AppLocker on it, and pair "
+                        + "it again.")
+            }
+            let entry = roster.admitting(member, by: signingKey, at: clock / 1_000)
+            do {
+                try await requireSession().hub.append(
+                    RosterAppendRequest(
+                        number: roster.head.number + 1, entry: Data(entry),
+                        change: .admit(
+                            device: HubID(member.id), role: HubDeviceRole(member.role), invitation: HubID(invitation))))
+            } catch let error as HubError where error.code == .conflict && attempt < 3 {
+                continue
+            }
+            try roster.append(entry)
+            try await store.save(Self.stored(roster), as: HouseholdDocuments.roster)
+            return takeOver(roster)
+        }
+    }
+
+    /// Boxes the household's keys to a device, and sends its name to the others.
+    func giveKeys(to member: RosterMember, named name: String, vaultRing: KeyRing) async throws {
+        let secrets = try requireSession().secrets
+        var change = StateChange()
+        change.household = [
+            try await keysRecord(for: member, of: secrets, vaultRing: vaultRing),
+            try secrets.seal(
+                DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id)),
+        ]
+        try await store.write(change)
+        events.send(.recordsQueued)
+    }
+
+    func keysRecord(
+        for member: RosterMember, of secrets: HouseholdSecrets, vaultRing: KeyRing
+    ) async throws -> HubRecord {
+        let id = try requireSession().roster.keysRecord(from: secrets.device, to: member.id)
+        let name = RecordName(
+            vault: secrets.household, collection: .keys, id: id, revision: try await nextRevision(.keys, id))
+        // A computer stores only what it may have while it is locked. A companion has everything behind its own lock.
+        let vaultKeys = vaultRing.entries.filter { $0.kind == .vault || $0.kind == .inbox }
+        let ring = try secrets.ring.adding(member.role == .companion ? vaultKeys : [])
+        let box = try DeviceKeys.seal(ring, as: name, to: member.boxKey)
+        return secrets.sign(name, epoch: secrets.epoch, sealed: box)
+    }
+
+    func nextRevision(_ collection: RecordCollection, _ id: ItemID) async throws -> UInt64 {
+        try await (store.known(collection, id)?.revision ?? 0) + 1
+    }
+
+    /// The devices that get this computer's keys. A revoked one stays in the roster until the hub has the revocation.
+    var keyHolders: [RosterMember] {
+        guard let session else { return [] }
+        return session.roster.members.filter { $0.id != session.secrets.device && $0.id != revocation?.device }
+    }
+
+    /// Boxes the keys of the vaults to every companion again.
+    func giveKeysToAll(_ vaultRing: KeyRing) async throws {
+        guard let session else { return }
+        var change = StateChange(documents: [HouseholdDocuments.keysOwed: nil])
+        for member in keyHolders where member.role == .companion {
+            change.household.append(try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing))
+        }
+        try await store.write(change)
+        events.send(.recordsQueued)
+    }
+
+    /// Sends keys to devices that lack them, now that the vault is open: the daemon ended in between, or another
+    /// computer admitted them while this one was locked.
+    func giveMissingKeys(_ vaultRing: KeyRing) async throws {
+        guard let session else { return }
+        let (own, roster) = (session.secrets.device, session.roster)
+        if try await store.document(HouseholdDocuments.keysOwed) != nil { try await giveKeysToAll(vaultRing) }
+        for member in keyHolders {
+            guard try await store.known(.keys, roster.keysRecord(from: own, to: member.id)) == nil else { continue }
+            if roster.admitter(of: member.id) == own {
+                try await giveKeys(to: member, named: "New device", vaultRing: vaultRing)
+            } else {
+                var change = StateChange()
+                change.household = [try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing)]
+                try await store.write(change)
+                events.send(.recordsQueued)
+            }
+        }
+    }
+}

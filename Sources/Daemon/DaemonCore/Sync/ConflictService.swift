@@ -1,0 +1,93 @@
+import ControlAPI
+import Foundation
+import SealedFormats
+
+/// Splits a note or moment that was changed here and elsewhere at the same time into two, as soon as the vault is open.
+actor ConflictService {
+    private let store: any SyncStore
+    private let vault: VaultService
+    private let household: HouseholdService
+    private let deviceName: String
+    private let sync: SyncService
+    private let events: AsyncStream<DaemonEvent>
+
+    init(
+        store: any SyncStore, vault: VaultService, household: HouseholdService, sync: SyncService, deviceName: String,
+        events: DaemonEvents
+    ) {
+        self.sync = sync
+        self.events = events.subscribe()
+        self.store = store
+        self.vault = vault
+        self.household = household
+        self.deviceName = deviceName
+    }
+
+    /// Settles conflicts that arrive while the vault is open, for as long as the daemon runs.
+    func followEvents() async {
+        for await event in events {
+            if case .vaultRecordsReceived = event { await settleConflicts() }
+        }
+    }
+
+    /// Does the work that waited for the vault's keys.
+    func vaultOpened(peer: ControlPeer) async {
+        guard (try? await vault.keys(for: peer)) != nil else { return }
+        try? await household.vaultOpened()
+        await settleConflicts()
+    }
+
+    /// Keys were added, as by an import: reads skipped records, and sends companions the keys.
+    func ringChanged() async {
+        try? await sync.readAgain()
+        try? await household.giveKeysOfOpenVault()
+    }
+
+    func settleConflicts() async {
+        guard let keys = await vault.openKeys() else { return }
+        await settle(keys)
+    }
+
+    private func settle(_ keys: VaultKeys) async {
+        guard let conflicts = try? await store.conflicts() else { return }
+        for conflict in conflicts {
+            // A conflict that these keys do not open waits for the right ones.
+            guard let body = try? keys.open(conflict) else { continue }
+            if conflict.name.collection == .moments {
+                await settle(moment: body, conflict, keys)
+                continue
+            }
+            guard var note = try? JSONDecoder().decode(NoteService.Content.self, from: body) else { continue }
+            note.title += " (conflict, \(deviceName))"
+            guard let bytes = try? JSONEncoder().encode(note), let id = await freeID(of: conflict) else {
+                try? await store.write(StateChange(), resolving: [conflict])
+                continue
+            }
+            guard let record = try? keys.seal(bytes, .notes, id, revision: 1, in: conflict.name.vault) else { continue }
+            try? await store.write(StateChange(records: [record]), resolving: [conflict])
+        }
+    }
+
+    /// The id of the copy; nil if another device has made it already.
+    private func freeID(of conflict: StoredRecord) async -> ItemID? {
+        let id = ConflictCopy.id(of: conflict.name.id, sealed: conflict.sealed ?? [])
+        return (try? await store.record(conflict.name.collection, id)) == .some(nil) ? id : nil
+    }
+
+    /// A local move to the trash is dropped, as a removal is. Equal versions need no copy either.
+    private func settle(moment bytes: Data, _ conflict: StoredRecord, _ keys: VaultKeys) async {
+        guard var body = try? MomentBody(bytes: bytes) else { return }
+        var change = StateChange()
+        let record = try? await store.record(.moments, conflict.name.id)
+        var taken = record.flatMap { try? MomentBody(bytes: keys.open($0)) }
+        taken?.modified = body.modified
+        if body.removed == nil, taken != body, let id = await freeID(of: conflict) {
+            body.title += " (conflict, \(deviceName))"
+            guard let bytes = try? body.bytes(),
+                let copy = try? keys.seal(bytes, .moments, id, revision: 1, in: conflict.name.vault)
+            else { return }
+            change.records = [copy]
+        }
+        try? await store.write(change, resolving: [conflict])
+    }
+}

@@ -1,0 +1,66 @@
+import ControlAPI
+import Foundation
+import SealedFormats
+
+/// The keys of an open vault, for one piece of work. They stay in memory for as long as the value is held.
+struct VaultKeys: Sendable {
+    /// The vault of new records.
+    let vault: ItemID
+    let ring: KeyRing
+    let device: ItemID
+    var notes = NoteIndex()
+
+    /// Seals a body as the revision of a record.
+    func seal(
+        _ body: some Collection<UInt8>, _ collection: RecordCollection, _ id: ItemID, revision: UInt64,
+        in vault: ItemID? = nil
+    ) throws -> StoredRecord {
+        let vault = vault ?? self.vault
+        guard let entry = ring.current(.vault, vault: vault) else { throw Self.keyMissing }
+        let name = RecordName(vault: vault, collection: collection, id: id, revision: revision)
+        let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
+        return StoredRecord(name: name, epoch: entry.epoch, author: device, sealed: envelope.bytes)
+    }
+
+    /// The same record as another revision under the newest keys, by this device.
+    /// - Returns: nil where it does not open with these keys.
+    func resealed(_ record: StoredRecord, revision: UInt64) throws -> StoredRecord? {
+        guard var body = try? open(record) else { return nil }
+        defer { body.withUnsafeMutableBytes { wipe($0) } }
+        guard record.name.collection == .intruders else {
+            var resealed = try seal(
+                body, record.name.collection, record.name.id, revision: revision, in: record.name.vault)
+            resealed.blobs = record.blobs
+            return resealed
+        }
+        guard let inbox = ring.current(.inbox, vault: record.name.vault) else { return nil }
+        var name = record.name
+        name.revision = revision
+        let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
+        return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
+    }
+
+    /// The body of a record: of an envelope, or of a box to this vault's inbox.
+    func open(_ record: StoredRecord) throws -> Data {
+        guard let sealed = record.sealed else {
+            throw ControlError(.noSuchItem, "It was removed.")
+        }
+        if record.name.collection == .intruders {
+            guard let key = ring.key(.inbox, vault: record.name.vault, epoch: record.epoch) else {
+                throw Self.keyMissing
+            }
+            return try PublicKeyBox.open(sealed, as: record.name, with: BoxKeyPair(privateKey: key))
+        }
+        return try open(RecordEnvelope(bytes: sealed), as: record.name)
+    }
+
+    func open(_ envelope: RecordEnvelope, as name: RecordName) throws -> Data {
+        guard let key = ring.key(.vault, vault: name.vault, epoch: envelope.wrapEpoch) else { throw Self.keyMissing }
+        return try envelope.open(as: name, vaultKey: key)
+    }
+
+    private static var keyMissing: ControlError {
+        ControlError(
+            .notReadable, "It was sealed under a key that this vault does not have; import the backup it belongs to.")
+    }
+}

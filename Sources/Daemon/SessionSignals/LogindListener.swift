@@ -1,0 +1,215 @@
+import DBus
+import DaemonCore
+import Glibc
+
+/// One connection to logind, from its first word to the end of the bus.
+actor LogindListener {
+    static let name = "org.freedesktop.login1"
+    private static let path = "/org/freedesktop/login1"
+    private static let seat = "org.freedesktop.login1.Seat"
+    private static let manager = "org.freedesktop.login1.Manager"
+
+    private let bus: DBusConnection
+    private let delay: SleepDelay
+    private let signals: AsyncStream<SessionSignal>.Continuation
+    /// By object path.
+    private var sessions: [String: LogindSession] = [:]
+    /// The session at the front of each seat, both by object path.
+    private var active: [String: String] = [:]
+    private var lidIsClosed = false
+    /// Whether logind was there.
+    private(set) var wasServed = false
+
+    init(bus: DBusConnection, delay: SleepDelay, signals: AsyncStream<SessionSignal>.Continuation) {
+        self.bus = bus
+        self.delay = delay
+        self.signals = signals
+    }
+
+    /// Listens until the bus is gone.
+    ///
+    /// - Throws: `BusError`.
+    func serve() async throws {
+        let owners = try await bus.owners(of: Self.name)
+        var isThere = try await bus.owner(of: Self.name) != nil
+        if !isThere {
+            // The bus starts what it can start.
+            isThere = (try? await bus.call(Self.name, Self.path, "org.freedesktop.DBus.Peer", "Ping")) != nil
+        }
+        var changes = owners.makeAsyncIterator()
+        while !Task.isCancelled {
+            if isThere {
+                do {
+                    try await follow()
+                } catch {
+                    // An answer that never came is nothing but its end.
+                    guard bus.isOpen, try await bus.owner(of: Self.name) == nil else { throw error }
+                }
+                sessions = [:]
+                active = [:]
+                delay.drop()
+            }
+            guard bus.isOpen else { throw BusError(.closed, "The system bus closed the connection.") }
+            signals.yield(.unavailable("systemd-logind is not running"))
+            // Nothing is asked of the bus until somebody takes the name.
+            var owner: String?
+            repeat {
+                guard let change = await changes.next(isolation: self) else {
+                    throw BusError(.closed, "The system bus closed the connection.")
+                }
+                owner = change
+            } while owner == nil
+            isThere = true
+        }
+    }
+
+    /// Follows logind until it leaves.
+    private func follow() async throws {
+        // One rule for everything it says keeps the order in which it says it.
+        let stream: AsyncStream<BusSignal>
+        do {
+            stream = try await bus.signals(from: Self.name)
+        } catch let error as BusError where error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" {
+            return
+        }
+        signals.yield(.available)
+        await hold()
+        try await lookAround()
+        wasServed = true
+        for await signal in stream {
+            // What can't be asked for any more is gone, which a later signal says.
+            do { try await received(signal) } catch let error as BusError where error.code != .closed {}
+        }
+    }
+
+    /// What is so already.
+    private func lookAround() async throws {
+        let manager = try await bus.properties(Self.name, Self.path, Self.manager)
+        lidIsClosed = manager["LidClosed"]?.bool ?? false
+        let list = try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
+        for entry in list {
+            guard let path = entry.elements?.last?.text else { continue }
+            try? await look(at: path)
+        }
+        for session in sessions.values {
+            guard let seat = session.seat else { continue }
+            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
+            await frontChanged(seat, front)
+        }
+        if manager["PreparingForSleep"]?.bool == true { signals.yield(.goingToSleep(delay.begin())) }
+        if manager["PreparingForShutdown"]?.bool == true { signals.yield(.shuttingDown(delay.begin())) }
+    }
+
+    /// Has the next sleep and shutdown wait.
+    private func hold() async {
+        do {
+            let answer = try await bus.call(
+                Self.name, Self.path, Self.manager, "Inhibit",
+                [
+                    .string("sleep:shutdown"), .string("AppLocker"),
+                    .string("Locks apps and forgets keys before the computer sleeps."), .string("delay"),
+                ])
+            guard let lock = answer.first?.descriptor else { throw BusError(.invalid, "logind granted no inhibitor.") }
+            delay.hold(lock)
+        } catch {
+            signals.yield(.unheld("systemd-logind refused a delay (\(error))"))
+        }
+    }
+
+    // MARK: Signals
+
+    private func received(_ signal: BusSignal) async throws {
+        switch (signal.interface, signal.member) {
+        case (Self.manager, "PrepareForSleep"): await prepare(signal, isSleep: true)
+        case (Self.manager, "PrepareForShutdown"): await prepare(signal, isSleep: false)
+        case (Self.manager, "SessionNew"):
+            if let path = signal.arguments.last?.text { try await look(at: path) }
+        case (Self.manager, "SessionRemoved"):
+            if let path = signal.arguments.last?.text { removed(path) }
+        case (LogindSession.interface, "Lock"):
+            guard let session = sessions[signal.path] else { return }
+            sessions[signal.path]?.isLocked = true
+            signals.yield(.sessionLocked(user: session.user))
+        case (LogindSession.interface, "Unlock"): sessions[signal.path]?.isLocked = false
+        case ("org.freedesktop.DBus.Properties", "PropertiesChanged"): try await changed(signal)
+        default: break
+        }
+    }
+
+    private func prepare(_ signal: BusSignal, isSleep: Bool) async {
+        guard let begins = signal.arguments.first?.bool else { return }
+        if begins {
+            let number = delay.begin()
+            signals.yield(isSleep ? .goingToSleep(number) : .shuttingDown(number))
+        } else {
+            await hold()
+            if isSleep { signals.yield(.woke) }
+        }
+    }
+
+    private func changed(_ signal: BusSignal) async throws {
+        switch signal.arguments.first?.text {
+        case Self.manager:
+            let isClosed = try await value("LidClosed", of: Self.manager, in: signal)?.bool ?? lidIsClosed
+            if isClosed, !lidIsClosed { signals.yield(.lidClosed) }
+            lidIsClosed = isClosed
+        case LogindSession.interface where sessions[signal.path] != nil:
+            // What it says counts, even where it is over by the time we look.
+            if let isLocked = try await value("LockedHint", of: LogindSession.interface, in: signal)?.bool {
+                lockChanged(signal.path, isLocked)
+            }
+            try await look(at: signal.path)
+        case Self.seat:
+            guard let front = try await value("ActiveSession", of: Self.seat, in: signal) else { return }
+            await frontChanged(signal.path, front)
+        default: break
+        }
+    }
+
+    /// A property that the signal brings, or says to ask for; nil where it is about others.
+    private func value(_ name: String, of interface: String, in signal: BusSignal) async throws -> BusValue? {
+        guard signal.arguments.count == 3 else { return nil }
+        if let value = signal.arguments[1].options?[name] { return value }
+        guard signal.arguments[2].elements?.contains(.string(name)) == true else { return nil }
+        return try await bus.property(Self.name, signal.path, interface, name)
+    }
+
+    // MARK: Sessions and seats
+
+    private func lockChanged(_ path: String, _ isLocked: Bool) {
+        guard let session = sessions[path] else { return }
+        sessions[path]?.isLocked = isLocked
+        if isLocked, !session.isLocked { signals.yield(.sessionLocked(user: session.user)) }
+    }
+
+    private func look(at path: String) async throws {
+        let properties = try await bus.properties(Self.name, path, LogindSession.interface)
+        guard let session = LogindSession(properties, lastKnown: sessions[path]) else { return }
+        let wasLocked = sessions[path]?.isLocked ?? false
+        sessions[path] = session
+        if session.isLocked, !wasLocked { signals.yield(.sessionLocked(user: session.user)) }
+        if session.isGraphical { signals.yield(.session(path, session.idleness(at: Self.monotonicMicroseconds()))) }
+    }
+
+    private func removed(_ path: String) {
+        guard let session = sessions.removeValue(forKey: path) else { return }
+        // Somebody who closes a remote shell still sits at the desktop.
+        let stays = sessions.values.contains { $0.user == session.user && $0.seat != nil }
+        let others = sessions.values.contains { $0.user == session.user }
+        signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
+    }
+
+    private func frontChanged(_ seat: String, _ front: BusValue) async {
+        guard let path = front.elements?.last?.text else { return }
+        let last = active.updateValue(path, forKey: seat)
+        guard let last, last != path, let left = sessions[last] else { return }
+        if sessions[path] == nil { try? await look(at: path) }
+        if sessions[path]?.user != left.user { signals.yield(.switchedAway(user: left.user)) }
+    }
+
+    private static func monotonicMicroseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1_000
+    }
+}

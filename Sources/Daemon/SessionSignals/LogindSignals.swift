@@ -1,0 +1,82 @@
+public import DBus
+public import DaemonCore
+import Synchronization
+
+/// systemd-logind's word on sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
+/// system bus. Where there is no bus or no logind it says so and tries again.
+///
+/// Sendable because its state is one `Mutex`.
+public final class LogindSignals: SessionSignalsPort {
+    public let signals: AsyncStream<SessionSignal>
+    private let continuation: AsyncStream<SessionSignal>.Continuation
+    private let delay = SleepDelay()
+    private let address: DBusConnection.Address
+    private let retries: ClosedRange<Duration>
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Parameter retries: the first and the longest wait before the bus is tried again.
+    public init(
+        address: DBusConnection.Address = .system, retries: ClosedRange<Duration> = .seconds(1) ... .seconds(60)
+    ) {
+        self.address = address
+        self.retries = retries
+        (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4_096))
+    }
+
+    deinit { stop() }
+
+    /// Begins to listen, until `stop`.
+    public func start() {
+        task.withLock { task in
+            guard task == nil else { return }
+            let (address, retries, delay, continuation) = (address, retries, delay, continuation)
+            task = Task { await Self.run(address, retries, delay, continuation) }
+        }
+    }
+
+    /// Lets the computer sleep without waiting.
+    public func stop() {
+        task.withLock { $0?.cancel() }
+        delay.drop()
+    }
+
+    public func acknowledge(_ number: UInt64) { delay.acknowledge(number) }
+
+    private static func run(
+        _ address: DBusConnection.Address, _ retries: ClosedRange<Duration>, _ delay: SleepDelay,
+        _ continuation: AsyncStream<SessionSignal>.Continuation
+    ) async {
+        var wait = retries.lowerBound
+        while !Task.isCancelled {
+            do {
+                let bus = try DBusConnection(address)
+                let listener = LogindListener(bus: bus, delay: delay, signals: continuation)
+                await withTaskCancellationHandler {
+                    do { try await listener.serve() } catch { continuation.yield(.unavailable(Self.reason(error))) }
+                } onCancel: {
+                    bus.close()
+                }
+                bus.close()
+                if await listener.wasServed { wait = retries.lowerBound }
+            } catch {
+                continuation.yield(.unavailable(Self.reason(error)))
+            }
+            delay.drop()
+            try? await Task.sleep(for: wait)
+            wait = min(wait * 2, retries.upperBound)
+        }
+        continuation.finish()
+    }
+
+    /// The end of a sentence.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? BusError else { return "\(error)" }
+        return switch error.code {
+        case .unreachable: "there is no system message bus"
+        case .closed: "the system message bus closed the connection"
+        default:
+            "systemd-logind answered: "
+                + (error.description.hasSuffix(".") ? String(error.description.dropLast()) : error.description)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import DBus
+
+/// The desktop's notifications (Desktop Notifications Specification 1.2, `org.freedesktop.Notifications`). Requests are
+/// sent one by one in their order, so a notification is never withdrawn before it is shown.
+actor NotificationServer {
+    static let name = "org.freedesktop.Notifications"
+    static let path = "/org/freedesktop/Notifications"
+
+    /// The time limit of a reply, which takes longer if the bus has to start the server first.
+    private static let patience: Duration = .seconds(10)
+
+    private let bus: DBusConnection
+    /// The actions that this session supports.
+    private let offered: Set<DesktopNotification.Action>
+    /// Returns the icon's name in the form that this desktop can find.
+    private let icon: @Sendable (String) -> String
+    /// The capabilities of the current server; nil until it was queried.
+    private var abilities: DesktopNotificationAbilities?
+    /// Notifications that may still be on the screen: key → the server's number.
+    private var numbers: [String: UInt32] = [:]
+    private var last: Task<Void, Never>?
+
+    init(
+        _ bus: DBusConnection, offered: Set<DesktopNotification.Action>,
+        icon: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.bus = bus
+        self.offered = offered
+        self.icon = icon
+    }
+
+    /// Replaces the earlier notification with its key. The bus starts the desktop's server if necessary; without any,
+    /// nothing is shown. Returns at once, so a server that hangs delays nothing.
+    func show(_ notification: DesktopNotification) { inOrder { await self.send(notification) } }
+
+    func withdraw(_ key: String) { inOrder { await self.close(key) } }
+
+    /// Returns when all earlier requests are done.
+    func settled() async { await last?.value }
+
+    private func inOrder(_ work: @escaping @Sendable () async -> Void) {
+        let before = last
+        last = Task {
+            await before?.value
+            await work()
+        }
+    }
+
+    private func send(_ notification: DesktopNotification) async {
+        do {
+            let abilities = try await currentAbilities()
+            let (summary, body) = abilities.texts(of: notification)
+            let hints: [String: BusValue] = [
+                "urgency": .byte(notification.urgency.rawValue), "desktop-entry": .string("applocker"),
+                "category": .string("device"),
+            ]
+            // -1: the server decides.
+            let milliseconds = notification.shown.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? -1
+            let answer = try await bus.call(
+                Self.name, Self.path, Self.name, "Notify",
+                [
+                    .string("AppLocker"), .uint32(numbers[notification.key] ?? 0), .string(icon(notification.icon)),
+                    .string(summary),
+                    .string(body), .strings(abilities.actions(of: notification, offered: offered)), .options(hints),
+                    .int32(milliseconds),
+                ], timeout: Self.patience)
+            numbers[notification.key] = answer.first?.integer.flatMap { UInt32(exactly: $0) }
+        } catch {
+            // No server is available; the activity log has the event in any case.
+            abilities = nil
+            numbers[notification.key] = nil
+        }
+    }
+
+    private func close(_ key: String) async {
+        guard let number = numbers.removeValue(forKey: key) else { return }
+        // A server returns an error if the notification is already closed.
+        _ = try? await bus.call(
+            Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)], timeout: Self.patience)
+    }
+
+    private func currentAbilities() async throws -> DesktopNotificationAbilities {
+        if let abilities { return abilities }
+        let answer = try await bus.call(Self.name, Self.path, Self.name, "GetCapabilities", timeout: Self.patience)
+        let names = answer.first?.elements?.compactMap(\.text) ?? []
+        let abilities = DesktopNotificationAbilities(capabilities: names)
+        self.abilities = abilities
+        return abilities
+    }
+
+    /// Reports which buttons are pressed, until the connection ends.
+    ///
+    /// - Throws: `BusError` if the bus is gone.
+    func serve(_ pressed: @escaping @Sendable (DesktopNotification.Action) async -> Void) async throws {
+        // Signals of any server, because one may replace another. The sender is compared with the name's owner.
+        let signals = try await bus.signals(path: Self.path, interface: Self.name)
+        let owners = try await bus.owners(of: Self.name)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in owners { await self.forgetServer() } }
+            group.addTask {
+                for await signal in signals {
+                    if let action = try await self.take(signal) { await pressed(action) }
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// A new server doesn't have the notifications of the previous one.
+    private func forgetServer() {
+        abilities = nil
+        numbers = [:]
+    }
+
+    private func take(_ signal: BusSignal) async throws -> DesktopNotification.Action? {
+        guard let number = signal.arguments.first?.integer, let key = numbers.first(where: { $0.value == number })?.key,
+            try await bus.owner(of: Self.name) == signal.sender
+        else { return nil }
+        switch signal.member {
+        case "NotificationClosed":
+            numbers[key] = nil
+            return nil
+        case "ActionInvoked" where signal.arguments.count == 2:
+            return signal.arguments[1].text.flatMap(DesktopNotification.Action.init(rawValue:))
+        default: return nil
+        }
+    }
+}

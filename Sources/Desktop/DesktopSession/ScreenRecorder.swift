@@ -1,0 +1,75 @@
+import Foundation
+
+/// A process that records the screen, or whose purpose that is.
+public struct ScreenCapture: Equatable, Sendable {
+    /// The recorder's name for people.
+    public var recorder: String
+    /// False if the program is running and may or may not be recording at present.
+    public var isCertain: Bool
+
+    public init(recorder: String, isCertain: Bool) {
+        self.recorder = recorder
+        self.isCertain = isCertain
+    }
+
+    /// One sentence for the window that may be recorded.
+    public static func sentence(_ captures: [ScreenCapture]) -> String? {
+        if let certain = captures.first(where: \.isCertain) {
+            return "The screen is being recorded by \(certain.recorder)."
+        }
+        return captures.first.map { "\($0.recorder) is running and may be recording the screen." }
+    }
+}
+
+/// Recognises recorders by how a process was started.
+enum RecorderList {
+    /// Programs that only record, by the name of their executable.
+    private static let recorders: [String: String] = [
+        "wf-recorder": "wf-recorder", "wl-screenrec": "wl-screenrec", "recordmydesktop": "recordMyDesktop",
+        "gpu-screen-recorder": "GPU Screen Recorder", "byzanz-record": "Byzanz", "menyoki": "menyoki",
+        "x11vnc": "x11vnc", "wayvnc": "wayvnc",
+    ]
+
+    /// Programs with a window of their own, which may be open without recording.
+    private static let studios: [String: String] = [
+        "obs": "OBS", "obs-studio": "OBS", "simplescreenrecorder": "SimpleScreenRecorder", "kooha": "Kooha",
+        "peek": "Peek", "vokoscreenNG": "vokoscreenNG", "vokoscreen": "vokoscreen", "kazam": "Kazam",
+        "gtk-recordmydesktop": "recordMyDesktop", "screenkast": "ScreenKast", "blue-recorder": "Blue Recorder",
+        "gpu-screen-recorder-gtk": "GPU Screen Recorder",
+    ]
+
+    /// General tools, with the arguments by which they record the screen.
+    private static let tools: [String: (name: String, words: [String])] = [
+        "ffmpeg": ("ffmpeg", ["x11grab", "kmsgrab"]), "ffplay": ("ffplay", ["x11grab", "kmsgrab"]),
+        "avconv": ("avconv", ["x11grab"]),
+        "gst-launch-1.0": ("GStreamer", ["ximagesrc", "pipewiresrc", "kmssrc"]),
+        "cvlc": ("VLC", ["screen://"]), "vlc": ("VLC", ["screen://"]),
+        // GNOME's recorder is a script of its shell.
+        "gjs": ("the desktop's screen recorder", ["org.gnome.Shell.Screencast"]),
+        "gjs-console": ("the desktop's screen recorder", ["org.gnome.Shell.Screencast"]),
+    ]
+
+    /// - Parameters:
+    ///   - executable: the last part of the executable's path.
+    ///   - arguments: without the program's name.
+    static func capture(executable: String, arguments: [String]) -> ScreenCapture? {
+        // The suffix of a running program whose file was replaced (proc(5), /proc/PID/exe).
+        let name = executable.hasSuffix(" (deleted)") ? String(executable.dropLast(10)) : executable
+        if let recorder = recorders[name] { return ScreenCapture(recorder: recorder, isCertain: true) }
+        if let studio = studios[name] { return ScreenCapture(recorder: studio, isCertain: false) }
+        if let tool = tools[name],
+            tool.words.contains(where: { word in
+                arguments.contains { $0.contains(word) }
+            })
+        {
+            return ScreenCapture(recorder: tool.name, isCertain: name != "gjs" && name != "gjs-console")
+        }
+        // For a program in Python or another language, the script's name is compared.
+        if name.hasPrefix("python"), let script = arguments.first(where: { !$0.hasPrefix("-") }),
+            let studio = studios[String(script.split(separator: "/").last ?? "")]
+        {
+            return ScreenCapture(recorder: studio, isCertain: false)
+        }
+        return nil
+    }
+}

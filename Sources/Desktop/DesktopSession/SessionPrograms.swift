@@ -1,0 +1,88 @@
+import ControlAPI
+import Foundation
+import LocalControl
+
+/// The programs that the agent starts for the user: AppLocker's windows, and a terminal for what has no window.
+struct SessionPrograms: Sendable {
+    let environment: [String: String]
+    /// Passed on, so that all programs use the same AppLocker.
+    let socket: String?
+    private let directory: String
+
+    /// - Parameter directory: of AppLocker's other programs; that of this program by default.
+    init(environment: [String: String], socket: String?, directory: String? = nil) {
+        self.environment = environment
+        self.socket = socket
+        self.directory = directory ?? Self.ownDirectory
+    }
+
+    private static var ownDirectory: String {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/usr/bin/x"
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
+    /// The directory of icons that the desktop doesn't have: in the source tree of a build. Empty if AppLocker is
+    /// installed, with its icons.
+    var iconDirectory: String {
+        let tree = URL(fileURLWithPath: directory + "/../../../Packaging/icons").standardizedFileURL.path
+        return access(tree + "/applocker-locked-symbolic.svg", R_OK) == 0 ? tree : ""
+    }
+
+    /// For notifications: the icon's name, or its path if the desktop's theme doesn't have it.
+    func icon(_ name: String) -> String { iconDirectory.isEmpty ? name : "\(iconDirectory)/\(name).svg" }
+
+    private var terminal: String? { program("x-terminal-emulator") }
+    private var prompt: String? { own("applocker-prompt") }
+    private var commandLine: String? { own("applocker") }
+
+    var offeredActions: Set<DesktopNotification.Action> {
+        terminal != nil && commandLine != nil ? [.lockNow, .showLog] : [.lockNow]
+    }
+
+    var means: TrayState.Means {
+        let hasTerminal = terminal != nil && commandLine != nil
+        return TrayState.Means(canUnlock: prompt != nil || hasTerminal, canStop: hasTerminal)
+    }
+
+    /// Shows the passcode prompt in a window, or in a terminal if there is no window.
+    func unlockAll() throws {
+        if let prompt { return try start(prompt, ["--unlock-all"] + (socket.map { ["--socket", $0] } ?? [])) }
+        try inTerminal(["unlock", "--all"])
+    }
+
+    /// Stops AppLocker, after a passcode prompt in the terminal.
+    func stop() throws { try inTerminal(["stop"]) }
+
+    func showLog() throws { try inTerminal(["log"]) }
+
+    /// Runs a command of AppLocker in a terminal that stays open until Enter is pressed.
+    private func inTerminal(_ arguments: [String]) throws {
+        guard let terminal, let commandLine else { return }
+        let script = "\"$@\"; printf '\\nPress Enter to close. '; read -r _"
+        try start(terminal, ["-e", "/bin/sh", "-c", script, "sh", commandLine] + arguments)
+    }
+
+    private func start(_ path: String, _ arguments: [String]) throws {
+        var environment = environment
+        if let socket { environment["APPLOCKER_SOCKET"] = socket }
+        func encoded(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+        let execRequest = ExecRequest(
+            path: encoded(path), directory: encoded(environment["HOME"] ?? "/"),
+            arguments: ([path] + arguments).map(encoded),
+            environment: environment.sorted { $0.key < $1.key }.map { encoded("\($0.key)=\($0.value)") })
+        try execRequest.start { StandardError.write("applocker-agent: \($0)\n") }
+    }
+
+    private func own(_ name: String) -> String? { Self.executable("\(directory)/\(name)") ?? program(name) }
+
+    private func program(_ name: String) -> String? {
+        (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").lazy
+            .compactMap { Self.executable("\($0)/\(name)") }.first
+    }
+
+    private static func executable(_ path: String) -> String? { access(path, X_OK) == 0 ? path : nil }
+}
+
+enum StandardError {
+    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}

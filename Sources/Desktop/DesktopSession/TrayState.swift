@@ -1,0 +1,103 @@
+import ControlAPI
+
+/// The tray's icon, tooltip and menu.
+struct TrayState: Equatable, Sendable {
+    enum Protection: String, Sendable {
+        case locked, unlocked, degraded
+
+        /// A name in the icon theme; the drawings are in Packaging/icons.
+        var icon: String { "applocker-\(rawValue)-symbolic" }
+    }
+
+    enum Command: Int32, Sendable, CaseIterable {
+        case lockAll = 1
+        case unlock
+        case stop
+        case closeIcon
+    }
+
+    struct Entry: Equatable, Sendable {
+        enum Kind: Equatable, Sendable {
+            /// An entry that informs and can't be chosen.
+            case text
+            case separator
+            case command(Command)
+        }
+
+        var kind: Kind
+        var label = ""
+        var isEnabled = true
+    }
+
+    /// What this session offers besides the daemon.
+    struct Means: Equatable, Sendable {
+        /// Whether a window or a terminal can ask for the passcode.
+        var canUnlock = false
+        /// Whether there is a terminal in which `applocker stop` can ask for the passcode.
+        var canStop = false
+    }
+
+    var protection: Protection
+    var title: String
+    var detail: String
+    var entries: [Entry]
+
+    /// - Parameter session: nil while the daemon is unreachable.
+    init(_ session: SessionState?, means: Means) {
+        protection = session.map(Self.protection) ?? .degraded
+        (title, detail) = Self.words(session)
+        let isReached = session != nil
+        entries = [
+            Entry(kind: .text, label: title, isEnabled: false),
+            Entry(kind: .separator),
+            Entry(kind: .command(.lockAll), label: "Lock all", isEnabled: isReached),
+            Entry(kind: .command(.unlock), label: "Unlock…", isEnabled: isReached && means.canUnlock),
+            Entry(kind: .separator),
+        ]
+        if means.canStop {
+            entries.append(
+                Entry(kind: .command(.stop), label: "Stop protection… (asks for the passcode)", isEnabled: isReached))
+        }
+        entries.append(Entry(kind: .command(.closeIcon), label: "Close this icon (protection continues)"))
+    }
+
+    private static func protection(_ session: SessionState) -> Protection {
+        switch session.protection {
+        case .locked: .locked
+        case .unlocked: .unlocked
+        case .degraded: .degraded
+        }
+    }
+
+    private static func words(_ session: SessionState?) -> (title: String, detail: String) {
+        guard let session else {
+            return (
+                "AppLocker is not running",
+                "Its service can't be reached. Locked apps stay locked while the gate runs."
+            )
+        }
+        let open = openThings(session)
+        switch protection(session) {
+        case .degraded:
+            let reasons = session.degraded.map(ShownLine.plain).joined(separator: " ")
+            return (
+                "Protection is degraded", [reasons, open].filter { !$0.isEmpty }.joined(separator: " ")
+            )
+        case .unlocked:
+            return (
+                session.monitoringIsOn ? "Apps are unlocked" : "AppLocker is turned off for now", open
+            )
+        case .locked:
+            return ("Everything is locked", "")
+        }
+    }
+
+    private static func openThings(_ session: SessionState) -> String {
+        var open: [String] = []
+        if !session.monitoringIsOn { open.append("No app is on the list.") }
+        if session.unlockedApps == 1 { open.append("1 app is unlocked.") }
+        if session.unlockedApps > 1 { open.append("\(session.unlockedApps) apps are unlocked.") }
+        if session.vaultIsOpen { open.append("The vault is open.") }
+        return open.joined(separator: " ")
+    }
+}

@@ -1,0 +1,95 @@
+import CGtk4
+import Foundation
+import QRCode
+
+/// `applocker-prompt --link-fd`: shows a link as a QR code in a window of its own, for a phone's camera. The window
+/// closes and the process ends with Escape, or after the five minutes for which such a link is valid.
+@MainActor
+enum LinkWindow {
+    /// The longest link, in bytes.
+    private static let maximumLink = 2_048
+    private static let seconds: guint = 300
+    /// Points of a module's side; a code of 57 modules is as wide as a hand on most screens.
+    private static let scale = 8
+    /// Width of the light border that readers need, in modules.
+    private static let quietZone = 4
+
+    /// Returns only if nothing can be shown, after one sentence on standard error.
+    static func run(link descriptor: Int32) -> Int32 {
+        g_set_prgname("applocker-pair")
+        do {
+            let link = try DescriptorContent.read(descriptor, limit: maximumLink)
+            let code = try QRCode(String(decoding: link, as: UTF8.self))
+            guard gtk_init_check() != 0, gdk_display_get_default() != nil else { throw LinkFailure.noDesktop }
+            let colors = ColorScheme(sheet: sheet)
+            show(code)
+            g_timeout_add_seconds(seconds, { _ in exit(0) }, nil)
+            return withExtendedLifetime(colors) { MainLoop.run() }
+        } catch PhotoFailure.tooLarge {
+            StandardError.write("applocker-prompt: the link is longer than \(maximumLink) bytes.\n")
+        } catch {
+            StandardError.write("applocker-prompt: \(error)\n")
+        }
+        return 1
+    }
+
+    private static func show(_ code: QRCode) {
+        let window = gtk_window_new()!.styled("link-window")
+        let texture = texture(code)
+        let picture = gtk_picture_new_for_paintable(texture)!.expanding().styled("code")
+        g_object_unref(UnsafeMutableRawPointer(texture))
+        gtk_picture_set_alternative_text(picture.opaque, "QR code of the pairing link")
+        gtk_widget_set_vexpand(picture, 1)
+        let words = Widget.label("words")
+        words.setText(
+            "Scan this with the phone’s camera within five minutes. No device joins before you confirm it in the terminal."
+        )
+        gtk_label_set_wrap(words.opaque, 1)
+        gtk_label_set_justify(words.opaque, GTK_JUSTIFY_CENTER)
+        let end: @MainActor () -> Bool = { exit(0) }
+        let keys = gtk_event_controller_key_new()!
+        Signals.connectKey(keys) { key in key == guint(GDK_KEY_Escape) ? end() : false }
+        gtk_widget_add_controller(window, keys)
+        Signals.connectDeciding(window.raw, "close-request", end)
+        let whole = window.cast(to: GtkWindow.self)
+        gtk_window_set_title(whole, "Pair a device")
+        gtk_window_set_icon_name(whole, "applocker")
+        gtk_window_set_child(whole, Widget.box(GTK_ORIENTATION_VERTICAL, [picture, words]))
+        gtk_window_set_default_size(whole, 480, 560)
+        gtk_window_present(whole)
+    }
+
+    /// Black on white in both themes: many readers support only that.
+    private static func texture(_ code: QRCode) -> OpaquePointer {
+        let side = (code.width + 2 * quietZone) * scale
+        var points: [UInt8] = []
+        points.reserveCapacity(side * side * 3)
+        for y in 0..<side {
+            for x in 0..<side {
+                let isDark = code.isDark(y / scale - quietZone, x / scale - quietZone)
+                points += repeatElement(isDark ? 0 : 255, count: 3)
+            }
+        }
+        let bytes = g_bytes_new(points, gsize(points.count))!
+        defer { g_bytes_unref(bytes) }
+        return gdk_memory_texture_new(Int32(side), Int32(side), GDK_MEMORY_R8G8B8, bytes, gsize(side * 3))!
+    }
+
+    private static func sheet(_ palette: PromptStyle.Palette) -> String {
+        PromptStyle.colors(palette) + """
+            window.link-window { background: @prompt_background; color: @prompt_text; }
+            .link-window .code { margin: 16px 16px 0 16px; }
+            .link-window .words { margin: 12px 20px 18px 20px; color: @prompt_text; }
+            """
+    }
+}
+
+/// Why the window with the code can't be shown.
+private enum LinkFailure: Error, CustomStringConvertible {
+    case noDesktop
+
+    var description: String {
+        "there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be reached). `applocker pair` "
+            + "shows the code in the terminal."
+    }
+}

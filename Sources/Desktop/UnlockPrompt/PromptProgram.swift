@@ -1,0 +1,78 @@
+import CGtk4
+import Foundation
+import HubAPI
+import LocalControl
+import ProcessHardening
+
+/// The main program of `applocker-prompt`.
+public enum PromptProgram {
+    /// Runs the program; returns only with an exit code: 0 done, 1 refused, 2 usage.
+    @MainActor
+    public static func main(_ arguments: [String]) -> Int32 {
+        let coreLimit: CoreLimit
+        do {
+            coreLimit = try ProcessHygiene.apply()
+        } catch {
+            StandardError.write("applocker-prompt: \(error.sentence)\n")
+            return 1
+        }
+        switch PromptOptions(arguments) {
+        case .help:
+            print(PromptOptions.usage, terminator: "")
+            return 0
+        case .version:
+            print("applocker-prompt \(Release.version)")
+            return 0
+        case .wrong(let sentence):
+            StandardError.write("applocker-prompt: \(sentence)\n")
+            return 2
+        case .showPhoto(let photo, let caption, let hides):
+            return PhotoViewer.run(photo: photo, caption: caption, hidesOnCapture: hides)
+        case .showLink(let link):
+            return LinkWindow.run(link: link)
+        case .unlockAll(let socket):
+            return UnlockAll.run(socket: socket)
+        case .holdClipboard(let descriptor, let seconds):
+            return ClipboardHolder.run(descriptor, seconds: seconds)
+        case .run(let socket):
+            return run(socket: socket, coreLimit)
+        }
+    }
+
+    @MainActor
+    private static func run(socket: String?, _ coreLimit: CoreLimit) -> Int32 {
+        g_set_prgname("applocker-prompt")
+        guard gtk_init_check() != 0, let display = gdk_display_get_default() else {
+            StandardError.write(
+                "applocker-prompt: there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be "
+                    + "reached). In a terminal, `applocker prompt --tty` asks for the passcode.\n")
+            return 1
+        }
+        let environment = ProcessInfo.processInfo.environment
+        let session =
+            "\(String(cString: gdk_display_get_name(display)))\n\(socket ?? environment["APPLOCKER_SOCKET"] ?? "")"
+        let lock: SessionLock
+        do throws(SessionLock.Failure) {
+            lock = try SessionLock(directory: SessionLock.directory(environment), session: session)
+        } catch {
+            return report(error)
+        }
+        let connection = DaemonConnection { ControlSocketPath.find(option: socket, environment: environment) }
+        let prompter = Prompter(connection: connection, window: PromptWindow()) { execRequest, onFailure in
+            _ = try coreLimit.lifted { try execRequest.start { onFailure("\($0)") } }
+        }
+        Task { await prompter.run() }
+        withExtendedLifetime(lock) { MainLoop.run() }
+    }
+
+    private static func report(_ failure: SessionLock.Failure) -> Int32 {
+        switch failure {
+        case .taken:
+            print("applocker-prompt is running in this session already.")
+            return 0
+        case .refused(let path, let code):
+            StandardError.write("applocker-prompt: \(path) can't be used (\(String(cString: strerror(code)))).\n")
+            return 1
+        }
+    }
+}

@@ -1,0 +1,169 @@
+/// A launch that waits for an answer, or that was denied at once because the desktop must not wait.
+public struct LaunchQuestion: Equatable, Sendable {
+    public var launch: LaunchToken
+    public var app: AppToken
+    public var process: Int32
+    public var parent: Int32
+    /// The real user id of the process, as the system (not a user namespace) counts.
+    public var user: UInt32
+    /// Who logged in (`/proc/PID/loginuid`); 4294967295 where the kernel does not know.
+    public var loginUser: UInt32
+    /// True: the launch was denied already and its `execRequest` follows, so that it can be started again.
+    public var deniedAtOnce: Bool
+    /// The file that is being started, at most 4,096 bytes.
+    public var path: [UInt8]
+
+    public init(
+        launch: LaunchToken, app: AppToken, process: Int32, parent: Int32, user: UInt32, loginUser: UInt32,
+        deniedAtOnce: Bool, path: [UInt8]
+    ) {
+        self.launch = launch
+        self.app = app
+        self.process = process
+        self.parent = parent
+        self.user = user
+        self.loginUser = loginUser
+        self.deniedAtOnce = deniedAtOnce
+        self.path = path
+    }
+}
+
+/// What the gate tells the daemon.
+public enum GateMessage: Equatable, Sendable {
+    /// First message of a connection: how launches are noticed, how many orphans of an earlier run were denied
+    /// before the first read, and in the weak mode the errno with which fanotify refused.
+    case hello(version: UInt16, mode: GateMode, orphansDenied: UInt32, refusal: Int32)
+    case launch(LaunchQuestion)
+    /// A part of what a denied launch needs to be started again. The parts in order are: path as it was given to
+    /// execve, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
+    /// and NUL. They come after the `launch` that they belong to. No arguments: it could not be read, or its path does
+    /// not lead to the file that was to be started.
+    case execRequest(LaunchToken, isLast: Bool, part: [UInt8])
+    /// `tooManyWaiting` comes for the first of many refusals of a user, not for each.
+    case ended(LaunchToken, LaunchEnd)
+    /// Somebody other than root read or copied a locked file and was refused. Sent once per process and file, and of one
+    /// user 16 times at once and then once a second at most.
+    case readDenied(AppToken, process: Int32, user: UInt32, path: [UInt8])
+    /// The change with this number is in force: `marks` are in place, `failures` paths could not be marked. Number 0
+    /// is a second attempt that nobody asked for, after descriptors or memory had been missing.
+    case applied(AppToken, sequence: UInt32, marks: UInt32, failures: UInt32)
+    /// A file of the app was replaced, added or removed: its executables have to be looked up again.
+    case filesChanged(AppToken)
+    /// How many processes of the app an order reached.
+    case instancesReached(AppToken, InstanceOrder, count: UInt32)
+    case pong(UInt64)
+    /// The app has a file that a user can move, to be sent with its paths from the next connection on; or what a handle
+    /// meant is gone. The handle is at most 140 bytes, which mean something to the gate alone.
+    case file(AppToken, isPresent: Bool, handle: [UInt8])
+    /// So many files of the app are there and could not be marked: they start without a question. 0 once they are marked.
+    case unguarded(AppToken, count: UInt32)
+
+    public func encoded() -> [UInt8] {
+        var writer: MessageWriter
+        switch self {
+        case .hello(let version, let mode, let orphans, let refusal):
+            writer = MessageWriter(kind: 129)
+            writer.write(version)
+            writer.write(mode.rawValue)
+            writer.write(orphans)
+            writer.write(refusal)
+        case .launch(let question):
+            writer = MessageWriter(kind: 130)
+            writer.write(question.launch)
+            writer.write(question.app)
+            writer.write(question.process)
+            writer.write(question.parent)
+            writer.write(question.user)
+            writer.write(question.loginUser)
+            writer.write(question.deniedAtOnce)
+            writer.writeRest(question.path)
+        case .execRequest(let launch, let isLast, let part):
+            writer = MessageWriter(kind: 131)
+            writer.write(launch)
+            writer.write(isLast)
+            writer.writeRest(part)
+        case .ended(let launch, let end):
+            writer = MessageWriter(kind: 132)
+            writer.write(launch)
+            writer.write(end.rawValue)
+        case .readDenied(let app, let process, let user, let path):
+            writer = MessageWriter(kind: 133)
+            writer.write(app)
+            writer.write(process)
+            writer.write(user)
+            writer.writeRest(path)
+        case .applied(let app, let sequence, let marks, let failures):
+            writer = MessageWriter(kind: 134)
+            writer.write(app)
+            writer.write(sequence)
+            writer.write(marks)
+            writer.write(failures)
+        case .filesChanged(let app):
+            writer = MessageWriter(kind: 135)
+            writer.write(app)
+        case .instancesReached(let app, let order, let count):
+            writer = MessageWriter(kind: 136)
+            writer.write(app)
+            writer.write(order.rawValue)
+            writer.write(count)
+        case .pong(let number):
+            writer = MessageWriter(kind: 137)
+            writer.write(number)
+        case .file(let app, let isPresent, let handle):
+            writer = MessageWriter(kind: 138)
+            writer.write(app)
+            writer.write(isPresent)
+            writer.writeRest(handle)
+        case .unguarded(let app, let count):
+            writer = MessageWriter(kind: 139)
+            writer.write(app)
+            writer.write(count)
+        }
+        return writer.bytes
+    }
+
+    public init(decoding bytes: [UInt8]) throws(GateProtocolError) {
+        var reader = MessageReader(bytes)
+        let kind: UInt8 = try reader.read()
+        switch kind {
+        case 129:
+            let version: UInt16 = try reader.read()
+            let raw: UInt8 = try reader.read()
+            guard let mode = GateMode(rawValue: raw) else { throw .unknownValue(field: "mode", value: raw) }
+            self = .hello(version: version, mode: mode, orphansDenied: try reader.read(), refusal: try reader.read())
+        case 130:
+            self = .launch(
+                LaunchQuestion(
+                    launch: try reader.read(), app: try reader.read(), process: try reader.read(),
+                    parent: try reader.read(), user: try reader.read(), loginUser: try reader.read(),
+                    deniedAtOnce: try reader.readFlag("denied at once"), path: reader.readRest()))
+        case 131:
+            self = .execRequest(try reader.read(), isLast: try reader.readFlag("last part"), part: reader.readRest())
+        case 132:
+            let launch: LaunchToken = try reader.read()
+            let raw: UInt8 = try reader.read()
+            guard let end = LaunchEnd(rawValue: raw) else { throw .unknownValue(field: "launch end", value: raw) }
+            self = .ended(launch, end)
+        case 133:
+            self = .readDenied(
+                try reader.read(), process: try reader.read(), user: try reader.read(), path: reader.readRest())
+        case 134:
+            self = .applied(
+                try reader.read(), sequence: try reader.read(), marks: try reader.read(), failures: try reader.read())
+        case 135: self = .filesChanged(try reader.read())
+        case 136:
+            let app: AppToken = try reader.read()
+            let raw: UInt8 = try reader.read()
+            guard let order = InstanceOrder(rawValue: raw) else {
+                throw .unknownValue(field: "instance order", value: raw)
+            }
+            self = .instancesReached(app, order, count: try reader.read())
+        case 137: self = .pong(try reader.read())
+        case 138:
+            self = .file(try reader.read(), isPresent: try reader.readFlag("present"), handle: reader.readRest())
+        case 139: self = .unguarded(try reader.read(), count: try reader.read())
+        default: throw .unknownKind(kind)
+        }
+        try reader.finish()
+    }
+}

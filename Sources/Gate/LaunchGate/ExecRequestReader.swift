@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+
+/// Reads the exec requests of launches in a child process of its own, for a limited time.
+///
+/// A program can put its arguments where reading them waits for somebody else: into a file that its owner serves
+/// (FUSE), into memory whose page faults its owner handles (userfaultfd). Whoever reads them may then wait for ever,
+/// and the gate must not.
+struct ExecRequestReader {
+    /// How long one reading may take, in milliseconds: the desktop waits for it.
+    static let patience: Int32 = 50
+    /// Children that can't be ended because they still wait. With more of them nothing is read at all.
+    private static let maximumStuck = 4
+
+    private var children: [ProcessHandle] = []
+
+    /// The bytes of the exec request, see `ExecRequest.bytes`. Nil where it could not be read in time or at all, or where its
+    /// path does not lead to `file`: another thread may have changed it since the kernel read it.
+    mutating func read(from process: Int32, starting file: FileIdentity) -> [UInt8]? {
+        children.removeAll { !$0.isAlive }
+        guard children.count < Self.maximumStuck else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard clinux_pipe(&ends) == 0 else { return nil }
+        let reading = Descriptor(ends[0])
+        let child: Int32
+        do {
+            let writing = Descriptor(ends[1])
+            child = clinux_fork_keeping(writing.number)
+            if child == 0 { Self.readAndExit(process, file) }
+        }
+        guard child > 0 else { return nil }
+        // Nobody waits for the child: with SIGCHLD ignored the kernel collects it.
+        guard let handle = ProcessHandle(opening: child) else { return Self.collect(reading) }
+        let bytes = Self.collect(reading)
+        if bytes == nil { handle.signal(SIGKILL) }
+        if handle.isAlive { children.append(handle) }
+        return bytes
+    }
+
+    /// In the child: writes the exec request and a final 1 to descriptor 3.
+    private static func readAndExit(_ process: Int32, _ file: FileIdentity) -> Never {
+        guard let execRequest = ExecRequest.read(from: process), execRequest.file(in: process) == file else { _exit(1) }
+        var rest = (execRequest.bytes + [1])[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(3, $0.baseAddress!, $0.count) }
+            guard count > 0 else { _exit(1) }
+            rest = rest.dropFirst(count)
+        }
+        _exit(0)
+    }
+
+    private static func collect(_ reading: Descriptor) -> [UInt8]? {
+        let deadline = Timetable.now + UInt64(patience) * 1_000_000
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let now = Timetable.now
+            var waiting = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
+            guard now < deadline, poll(&waiting, 1, Int32((deadline - now) / 1_000_000) + 1) == 1 else { return nil }
+            let count = Glibc.read(reading.number, &buffer, buffer.count)
+            guard count >= 0 else { return nil }
+            if count == 0 { return bytes.popLast() == 1 ? bytes : nil }
+            bytes += buffer[..<count]
+        }
+    }
+}

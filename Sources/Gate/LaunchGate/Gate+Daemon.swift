@@ -1,0 +1,102 @@
+import GateProtocol
+import Glibc
+
+extension Gate {
+    /// Sends what the daemon has to know. A daemon that can't take it would be wrong from then on: it is cut off, and
+    /// connects anew.
+    func tell(_ message: GateMessage) {
+        guard let daemon else { return }
+        guard !daemon.send(message) else { return }
+        endDaemon("it does not read its messages")
+    }
+
+    /// A new connection of the daemon replaces the old one: the daemon was started again.
+    func acceptDaemon() {
+        guard let connection = listener.accept() else { return }
+        if daemon != nil { endDaemon("it connected again") }
+        do {
+            try poller.add(connection.descriptor.number, .daemon)
+        } catch {
+            return report(error.sentence)
+        }
+        daemon = connection
+        apps.forgetTokens()
+        changedApps = []
+        let hello = GateMessage.hello(
+            version: GateProtocol.version, mode: mode, orphansDenied: orphansDenied, refusal: refusal)
+        orphansDenied = 0
+        tell(hello)
+    }
+
+    /// Denies whatever waits for this daemon. Its apps stay guarded and their running instances go on.
+    func endDaemon(_ reason: String) {
+        guard let connection = daemon else { return }
+        daemon = nil
+        denyAllHeld()
+        desktops.removeAll()
+        poller.remove(connection.descriptor.number)
+        report("the daemon is not connected (\(reason)): every launch of a locked app is denied")
+    }
+
+    /// Takes a number of messages and returns, so that launches are not kept waiting by a long list of apps.
+    func receiveFromDaemon() {
+        for _ in 0..<64 {
+            guard let connection = daemon else { return }
+            switch connection.receive() {
+            case .nothing: return
+            case .end(let reason): return endDaemon(reason)
+            case .message(let message):
+                if let violation = handle(message, connection) { return endDaemon(violation) }
+            }
+        }
+    }
+
+    /// Returns what was wrong with the message where it ends the connection.
+    private func handle(_ message: DaemonMessage, _ connection: DaemonConnection) -> String? {
+        if case .hello(let version) = message {
+            guard !connection.isGreeted, version == GateProtocol.version else {
+                return "it uses version \(version) of the protocol, the gate uses \(GateProtocol.version)"
+            }
+            connection.isGreeted = true
+            return nil
+        }
+        guard connection.isGreeted else { return "its first message was not hello" }
+        switch message {
+        case .hello: return nil
+        case .settings(let milliseconds, let maximum):
+            guard milliseconds > 0 else { return "it wants launches answered within 0 ms" }
+            answerWithin = UInt64(milliseconds) * 1_000_000
+            maximumWaitingPerUser = maximum
+        case .beginApp(let token): connection.incoming.begin(token)
+        case .appPath(let token, let kind, let path): return connection.incoming.append(path, kind, of: token)
+        case .commitApp(let token, let guarded, let sequence):
+            guard let paths = connection.incoming.end(token) else {
+                return "it committed app \(token) without having begun it"
+            }
+            commit(token, paths, guarded: guarded, sequence: sequence)
+        case .setGuarded(let token, let guarded, let sequence):
+            guard let app = apps[token] else { return "it guards app \(token), which it never sent" }
+            setGuarded(app, guarded, sequence: sequence)
+        case .forgetApp(let token, let sequence):
+            guard let app = apps[token] else { return "it forgets app \(token), which it never sent" }
+            forget(app)
+            tell(.applied(token, sequence: sequence, marks: 0, failures: 0))
+        case .synchronised: synchronise(connection)
+        case .answer(let launch, let allow): answer(launch, allow: allow)
+        case .protect(let process): desktops.add(process)
+        case .instances(let token, let order):
+            guard let app = apps[token] else { return "it orders instances of app \(token), which it never sent" }
+            tell(.instancesReached(token, order, count: instances(of: app, order)))
+        case .ping(let number): tell(.pong(number))
+        }
+        return nil
+    }
+
+    /// Everything was sent. Apps that an earlier connection had and this one has not are no longer on the list.
+    private func synchronise(_ connection: DaemonConnection) {
+        for app in apps.unclaimedApps() { forget(app) }
+        fileWatch.keepOnly(apps.apps.values)
+        connection.isSynchronised = true
+        admitRunning(apps.apps.values.filter(\.isGuarded))
+    }
+}

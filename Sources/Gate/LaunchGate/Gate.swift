@@ -1,0 +1,178 @@
+import CLinux
+public import GateProtocol
+import Glibc
+
+/// The gate: one thread, one loop, no waiting anywhere but in it.
+///
+/// It owns the group of permission events, the marks and every launch that is held. It decides nothing but what can't
+/// wait (see `Gate+Events.swift`); everything else it asks the daemon. In doubt it denies.
+public final class Gate {
+    let configuration: GateConfiguration
+    let poller: Poller
+    let listener: DaemonListener
+    let store: DescriptorStore?
+    /// Nil in the weak mode.
+    let group: FanotifyGroup?
+    /// Nil where the kernel holds launches.
+    let startWatch: StartWatch?
+    let marks: FileMarks
+    let fileWatch: FileWatch
+    let ownProcess = getpid()
+    private let signals: Descriptor
+    private let mounts: Descriptor
+    /// With which errno fanotify was refused.
+    let refusal: Int32
+    /// Launches of an earlier run that were denied; told once.
+    var orphansDenied: UInt32 = 0
+
+    var timetable: Timetable
+    var daemon: DaemonConnection?
+    var apps = AppTable()
+    /// Of the file of known apps, while it is read.
+    var knownApps = IncomingApps()
+    var events = EventQueue()
+    var held = HeldLaunches()
+    var admitted = AdmittedProcesses()
+    var denied = DeniedLaunches()
+    var desktops = DesktopProcesses()
+    var execRequests = ExecRequestReader()
+    /// Launches of the desktop that are read: each may keep the loop for `ExecRequestReader.patience`.
+    var execRequestBudget = UserBudget(burst: 16, interval: 1_000_000_000)
+    /// Refusals that the daemon is told of, and records.
+    var refusalBudget = UserBudget(burst: 16, interval: 1_000_000_000)
+    var frozen: Set<Int> = []
+    /// Apps that are about to be marked once more, because descriptors or memory were missing.
+    var appsToMarkAgain: Set<Int> = []
+    /// Apps whose change is about to be reported.
+    var changedApps: Set<Int> = []
+    /// The weak mode's latest search for the process that opened a watched file.
+    var latestSearch = 0
+    /// Nanoseconds.
+    var answerWithin: UInt64 = 30_000_000_000
+    var maximumWaitingPerUser: UInt32 = 64
+    private var isStopping = false
+
+    /// Makes or takes over the group, denies what an earlier run left, and listens. Throws `GateError`; nothing is
+    /// marked then.
+    public init(_ configuration: GateConfiguration) throws(GateError) {
+        self.configuration = configuration
+        try GateProcess.prepare()
+        store = DescriptorStore()
+        let found = try Self.findMechanism(configuration, store)
+        group = found.group
+        refusal = found.refusal
+        orphansDenied = found.orphans
+        var neverMarked = GateProcess.ownFiles()
+        var daemonProgram: FileIdentity?
+        if let path = configuration.daemonExecutable {
+            daemonProgram = FileIdentity(following: path)
+            guard let daemonProgram else {
+                throw GateError(.usage, "--daemon-executable names no file: \(path.text)")
+            }
+            neverMarked.insert(daemonProgram)
+        }
+        let startWatch = found.group == nil ? try StartWatch() : nil
+        self.startWatch = startWatch
+        marks = FileMarks(hook: found.group ?? startWatch!, neverMarked: neverMarked)
+        fileWatch = try FileWatch()
+        timetable = try Timetable()
+        signals = try Descriptor(clinux_signal_descriptor(), "signalfd")
+        let mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        mounts = try Descriptor(mountinfo < 0 ? -errno : mountinfo, "open of /proc/self/mountinfo")
+        listener = try DaemonListener(
+            path: configuration.socket, daemonUser: configuration.daemonUser, daemonProgram: daemonProgram)
+        poller = try Poller()
+        try poller.add(listener.descriptor.number, .newDaemon)
+        try poller.add(timetable.alarm.number, .alarm)
+        try poller.add(signals.number, .signal)
+        try poller.addMounts(mounts.number)
+        try poller.add(fileWatch.descriptor.number, .changedFiles)
+        if let group { try poller.add(group.descriptor.number, .permissionEvents) }
+        if let startWatch { try poller.add(startWatch.descriptor.number, .startedFiles) }
+    }
+
+    private static func findMechanism(_ configuration: GateConfiguration, _ store: DescriptorStore?) throws(GateError)
+        -> (group: FanotifyGroup?, refusal: Int32, orphans: UInt32)
+    {
+        // Before anything else: what an earlier run left waits for an answer.
+        if let inherited = DescriptorStore.inherited() {
+            let group = FanotifyGroup(adopting: inherited)
+            return (group, 0, group.denyOrphans(numbers: 0..<Int32(GateProcess.descriptorLimit)))
+        }
+        if configuration.weak { return (nil, 0, 0) }
+        switch FanotifyGroup.create() {
+        case .failure(let refused):
+            report(
+                "the kernel refuses to hold launches (\(String(cString: strerror(refused.number)))): WEAK MODE, "
+                    + "programs are stopped after they have started")
+            return (nil, refused.number, 0)
+        case .success(let group):
+            if let store {
+                try store.hold(group.descriptor)
+            } else if configuration.withoutDescriptorStore {
+                report("there is no duplicate of the descriptor: if this process is killed, EVERYTHING IS OPEN")
+            } else {
+                throw GateError(
+                    .descriptorStore,
+                    "NOTIFY_SOCKET is not set, so launches would be allowed if the gate were killed. Start it "
+                        + "through systemd or `applocker up`, or add --no-descriptor-store to accept that.")
+            }
+            return (group, 0, 0)
+        }
+    }
+
+    public var mode: GateMode { group == nil ? .watched : .held }
+
+    /// Runs until SIGTERM or SIGINT. What is held then is denied.
+    public func run() throws(GateError) {
+        guardKnownApps()
+        let status = mode == .held ? "Holding launches" : "Weak mode: watching processes"
+        try store?.send("READY=1\nSTATUS=\(status)")
+        if store != nil, let interval = DescriptorStore.watchdogInterval {
+            timetable.add(.watchdog, after: interval)
+        }
+        timetable.add(.followLinks, after: Self.linkInterval)
+        while !isStopping {
+            timetable.setAlarm(other: held.nextDeadline)
+            for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }
+            handleQueued()
+        }
+        denyAllHeld()
+        while let event = events.popFirst() { event.answer(allow: false) }
+        try? store?.send("STOPPING=1")
+    }
+
+    private func handle(_ wakeup: Wakeup) {
+        switch wakeup {
+        case .permissionEvents: readEvents()
+        case .startedFiles: noticeStarted()
+        case .changedFiles: noticeChangedFiles()
+        case .changedMounts: noticeChangedMounts()
+        case .newDaemon: acceptDaemon()
+        case .daemon: receiveFromDaemon()
+        case .alarm: handleAlarm()
+        case .signal: isStopping = true
+        case .held(let token): processGone(token)
+        }
+    }
+
+    private func handleAlarm() {
+        timetable.alarmRang()
+        denyOverdue()
+        for task in timetable.takeDue() {
+            switch task {
+            case .reportChanges(let key): reportChanges(of: key)
+            case .markAgain(let key): markAgain(key)
+            case .followLinks:
+                followLinks()
+                timetable.add(.followLinks, after: Self.linkInterval)
+            case .insist(let key, let processes): insist(key, processes)
+            case .keepFrozen(let key): keepFrozen(key)
+            case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)
+            case .watchdog:
+                try? store?.send("WATCHDOG=1")
+                if let interval = DescriptorStore.watchdogInterval { timetable.add(.watchdog, after: interval) }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import ProcessHardening
+
+/// What the gate's own process gives up and sets up before anything else.
+enum GateProcess {
+    /// The most descriptors the gate ever has. Fixed, so that a gate that starts again knows every number under which
+    /// its predecessor can have left a launch unanswered.
+    static let descriptorLimit: UInt64 = 8192
+
+    static func prepare() throws(GateError) {
+        var limit = rlimit(rlim_cur: rlim_t(descriptorLimit), rlim_max: rlim_t(descriptorLimit))
+        if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
+            // An ordinary user may not raise the hard limit. Nothing is held in that case: weak mode.
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+                throw GateError(.kernel, "getrlimit failed", cause: errno)
+            }
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(descriptorLimit))
+            _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        do {
+            try ProcessHardening.apply()
+        } catch {
+            throw GateError(.traced, error.sentence)
+        }
+        _ = clinux_forbid_new_privileges()
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGHUP, SIG_IGN)
+        // Children are collected by the kernel; see `ExecRequestReader`.
+        signal(SIGCHLD, SIG_IGN)
+        avoidOutOfMemoryKiller()
+        // Before a user's thousand processes on a busy computer. Only root may.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
+    }
+
+    /// Only root may; without it the kernel may pick the gate like any process.
+    private static func avoidOutOfMemoryKiller() {
+        let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, "-1000", 5)
+        close(file)
+    }
+
+    /// The gate's program and every library it has loaded.
+    static func ownFiles() -> Set<FileIdentity> {
+        var files: Set<FileIdentity> = []
+        if let program = ProcessFacts.executable(getpid()) { files.insert(program) }
+        for line in contents(of: "/proc/self/maps").split(separator: UInt8(ascii: "\n")) {
+            guard let start = line.firstIndex(of: UInt8(ascii: "/")),
+                let file = FileIdentity(following: Array(line[start...]))
+            else { continue }
+            files.insert(file)
+        }
+        return files
+    }
+
+    private static func contents(of path: String) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return bytes
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import HTTPTypes
+import HubAPI
+import HubStore
+import NIOCore
+
+/// A request that was authenticated and read in full.
+struct HubRequest: Sendable {
+    let route: HubRoute
+    let client: Client
+    let headers: HTTPFields
+    let query: [String: String]
+    let parameters: [String: String]
+    /// Nil if the route needs no token.
+    let device: StoredDevice?
+    let body: Data
+
+    /// - Throws: `HubError` if the route needs no token.
+    func knownDevice() throws -> StoredDevice {
+        guard let device else { throw HubError(.unauthorized, "This needs a device's token.") }
+        return device
+    }
+
+    /// Decodes the body as this message.
+    func message<Message: Decodable>(_ type: Message.Type = Message.self) throws -> Message {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw HubError(
+                .badRequest, "The body lacks \"\(key.stringValue)\"; docs/hub-protocol.md describes the body.")
+        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context)
+        {
+            let field = context.codingPath.map(\.stringValue).joined(separator: ".")
+            throw HubError(
+                .badRequest,
+                field.isEmpty
+                    ? "The body is not the expected JSON; docs/hub-protocol.md describes it."
+                    : "The body's \"\(field)\" is invalid; docs/hub-protocol.md describes it.")
+        }
+    }
+
+    /// An id in the path.
+    func id(_ name: String = "id") throws -> HubID {
+        guard let id = parameters[name].flatMap(HubID.init) else {
+            throw HubError(.badRequest, "The path's {\(name)} is not 32 lower-case hexadecimal digits.")
+        }
+        return id
+    }
+
+    /// A number in the query, from 0 to 2^63 - 1.
+    func number(_ name: String, default fallback: UInt64? = nil) throws -> UInt64 {
+        guard let text = query[name] else {
+            guard let fallback else { throw HubError(.badRequest, "The query lacks \(name)=N.") }
+            return fallback
+        }
+        return try Self.number(text, "The query's \(name)")
+    }
+
+    /// Accepts only decimal digits, at most 2^63 - 1, which is what a database can store.
+    static func number(_ text: String, _ name: String) throws -> UInt64 {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(text) else {
+            throw HubError(.badRequest, "\(name) is not a number from 0 to \(Int64.max).")
+        }
+        return UInt64(number)
+    }
+}
+
+/// A route's response.
+enum HubReply: Sendable {
+    /// 200 with JSON.
+    case json(Data)
+    /// 204.
+    case done
+    /// 200 or 206 with the bytes of a blob, read while they are sent.
+    case blob(BlobReading)
+    /// 200, text.
+    case text(String, type: String)
+
+    /// Slashes aren't escaped: escaping would make the length of the response to a right PIN depend on the share.
+    static func json(_ message: some Encodable) throws -> Self {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return .json(try encoder.encode(message))
+    }
+}
+
+/// A conflict, with the stored record.
+struct RecordConflict: Error {
+    let current: HubRecord
+}

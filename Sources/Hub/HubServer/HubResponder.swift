@@ -1,0 +1,218 @@
+import Foundation
+import HTTPTypes
+import HubAPI
+import HubStore
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// Connects HTTP with the service: authentication, limits, and one format of error for every refusal.
+struct HubResponder: HTTPResponder {
+    let service: HubService
+    let files: WebFiles
+    let budget: MemoryBudget
+
+    func respond(to request: Request, context: HubContext) async throws -> Response {
+        let start = ContinuousClock.now
+        let path = request.uri.path
+        let route = HubRoute(method: request.method.rawValue, path: path)
+        var response: Response
+        do {
+            if let route {
+                response = try await answer(route, request, context)
+            } else {
+                response = try other(request, path)
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch is RequestCutOff {
+            // The client has already received a response.
+            throw RequestCutOff()
+        } catch {
+            response = Self.refusal(error, logger: service.logger)
+        }
+        response.headers[HTTPField.Name("X-Content-Type-Options")!] = "nosniff"
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let name = route?.rawValue ?? (response.status == .ok ? "GET /" : "none")
+        service.metrics.answered(route: name, status: response.status.code, seconds: seconds)
+        service.logger.info(
+            "request",
+            metadata: [
+                "route": "\(name)", "status": "\(response.status.code)",
+                "milliseconds": "\(String(format: "%.1f", seconds * 1_000))",
+                "request": "\(String(UInt64.random(in: 0...UInt64.max), radix: 16))",
+            ])
+        return response
+    }
+
+    private func answer(_ route: HubRoute, _ request: Request, _ context: HubContext) async throws -> Response {
+        let client = Client(
+            peer: context.channel.remoteAddress, request: request.head,
+            trustedProxies: service.configuration.trustedProxies)
+        let token = Self.bearerToken(request.headers)
+        let device: StoredDevice?
+        do {
+            device = try await service.admit(route, token: token, from: client)
+        } catch let error as HubError where error.code == .unauthorized && route == .roster {
+            let read = HubRequest(
+                route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
+                parameters: [:], device: nil, body: Data())
+            guard let token, let page = try await service.rosterOfRevoked(read, token: token) else { throw error }
+            return try reply(page, to: nil)
+        }
+        let share = budget.share(of: device?.household)
+        defer { withExtendedLifetime(share) {} }
+        let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
+        service.limits.count(bytes: body.count, of: device, from: client)
+        let read = HubRequest(
+            route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
+            parameters: try Self.parameters(of: route, path: request.uri.path), device: device, body: body)
+        if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
+        return try reply(try await service.respond(to: read), to: device?.household)
+    }
+
+    /// Decoding a large body needs three times its size. That is reserved as the bytes arrive, so a length that a
+    /// client only announces blocks nobody.
+    private static func read(
+        _ body: RequestBody, upTo limit: Int, _ share: MemoryBudget.Share
+    ) async throws -> Data {
+        var read = Data()
+        for try await bytes in body {
+            let size = read.count + bytes.readableBytes
+            guard size <= limit else { throw RequestGuard.bodyTooLong(limit) }
+            if size > HubRoute.smallBodyBytes { try share.grow(to: size * 3) }
+            read.append(contentsOf: bytes.readableBytesView)
+        }
+        return read
+    }
+
+    static func bearerToken(_ headers: HTTPFields) -> String? {
+        guard let value = headers[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        return String(value.dropFirst("Bearer ".count).trimmingWhitespace())
+    }
+
+    private static func query(_ uri: URI) throws -> [String: String] {
+        var query: [String: String] = [:]
+        for (key, value) in uri.queryParameters {
+            guard query.updateValue(String(value), forKey: String(key)) == nil else {
+                throw HubError(.badRequest, "The query has the same name twice.")
+            }
+        }
+        return query
+    }
+
+    private static func parameters(of route: HubRoute, path: String) throws -> [String: String] {
+        var parameters: [String: String] = [:]
+        for (name, text) in zip(route.template.split(separator: "/"), path.split(separator: "/"))
+        where name.hasPrefix("{") {
+            guard let value = text.removingPercentEncoding else {
+                throw HubError(.badRequest, "The address is not valid percent-encoded UTF-8 (RFC 3986 section 2.1).")
+            }
+            parameters[String(name.dropFirst().dropLast())] = value
+        }
+        return parameters
+    }
+
+    // MARK: Responses
+
+    private func reply(_ reply: HubReply, to household: HubID?) throws -> Response {
+        switch reply {
+        case .json(let data): try json(data, to: household)
+        case .done: Response(status: .noContent)
+        case .text(let text, let type):
+            Response(
+                status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: text)))
+        case .blob(let reading): blob(reading)
+        }
+    }
+
+    private func json(_ data: Data, to household: HubID?) throws -> Response {
+        let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        let bytes = ByteBuffer(bytes: data)
+        guard data.count > HubRoute.smallBodyBytes else {
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
+        }
+        // The memory is reserved until the response is written.
+        let share = budget.share(of: household)
+        try share.grow(to: data.count)
+        return Response(
+            status: .ok, headers: headers,
+            body: .init(contentLength: data.count) { writer in
+                try await writer.write(bytes)
+                try await writer.finish(nil)
+                withExtendedLifetime(share) {}
+            })
+    }
+
+    private func blob(_ reading: BlobReading) -> Response {
+        let range = reading.range ?? 0..<reading.size
+        var headers: HTTPFields = [
+            .contentType: "application/octet-stream", .cacheControl: "no-store", .acceptRanges: "bytes",
+        ]
+        if reading.range != nil {
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(reading.size)"
+        }
+        return Response(
+            status: reading.range == nil ? .ok : .partialContent, headers: headers,
+            body: .init(contentLength: range.count) { [blobs = service.blobs] writer in
+                var offset = range.lowerBound
+                while offset < range.upperBound {
+                    let length = Int(min(UInt64(HubService.blobStep), range.upperBound - offset))
+                    let bytes = try await blobs.read(reading.blob, offset: offset, length: length)
+                    // An incomplete response is aborted, so that the client can't mistake it for the whole blob.
+                    guard bytes.count == length else { throw HubError(.failed, "The hub lost bytes of this blob.") }
+                    try await writer.write(ByteBuffer(bytes: bytes))
+                    offset += UInt64(length)
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Everything that isn't a route of the hub: the companion's files, or 404.
+    private func other(_ request: Request, _ path: String) throws -> Response {
+        if request.method == .get || request.method == .head, let response = files.response(to: path, request.headers) {
+            return response
+        }
+        let others = HubRoute.allCases.filter { HubRoute(method: $0.method, path: path) == $0 }
+        guard others.isEmpty else {
+            var response = Self.refusal(
+                HubError(.notFound, "This address allows \(others.map(\.method).joined(separator: ", ")) only."),
+                logger: service.logger)
+            response.status = .methodNotAllowed
+            response.headers[.allow] = others.map(\.method).joined(separator: ", ")
+            return response
+        }
+        throw HubError(.notFound, "There is no such address; docs/hub-protocol.md lists them.")
+    }
+
+    static func refusal(_ error: any Error, logger: Logger) -> Response {
+        let body: HubErrorBody
+        switch error {
+        case let error as HubError: body = HubErrorBody(error: error)
+        case let conflict as RecordConflict:
+            body = HubErrorBody(
+                error: HubError(.conflict, "Another revision of this record is stored; write the one after it."),
+                current: conflict.current)
+        default:
+            logger.error("A request failed.", metadata: ["error": "\(type(of: error))"])
+            body = HubErrorBody(error: HubError(.failed, "The hub could not do this. See its log."))
+        }
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        if let seconds = body.error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }
+        if body.error.code == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        return Response(
+            status: .init(code: body.error.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: body.json)))
+    }
+}
+
+extension HubErrorBody {
+    /// Equal refusals have equal bytes: the order of an object's fields reveals nothing.
+    var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(self)) ?? Data()
+    }
+}

@@ -1,0 +1,259 @@
+import AsyncHTTPClient
+import Foundation
+import HubAPI
+import HubStore
+import Logging
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import WebPush
+
+/// Sends messages to push services (RFC 8030): in order for each subscription, with retries while the service is
+/// unavailable, and nothing more to a subscription that the service has removed.
+final class PushSender: Sendable {
+    private struct Name: Hashable {
+        let household: HubID
+        let device: HubID
+    }
+
+    private struct Waiting {
+        let message: PushMessageRequest
+        let since: Duration
+        var attempts = 0
+    }
+
+    private struct Queue {
+        var subscription: StoredPushSubscription
+        var waiting: [Waiting] = []
+        var worker: Task<Void, Never>?
+    }
+
+    private struct State {
+        var queues: [Name: Queue] = [:]
+        var count = 0
+        var tokens: [String: (header: String, until: Duration)] = [:]
+        var isEnding = false
+
+        /// Makes room in the full queue: the household with the most messages loses one for a household with fewer. So
+        /// slow or unreachable push services delay no other household's messages.
+        /// - Returns: false if no household has more messages than this one.
+        mutating func evict(for household: HubID) -> Bool {
+            var counts: [HubID: Int] = [:]
+            for (name, queue) in queues { counts[name.household, default: 0] += queue.waiting.count }
+            guard let most = counts.max(by: { $0.value < $1.value }), most.value > counts[household, default: 0] + 1,
+                let longest = queues.filter({ $0.key.household == most.key })
+                    .max(by: { $0.value.waiting.count < $1.value.waiting.count })?.key
+            else { return false }
+            queues[longest]?.waiting.removeFirst()
+            count -= 1
+            return true
+        }
+    }
+
+    private enum Outcome {
+        case sent, gone, refused
+        case later(seconds: Int?)
+    }
+
+    /// Every message is padded to this length, in bytes.
+    static let paddedLength = PushMessageRequest.maximumPayloadBytes
+    private static let longestPause = Duration.seconds(600)
+
+    private let settings: PushSettings
+    private let key: ApplicationServerKey
+    private let store: any HubStore
+    private let time: any HubTime
+    private let metrics: HubMetrics
+    private let logger: Logger
+    private let origins: PushOrigins
+    private let state = Mutex(State())
+
+    init(
+        settings: PushSettings, key: ApplicationServerKey, store: any HubStore, time: any HubTime, metrics: HubMetrics,
+        logger: Logger
+    ) {
+        self.settings = settings
+        self.key = key
+        self.store = store
+        self.time = time
+        self.metrics = metrics
+        self.logger = logger
+        origins = PushOrigins(settings: settings, time: time)
+    }
+
+    /// - Throws: `WebPushError.badEndpoint`.
+    func checkEndpoint(_ endpoint: String) throws { _ = try origins.check(endpoint) }
+
+    /// Queues a message for its subscription. It replaces a queued one with the same topic.
+    func send(_ message: PushMessageRequest, to subscription: StoredPushSubscription, of household: HubID) {
+        let name = Name(household: household, device: subscription.device)
+        let now = time.elapsed()
+        let isOneDropped = state.withLock { state -> Bool in
+            guard !state.isEnding else { return true }
+            var queue = state.queues[name] ?? Queue(subscription: subscription)
+            queue.subscription = subscription
+            if let topic = message.topic {
+                let before = queue.waiting.count
+                queue.waiting.removeAll { $0.message.topic == topic }
+                state.count -= before - queue.waiting.count
+            }
+            guard queue.waiting.count < settings.maximumWaitingEach else {
+                state.queues[name] = queue
+                return true
+            }
+            let isFull = state.count >= settings.maximumWaiting
+            guard !isFull || state.evict(for: household) else {
+                state.queues[name] = queue
+                return true
+            }
+            queue.waiting.append(Waiting(message: message, since: now))
+            state.count += 1
+            if queue.worker == nil { queue.worker = Task { await self.work(name) } }
+            state.queues[name] = queue
+            return isFull
+        }
+        if isOneDropped { metrics.pushed("dropped") }
+    }
+
+    func end() async {
+        let workers = state.withLock { state in
+            state.isEnding = true
+            return state.queues.values.compactMap(\.worker)
+        }
+        for worker in workers { worker.cancel() }
+        for worker in workers { await worker.value }
+        await origins.end()
+    }
+
+    private func work(_ name: Name) async {
+        while let (message, subscription) = next(name) {
+            var message = message
+            while true {
+                message.attempts += 1
+                let age = time.elapsed() - message.since
+                let ttl = max(0, message.message.ttl - Int(age / .seconds(1)))
+                guard message.attempts == 1 || ttl > 0 else {
+                    metrics.pushed("expired")
+                    break
+                }
+                let outcome = await attempt(message.message, ttl: ttl, subscription.subscription)
+                if case .later(let seconds) = outcome, message.attempts < settings.attempts {
+                    metrics.pushed("retried")
+                    let doubled = settings.firstRetry * (1 << (message.attempts - 1))
+                    let pause = min(
+                        seconds.map { max(.seconds($0), settings.firstRetry) } ?? doubled, Self.longestPause)
+                    do {
+                        // Randomised, so that not all are sent at once after an outage.
+                        try await time.sleep(for: pause * Double.random(in: 1...1.25))
+                        continue
+                    } catch {
+                        return finish(name)
+                    }
+                }
+                await settle(outcome, name, subscription)
+                break
+            }
+        }
+    }
+
+    /// Removes the next message from the queue; nil ends the worker.
+    private func next(_ name: Name) -> (Waiting, StoredPushSubscription)? {
+        state.withLock { state in
+            guard var queue = state.queues[name], !queue.waiting.isEmpty, !state.isEnding else {
+                state.queues[name] = nil
+                return nil
+            }
+            let first = queue.waiting.removeFirst()
+            state.count -= 1
+            state.queues[name] = queue
+            return (first, queue.subscription)
+        }
+    }
+
+    private func finish(_ name: Name) {
+        state.withLock { state in
+            state.count -= state.queues[name]?.waiting.count ?? 0
+            state.queues[name] = nil
+        }
+    }
+
+    private func settle(_ outcome: Outcome, _ name: Name, _ subscription: StoredPushSubscription) async {
+        switch outcome {
+        case .sent: metrics.pushed("sent")
+        case .later: metrics.pushed("given_up")
+        case .refused: metrics.pushed("refused")
+        case .gone:
+            metrics.pushed("gone")
+            try? await store.removePushSubscription(
+                endpoint: subscription.subscription.endpoint, device: name.device, household: name.household)
+            state.withLock { state in
+                guard state.queues[name]?.subscription == subscription else { return }
+                state.count -= state.queues[name]?.waiting.count ?? 0
+                state.queues[name]?.waiting = []
+            }
+        }
+    }
+
+    private func attempt(
+        _ message: PushMessageRequest, ttl: Int, _ subscription: PushSubscriptionRequest
+    ) async -> Outcome {
+        let request: HTTPClientRequest
+        do {
+            request = try self.request(message, ttl: ttl, subscription)
+        } catch {
+            return .refused
+        }
+        do {
+            let client = try await origins.client(for: subscription.endpoint)
+            let response = try await client.execute(request, timeout: TimeAmount(settings.timeout))
+            _ = try? await response.body.collect(upTo: 16 << 10)
+            let retryAfter = response.headers.first(name: "Retry-After").flatMap { Int($0) }
+            switch response.status.code {
+            case 200...299: return .sent
+            case 404, 410: return .gone
+            case 408, 429, 500...599: return .later(seconds: retryAfter.map { min(max(0, $0), 86_400) })
+            default:
+                logger.warning("A push service refused a message.", metadata: ["status": "\(response.status.code)"])
+                return .refused
+            }
+        } catch is WebPushError {
+            return .refused
+        } catch is PushRefused {
+            logger.warning("A push service has a private address; see --allow-private-push.")
+            return .refused
+        } catch {
+            return .later(seconds: nil)
+        }
+    }
+
+    private func request(
+        _ message: PushMessageRequest, ttl: Int, _ subscription: PushSubscriptionRequest
+    ) throws -> HTTPClientRequest {
+        let recipient = try PushRecipient(p256dh: subscription.keys.p256dh, auth: subscription.keys.auth)
+        let body = try MessageEncryption.encrypt(message.payload, for: recipient, paddedTo: Self.paddedLength)
+        var request = HTTPClientRequest(url: subscription.endpoint)
+        request.method = .POST
+        request.headers.add(name: "Authorization", value: try authorization(for: subscription.endpoint))
+        request.headers.add(name: "Content-Encoding", value: "aes128gcm")
+        request.headers.add(name: "Content-Type", value: "application/octet-stream")
+        request.headers.add(name: "TTL", value: String(ttl))
+        request.headers.add(name: "Urgency", value: message.urgency.rawValue)
+        if let topic = message.topic { request.headers.add(name: "Topic", value: topic) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        return request
+    }
+
+    /// Each service gets a new token every hour; a token is valid for twelve.
+    private func authorization(for endpoint: String) throws -> String {
+        let origin = try ApplicationServerKey.origin(of: endpoint, allowsPlain: settings.allowsPrivateAddresses)
+        let now = time.elapsed()
+        if let known = state.withLock({ $0.tokens[origin] }), known.until > now { return known.header }
+        let header = try key.authorization(
+            for: origin, contact: settings.contact, expires: time.seconds() + 12 * 3_600)
+        state.withLock { state in
+            if state.tokens.count > 256 { state.tokens = [:] }
+            state.tokens[origin] = (header, now + .seconds(3_600))
+        }
+        return header
+    }
+}

@@ -1,0 +1,88 @@
+package import HubAPI
+
+// The refusals of both stores, with the same messages.
+extension HubError {
+    package static var noSuchHousehold: HubError { HubError(.notFound, "There is no such household at this hub.") }
+    package static var noSuchDevice: HubError { HubError(.notFound, "There is no such device in this household.") }
+    package static var noSuchInvitation: HubError {
+        HubError(.notFound, "There is no such invitation; create a new code on the computer.")
+    }
+    package static var invitationIsOver: HubError {
+        HubError(.gone, "This invitation has expired; create a new code on the computer.")
+    }
+    package static var invitationExists: HubError {
+        HubError(.conflict, "An invitation with this id exists already; use another id.")
+    }
+    package static var householdExists: HubError {
+        HubError(.conflict, "This household exists already with another first entry.")
+    }
+    package static var deviceExists: HubError {
+        HubError(.conflict, "This device or its token is registered already; create new keys or use its token.")
+    }
+    package static func rosterNumber(next: UInt64) -> HubError {
+        HubError(.conflict, "The next roster entry has number \(next); fetch the new entries and sign again.")
+    }
+    package static var otherRole: HubError {
+        HubError(
+            .badRequest, "The device joined with another role than that of the roster entry; admit it with its role.")
+    }
+    package static var noSuchBlob: HubError { HubError(.notFound, "There is no such blob in this household.") }
+    package static var otherBlob: HubError {
+        HubError(.conflict, "A blob with this id has another size or hash; use another id.")
+    }
+    package static var blobIsRemoved: HubError {
+        HubError(
+            .unavailable, "The hub is removing an old blob with this id; try again in a moment.",
+            retryAfterSeconds: 5)
+    }
+    package static func blobOffset(_ received: UInt64) -> HubError {
+        HubError(.conflict, "The hub has \(received) bytes of this blob; send the following ones.")
+    }
+    package static var blobBounds: HubError {
+        HubError(.badRequest, "The range exceeds the size of the blob.")
+    }
+    package static var blobIsEmpty: HubError {
+        HubError(.badRequest, "A blob has at least 1 byte and a SHA-256 of 32 bytes.")
+    }
+    package static var incompleteBlob: HubError {
+        HubError(.badRequest, "A blob of this record is not complete; send its bytes first.")
+    }
+    package static var noFirstRevision: HubError {
+        HubError(.conflict, "There is no such record at the hub; its first revision is 1.")
+    }
+    package static var badRecord: HubError {
+        HubError(
+            .badRequest,
+            "A record has a collection of 1 to 32 characters of a-z and \"-\", a revision from 1 and at most 8 blobs.")
+    }
+    package static var otherVault: HubError {
+        HubError(.badRequest, "The record is in another vault at the hub and can't move; use another id.")
+    }
+    package static var farRevision: HubError {
+        HubError(
+            .badRequest, "The record's revision is too far above the one that it replaces; use the next one.")
+    }
+    package static var noPINShare: HubError { HubError(.notFound, "This device has no PIN share at the hub.") }
+    package static var badPINShare: HubError {
+        HubError(
+            .badRequest,
+            "A PIN share has \(PINShareRequest.count) entries: a verifier, a share and a change hash of 32 bytes each.")
+    }
+    package static var pinShareIsDestroyed: HubError {
+        HubError(.gone, "The PIN was wrong too often and its share is destroyed; set up this device again.")
+    }
+    package static var pinShareExists: HubError {
+        HubError(.conflict, "This device has a PIN share already; open it and change the PIN there.")
+    }
+    package static var noPINEntry: HubError {
+        HubError(.notFound, "No entry of the PIN share has this change secret; pair the device again.")
+    }
+    package static func pinHasToWait(_ seconds: Int64) -> HubError {
+        HubError(
+            .tooMany, "The PIN was wrong too often; wait \(seconds) seconds.", retryAfterSeconds: Int(clamping: seconds)
+        )
+    }
+    package static var storeIsClosed: HubError {
+        HubError(.unavailable, "The hub is shutting down; try again in a moment.")
+    }
+}

@@ -1,0 +1,181 @@
+public import Foundation
+public import HubAPI
+public import HubStore
+
+extension PostgresHubStore {
+    public func foundHousehold(_ request: NewHouseholdRequest) async throws -> Bool {
+        try await pool.transaction { connection in
+            let new = try connection.query(
+                "INSERT INTO household (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number",
+                [.id(request.household)])
+            guard let number = new.first?.integer(0) else {
+                let known = try connection.query(
+                    """
+                    SELECT device.token_hash, roster.entry FROM household
+                    JOIN device ON device.household = household.number AND device.id = $2
+                    JOIN roster ON roster.household = household.number AND roster.number = 1
+                    WHERE household.id = $1
+                    """, [.id(request.household), .id(request.device)]
+                ).first
+                guard let known, known.bytes(0) == request.tokenHash, known.bytes(1) == request.entry else {
+                    throw HubError.householdExists
+                }
+                return false
+            }
+            try Self.requireUnknown(request.device, tokenHash: request.tokenHash, connection)
+            try connection.query(
+                "INSERT INTO device (id, household, token_hash, role, state) VALUES ($1, $2, $3, 'computer', 'active')",
+                [.id(request.device), .integer(number), .bytes(request.tokenHash)])
+            try connection.query(
+                "INSERT INTO roster (household, number, entry) VALUES ($1, 1, $2)",
+                [.integer(number), .bytes(request.entry)])
+            return true
+        }
+    }
+
+    /// - Throws: `deviceExists`.
+    static func requireUnknown(_ device: HubID, tokenHash: Data, _ connection: PostgresConnection) throws {
+        let known = try connection.query(
+            "SELECT 1 FROM device WHERE id = $1 OR token_hash = $2 LIMIT 1", [.id(device), .bytes(tokenHash)])
+        if known.first != nil { throw HubError.deviceExists }
+    }
+
+    public func household(_ household: HubID) async throws -> StoredHousehold {
+        let (stored, _, run) = try await pool.read { try Self.household(household, $0) }
+        guard stored.generations.last?.id != run else { return stored }
+        let noted = try? await pool.transaction { connection in
+            _ = try LockedHousehold(household, connection)
+            var (stored, generations, run) = try Self.household(household, connection)
+            if generations.begin(run, after: stored.sequence) {
+                try connection.query(
+                    "UPDATE household SET generations = $1 WHERE id = $2", [.bytes(generations.bytes), .id(household)])
+            }
+            stored.generations = generations.list
+            return stored
+        }
+        // A full disk must not prevent reading; the next write stores it.
+        return noted ?? stored
+    }
+
+    /// Identifies the server's start, the database and the table, one of which differs after a restore or a promotion.
+    /// The same for all hubs that share the database.
+    static let run = """
+        md5(concat_ws('/', pg_postmaster_start_time(), 'household'::regclass::oid,
+            (SELECT oid FROM pg_database WHERE datname = current_database())))::uuid
+        """
+
+    private static func household(
+        _ household: HubID, _ connection: PostgresConnection
+    ) throws -> (StoredHousehold, StoredGenerations, run: HubID) {
+        let rows = try connection.query(
+            """
+            SELECT sequence, records, bytes, event_days,
+                (SELECT max(number) FROM roster WHERE roster.household = household.number), generations, \(run)
+            FROM household WHERE id = $1
+            """, [.id(household)])
+        guard let row = rows.first else { throw HubError.noSuchHousehold }
+        let generations = StoredGenerations(bytes: row.bytes(5) ?? Data())
+        let stored = StoredHousehold(
+            household: household, sequence: row.unsigned(0), records: Int(row.integer(1)), bytes: row.unsigned(2),
+            eventDays: Int(row.integer(3)), rosterNumber: row.unsigned(4),
+            generations: generations.list)
+        return (stored, generations, try row.id(6))
+    }
+
+    public func households() async throws -> [HubID] {
+        try await pool.read { try $0.query("SELECT id FROM household ORDER BY id").map { try $0.id(0) } }
+    }
+
+    public func changeHousehold(_ household: HubID, eventDays: Int) async throws {
+        try await pool.transaction { connection in
+            let rows = try connection.query(
+                "UPDATE household SET event_days = $1 WHERE id = $2", [.integer(Int64(eventDays)), .id(household)])
+            if rows.changed == 0 { throw HubError.noSuchHousehold }
+        }
+    }
+
+    public func removeHousehold(_ household: HubID) async throws {
+        try await pool.transaction { connection in
+            let number = PostgresValue.integer(try LockedHousehold(household, connection).number)
+            let devices = try connection.query("SELECT id FROM device WHERE household = $1", [number])
+            try PostgresNotice.send(
+                try devices.map { .revoked(household: household, device: try $0.id(0)) }, connection)
+            try connection.query(
+                """
+                INSERT INTO garbage (household, blob) SELECT $1, id FROM blob WHERE household = $2
+                ON CONFLICT DO NOTHING
+                """, [.id(household), number])
+            try connection.query("DELETE FROM household WHERE number = $1", [number])
+        }
+    }
+
+    // MARK: Devices
+
+    private static let deviceColumns = """
+        SELECT household.id, device.id, device.role, device.state, device.last_seen,
+            EXISTS (SELECT 1 FROM push WHERE push.device = device.id)
+        FROM device JOIN household ON household.number = device.household
+        """
+
+    private static func device(_ row: PostgresRow) throws -> StoredDevice {
+        guard let role = row.text(2).flatMap({ HubDeviceRole(rawValue: $0) }),
+            let state = row.text(3).flatMap({ HubDeviceState(rawValue: $0) })
+        else { throw PostgresRow.unexpected }
+        return StoredDevice(
+            household: try row.id(0), id: try row.id(1), role: role, state: state, lastSeen: row.optionalInteger(4),
+            hasPush: row.flag(5))
+    }
+
+    /// Not cached: another hub may have revoked it a moment ago.
+    public func device(tokenHash hash: Data) async throws -> StoredDevice? {
+        try await pool.read { connection in
+            try connection.query(Self.deviceColumns + " WHERE device.token_hash = $1", [.bytes(hash)])
+                .first.map(Self.device)
+        }
+    }
+
+    public func devices(of household: HubID) async throws -> [StoredDevice] {
+        try await pool.read { connection in
+            try connection.query(
+                Self.deviceColumns
+                    + " WHERE household.id = $1 AND device.token_hash IS NOT NULL ORDER BY device.id",
+                [.id(household)]
+            ).map(Self.device)
+        }
+    }
+
+    public func removeDevice(_ device: HubID, of household: HubID) async throws {
+        try await pool.transaction { connection in
+            let number = try LockedHousehold(household, connection).number
+            let rows = try connection.query(
+                "UPDATE device SET token_hash = NULL WHERE id = $1 AND household = $2 AND token_hash IS NOT NULL",
+                [.id(device), .integer(number)])
+            guard rows.changed > 0 else { return }
+            try connection.query("DELETE FROM push WHERE device = $1", [.id(device)])
+            try connection.query("DELETE FROM pin_share WHERE device = $1", [.id(device)])
+            try PostgresNotice.send([.revoked(household: household, device: device)], connection)
+        }
+    }
+
+    public func updateLastSeen(_ device: HubID, of household: HubID, at time: Int64) async throws {
+        let minute = time - time % 60
+        guard sightings.isNews(minute, of: device) else { return }
+        try await pool.transaction { connection in
+            _ = try connection.query(
+                """
+                UPDATE device SET last_seen = $1 WHERE id = $2 AND (last_seen IS NULL OR last_seen < $1)
+                    AND household = (SELECT number FROM household WHERE id = $3)
+                """, [.integer(minute), .id(device), .id(household)])
+        }
+    }
+
+    /// Locks the household.
+    /// - Throws: `noSuchDevice` if the device isn't in the household or has left, `noSuchHousehold`.
+    static func lockDevice(_ device: HubID, of household: HubID, _ connection: PostgresConnection) throws {
+        let number = try LockedHousehold(household, connection).number
+        let rows = try connection.query(
+            "SELECT 1 FROM device WHERE id = $1 AND household = $2 AND token_hash IS NOT NULL",
+            [.id(device), .integer(number)])
+        if rows.first == nil { throw HubError.noSuchDevice }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+public import HubAPI
+public import HubStore
+
+extension SQLiteHubStore {
+    private static func blob(_ id: HubID, household: Int64, in database: Database) throws -> StoredBlob? {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT size, hash, received, complete FROM blob WHERE household = ? AND id = ?",
+            arguments: [household, id])
+        return row.map { row in
+            StoredBlob(
+                state: BlobState(
+                    size: row.unsigned("size"), received: row.unsigned("received"), isComplete: row["complete"]),
+                hash: row["hash"])
+        }
+    }
+
+    public func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob? {
+        try await read { database in
+            try Self.blob(id, household: Self.household(household, in: database).number, in: database)
+        }
+    }
+
+    public func beginBlob(
+        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+    ) async throws -> BlobState {
+        guard (1...UInt64(Int64.max >> 8)).contains(request.size), request.hash.count == 32 else {
+            throw HubError.blobIsEmpty
+        }
+        return try await write { database, _ in
+            var totals = try Self.household(household, in: database)
+            if let known = try Self.blob(request.id, household: totals.number, in: database) {
+                guard known.state.size == request.size, known.hash == request.hash else { throw HubError.otherBlob }
+                return known.state
+            }
+            let isHandedOut = try Bool.fetchOne(
+                database, sql: "SELECT handed_out FROM garbage WHERE household = ? AND blob = ?",
+                arguments: [household, request.id])
+            if isHandedOut == true { throw HubError.blobIsRemoved }
+            try database.execute(
+                sql: "DELETE FROM garbage WHERE household = ? AND blob = ?", arguments: [household, request.id])
+            try database.execute(
+                sql: "INSERT INTO blob (household, id, size, hash, idle_since, begun_by) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [totals.number, request.id, Int64(request.size), request.hash, time, device])
+            totals.bytes += Int64(request.size)
+            try Self.save(totals, in: database)
+            return BlobState(size: request.size, received: 0, isComplete: false)
+        }
+    }
+
+    public func advanceBlob(
+        _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64
+    ) async throws {
+        try await write { database, _ in
+            let number = try Self.household(household, in: database).number
+            guard let blob = try Self.blob(id, household: number, in: database) else { throw HubError.noSuchBlob }
+            guard blob.state.received == from, !blob.state.isComplete else {
+                throw HubError.blobOffset(blob.state.received)
+            }
+            guard to <= blob.state.size, to >= from || to == 0, !isComplete || to == blob.state.size else {
+                throw HubError.blobBounds
+            }
+            try database.execute(
+                sql: "UPDATE blob SET received = ?, complete = ?, idle_since = ? WHERE household = ? AND id = ?",
+                arguments: [Int64(to), isComplete, time, number, id])
+        }
+    }
+
+    public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
+        try await write { database, _ in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT blob.household, household.id AS household_id, blob.id, blob.size FROM blob
+                    JOIN household ON household.number = blob.household
+                    WHERE (NOT was_named AND begun_by NOT IN (SELECT id FROM device)
+                            OR idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400))
+                        AND NOT EXISTS (SELECT 1 FROM record_blob
+                            WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
+                    """, arguments: [time - 86_400, time])
+            for row in rows {
+                let (number, household, id): (Int64, HubID, HubID) = (row["household"], row["household_id"], row["id"])
+                let size: Int64 = row["size"]
+                try database.execute(
+                    sql: "DELETE FROM blob WHERE household = ? AND id = ?", arguments: [number, id])
+                try database.execute(
+                    sql: "UPDATE household SET bytes = bytes - ? WHERE number = ?", arguments: [size, number])
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO garbage (household, blob) VALUES (?, ?)", arguments: [household, id])
+            }
+            try database.execute(sql: "UPDATE garbage SET handed_out = 1")
+            return try Row.fetchAll(database, sql: "SELECT household, blob FROM garbage").map {
+                StoredBlobID(household: $0["household"], blob: $0["blob"])
+            }
+        }
+    }
+
+    public func forgetGarbage(_ blobs: [StoredBlobID]) async throws {
+        try await write { database, _ in
+            for blob in blobs {
+                try database.execute(
+                    sql: "DELETE FROM garbage WHERE household = ? AND blob = ? AND handed_out",
+                    arguments: [blob.household, blob.blob])
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+import GRDB
+public import HubAPI
+import HubStore
+
+extension SQLiteHubStore {
+    public func roster(of household: HubID, after number: UInt64) async throws -> [Data] {
+        try await read { database in
+            let household = try Self.household(household, in: database)
+            return try Data.fetchAll(
+                database, sql: "SELECT entry FROM roster WHERE household = ? AND number > ? ORDER BY number",
+                arguments: [household.number, Int64(clamping: number)])
+        }
+    }
+
+    public func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]? {
+        try await read { database in
+            let revoked = try Row.fetchOne(
+                database, sql: "SELECT household, number FROM revoked_token WHERE token_hash = ?",
+                arguments: [tokenHash])
+            guard let revoked else { return nil }
+            let (household, last): (Int64, Int64) = (revoked["household"], revoked["number"])
+            return try Data.fetchAll(
+                database,
+                sql: "SELECT entry FROM roster WHERE household = ? AND number > ? AND number <= ? ORDER BY number",
+                arguments: [household, Int64(clamping: number), last])
+        }
+    }
+
+    public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
+        try await write { database, effects in
+            let number = try Self.household(household, in: database).number
+            let newest =
+                try Int64.fetchOne(
+                    database, sql: "SELECT MAX(number) FROM roster WHERE household = ?", arguments: [number]) ?? 0
+            let place = Int64(clamping: request.number)
+            guard place == newest + 1 else {
+                let there = try Data.fetchOne(
+                    database, sql: "SELECT entry FROM roster WHERE household = ? AND number = ?",
+                    arguments: [number, place])
+                if there == request.entry { return }
+                throw HubError.rosterNumber(next: UInt64(newest + 1))
+            }
+            if case .admit(let device, let role, let invitation) = request.change {
+                try Self.admit(device, role: role, by: invitation, household: number, in: database)
+            }
+            if let device = request.change.revoked {
+                try database.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO revoked_token SELECT token_hash, household, ? FROM device
+                            WHERE id = ? AND household = ? AND token_hash IS NOT NULL
+                        """, arguments: [place, device, number])
+                // Foreign keys remove its push subscription and PIN share.
+                try database.execute(
+                    sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])
+                if case .revoke = request.change, database.changesCount == 0 { throw HubError.noSuchDevice }
+            }
+            try database.execute(
+                sql: "INSERT INTO roster (household, number, entry) VALUES (?, ?, ?)",
+                arguments: [number, place, request.entry])
+            effects.devicesChanged = true
+            effects.changes.append(.roster(household: household, number: request.number))
+            if let device = request.change.revoked {
+                effects.changes.append(.revoked(household: household, device: device))
+            }
+        }
+        if request.change.revoked != nil { await overwriteLog() }
+    }
+
+    private static func admit(
+        _ device: HubID, role: HubDeviceRole, by invitation: HubID, household: Int64, in database: Database
+    ) throws {
+        let joined = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT device.role FROM invitation JOIN device ON device.id = invitation.device
+                    AND device.household = invitation.household AND device.token_hash = invitation.token_hash
+                WHERE invitation.id = ? AND invitation.household = ? AND invitation.device = ? AND NOT withdrawn
+                    AND device.state = 'pending'
+                """, arguments: [invitation, household, device])
+        guard let joined else { throw HubError.noSuchInvitation }
+        guard joined["role"] == role.rawValue else { throw HubError.otherRole }
+        try database.execute(
+            sql: "UPDATE device SET state = 'active' WHERE id = ?", arguments: [device])
+    }
+}

@@ -1,0 +1,121 @@
+public import Foundation
+import GRDB
+public import HubAPI
+public import HubStore
+
+extension SQLiteHubStore {
+    public func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws {
+        let share = try StoredPINShare(request)
+        try await write { database, _ in
+            if try Self.share(of: device, household, in: database)?.isSettled == true { throw HubError.pinShareExists }
+            try database.execute(sql: "DELETE FROM pin_share WHERE device = ?", arguments: [device])
+            try database.execute(
+                sql: "INSERT INTO pin_share (device, entries) VALUES (?, ?)", arguments: [device, share.storedEntries])
+        }
+        await overwriteLog()
+    }
+
+    /// - Throws: `noSuchDevice`.
+    private static func share(
+        of device: HubID, _ household: HubID, in database: Database
+    ) throws -> StoredPINShare? {
+        try requireDevice(device, of: household, in: database)
+        let row = try Row.fetchOne(
+            database, sql: "SELECT entries, failures, opens_at, settled FROM pin_share WHERE device = ?",
+            arguments: [device])
+        guard let row else { return nil }
+        let share = StoredPINShare(
+            storedEntries: row["entries"], failures: row["failures"], opensAt: row["opens_at"],
+            isSettled: row["settled"])
+        guard let share else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return share
+    }
+
+    private func changePINShare<Result: Sendable>(
+        of device: HubID, _ household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    ) async throws -> Result {
+        let (result, isOverwritten) = try await write { database, _ in
+            guard var share = try Self.share(of: device, household, in: database) else { throw HubError.noPINShare }
+            let before = share.entries.map(\.verifier)
+            let result = try change(&share)
+            try database.execute(
+                sql: "UPDATE pin_share SET entries = ?, failures = ?, opens_at = ?, settled = ? WHERE device = ?",
+                arguments: [share.storedEntries, share.failures, share.opensAt, share.isSettled, device])
+            return (result, share.entries.map(\.verifier) != before)
+        }
+        // Not awaited: the time of the response would reveal that an entry was destroyed.
+        if isOverwritten { Task { await overwriteLog() } }
+        return result
+    }
+
+    public func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter? {
+        try await read { database in
+            guard let share = try Self.share(of: device, household, in: database) else { return nil }
+            if share.isDestroyed { throw HubError.pinShareIsDestroyed }
+            return StoredPINCounter(failures: share.failures, opensAt: share.opensAt)
+        }
+    }
+
+    public func attemptPIN(
+        _ verifier: Data, device: HubID, household: HubID, at time: Int64
+    ) async throws -> PINAttempt {
+        try await changePINShare(of: device, household) { try $0.attempt(verifier, at: time) }
+    }
+
+    public func replacePIN(
+        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
+    ) async throws {
+        try await changePINShare(of: device, household) {
+            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
+        }
+    }
+
+    /// Moves the zeros from the write-ahead log into the database, and truncates the log, which contains older pages. A
+    /// reader delays this; the log is overwritten later then.
+    func overwriteLog() async {
+        _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    }
+
+    // MARK: Push
+
+    public func setPushSubscription(
+        _ subscription: PushSubscriptionRequest?, device: HubID, household: HubID
+    ) async throws {
+        try await write { database, effects in
+            try Self.requireDevice(device, of: household, in: database)
+            try database.execute(sql: "DELETE FROM push WHERE device = ?", arguments: [device])
+            if let subscription {
+                try database.execute(
+                    sql: "INSERT INTO push (device, endpoint, p256dh, auth) VALUES (?, ?, ?, ?)",
+                    arguments: [device, subscription.endpoint, subscription.keys.p256dh, subscription.keys.auth])
+            }
+            effects.devicesChanged = true
+        }
+    }
+
+    public func pushSubscriptions(of household: HubID) async throws -> [StoredPushSubscription] {
+        try await read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT push.* FROM push JOIN device ON device.id = push.device
+                    JOIN household ON household.number = device.household WHERE household.id = ? ORDER BY push.device
+                    """, arguments: [household]
+            ).map { row in
+                StoredPushSubscription(
+                    device: row["device"],
+                    subscription: PushSubscriptionRequest(
+                        endpoint: row["endpoint"], keys: .init(p256dh: row["p256dh"], auth: row["auth"])))
+            }
+        }
+    }
+
+    public func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws {
+        try await write { database, effects in
+            try Self.requireDevice(device, of: household, in: database)
+            try database.execute(
+                sql: "DELETE FROM push WHERE device = ? AND endpoint = ?", arguments: [device, endpoint])
+            effects.devicesChanged = true
+        }
+    }
+}

@@ -1,0 +1,191 @@
+public import HubAPI
+
+/// `POST /v1/hub`: founds a household at a hub and keeps in touch with it from then on.
+public struct ConnectHubRequest: Codable, Equatable, Sendable {
+    /// "https://hub.example", or "http://" and a loopback address.
+    public var url: String
+    /// Where the hub asks for one.
+    public var registrationToken: String?
+    /// PEM file with the certificates to trust instead of the system's, an absolute path.
+    public var certificates: String?
+    /// "http://proxy.example:3128".
+    public var proxy: String?
+    /// Plain HTTP to another machine is meant.
+    public var isInsecure: Bool?
+    public init(
+        url: String, registrationToken: String? = nil, certificates: String? = nil, proxy: String? = nil,
+        isInsecure: Bool? = nil
+    ) {
+        self.url = url
+        self.registrationToken = registrationToken
+        self.certificates = certificates
+        self.proxy = proxy
+        self.isInsecure = isInsecure
+    }
+}
+
+/// `POST /v1/hub/join`: asks to be let into the household of another computer.
+public struct JoinHubRequest: Codable, Equatable, Sendable {
+    /// As `applocker pair --computer` shows it there.
+    public var link: String
+    /// As in `ConnectHubRequest`.
+    public var certificates: String?
+    public var proxy: String?
+    public var isInsecure: Bool?
+    public init(link: String, certificates: String? = nil, proxy: String? = nil, isInsecure: Bool? = nil) {
+        self.link = link
+        self.certificates = certificates
+        self.proxy = proxy
+        self.isInsecure = isInsecure
+    }
+}
+
+/// `GET /v1/hub/join`, and the answer to asking.
+public struct JoiningReport: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable {
+        /// The owner has to agree at the other computer.
+        case waiting
+        /// The owner agreed; the keys are still to come.
+        case admitted
+        case joined
+        /// It ended, and nothing was changed.
+        case failed
+    }
+
+    public var state: State
+    /// The hub's.
+    public var url: String?
+    public var sentence: String
+    public init(state: State, url: String?, sentence: String) {
+        self.state = state
+        self.url = url
+        self.sentence = sentence
+    }
+}
+
+/// `GET /v1/hub`, and the answer to connecting and disconnecting.
+public struct HubStatus: Codable, Equatable, Sendable {
+    /// Nil: there is no hub.
+    public var url: String?
+    public var household: String?
+    /// This computer's id.
+    public var device: String
+    public var connected: Bool
+    /// Seconds since 1970, by this computer's clock, when hub and computer last had the same.
+    public var lastSync: Double?
+    /// Of the household, at the hub; as it said last.
+    public var records: Int
+    /// Written here and not there yet.
+    public var waiting: Int
+    /// Why there is no connection, or no hub any more; one sentence.
+    public var problem: String?
+    /// Records of the hub that were refused because somebody had tampered with them.
+    public var refused: Int
+    /// A sentence each, newest last.
+    public var misbehaviour: [String]
+    /// Notes that were changed here and elsewhere, and wait for the vault to be opened to be kept as two.
+    public var conflicts: Int
+    /// The device whose revocation the hub has not been told yet.
+    public var revoking: String?
+    /// How far it is where this computer asks to be let into a household; one sentence.
+    public var joining: String?
+
+    public init(
+        url: String?, household: String?, device: String, connected: Bool, lastSync: Double?, records: Int,
+        waiting: Int, problem: String?, refused: Int, misbehaviour: [String], conflicts: Int, revoking: String?,
+        joining: String? = nil
+    ) {
+        self.url = url
+        self.household = household
+        self.device = device
+        self.connected = connected
+        self.lastSync = lastSync
+        self.records = records
+        self.waiting = waiting
+        self.problem = problem
+        self.refused = refused
+        self.misbehaviour = misbehaviour
+        self.conflicts = conflicts
+        self.revoking = revoking
+        self.joining = joining
+    }
+}
+
+/// `POST /v1/pairings`.
+public struct NewPairingRequest: Codable, Sendable {
+    /// The hub's address as the other device reaches it, where that is another than this computer's.
+    public var address: String?
+    /// What is let in; a companion by default.
+    public var role: HubDeviceRole?
+    public init(address: String? = nil, role: HubDeviceRole? = nil) {
+        self.address = address
+        self.role = role
+    }
+}
+
+/// An invitation for one device. Anybody who has the link may ask to join, once, for five minutes; whoever shows it must
+/// see it alone.
+public struct PairingReport: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable {
+        case waiting
+        /// A device has asked to join and waits for `POST …/confirm`.
+        case joined
+    }
+
+    public var id: String
+    public var state: State
+    /// Only in the answer that makes it.
+    public var link: String?
+    public var expiresInSeconds: Int
+    /// What the device calls itself, where one has joined.
+    public var name: String?
+    public var device: String?
+    public var role: HubDeviceRole?
+    public init(
+        id: String, state: State, link: String? = nil, expiresInSeconds: Int, name: String? = nil,
+        device: String? = nil, role: HubDeviceRole? = nil
+    ) {
+        self.id = id
+        self.state = state
+        self.link = link
+        self.expiresInSeconds = expiresInSeconds
+        self.name = name
+        self.device = device
+        self.role = role
+    }
+}
+
+/// `GET /v1/devices`.
+public struct DeviceList: Codable, Equatable, Sendable {
+    public var devices: [DeviceReport]
+    public init(devices: [DeviceReport]) { self.devices = devices }
+}
+
+public struct DeviceReport: Codable, Equatable, Sendable {
+    public var id: String
+    public var name: String
+    public var role: HubDeviceRole
+    public var isThisComputer: Bool
+    /// Seconds since 1970; as the hub says, so nothing is decided by it. Nil: never, or the hub can't be asked.
+    public var lastSeen: Double?
+    public var isConnected: Bool?
+    public var hasPush: Bool?
+    public init(
+        id: String, name: String, role: HubDeviceRole, isThisComputer: Bool, lastSeen: Double? = nil,
+        isConnected: Bool? = nil, hasPush: Bool? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.role = role
+        self.isThisComputer = isThisComputer
+        self.lastSeen = lastSeen
+        self.isConnected = isConnected
+        self.hasPush = hasPush
+    }
+}
+
+/// `PATCH /v1/devices/{device}`.
+public struct RenameDeviceRequest: Codable, Sendable {
+    public var name: String
+    public init(name: String) { self.name = name }
+}

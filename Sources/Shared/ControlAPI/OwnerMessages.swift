@@ -1,0 +1,179 @@
+/// Carries the owner's passcode: `setup` and `sessions`.
+public struct PasscodeRequest: Codable, Sendable {
+    public var passcode: String
+    public init(passcode: String) { self.passcode = passcode }
+}
+
+/// A management session. Every request that changes something carries the token as `Authorization: Bearer TOKEN`.
+public struct SessionReport: Codable, Sendable {
+    /// 32 random bytes in hexadecimal.
+    public var token: String
+    /// The session ends after this many seconds whatever happens,
+    public var expiresInSeconds: Int
+    /// and after this many seconds without a request.
+    public var idleSeconds: Int
+    public init(token: String, expiresInSeconds: Int, idleSeconds: Int) {
+        self.token = token
+        self.expiresInSeconds = expiresInSeconds
+        self.idleSeconds = idleSeconds
+    }
+}
+
+/// A word about something that was done.
+public struct DoneReport: Codable, Equatable, Sendable {
+    public var notes: [String]
+    public init(notes: [String] = []) { self.notes = notes }
+}
+
+public struct ChangePasscodeRequest: Codable, Sendable {
+    public var old: String
+    public var new: String
+    public init(old: String, new: String) {
+        self.old = old
+        self.new = new
+    }
+}
+
+public struct MonitoringRequest: Codable, Sendable {
+    public var isOn: Bool
+    /// Only with `isOn` false: turns itself on again after this many seconds (60 to 86,400).
+    public var forSeconds: Int?
+    public init(isOn: Bool, forSeconds: Int? = nil) {
+        self.isOn = isOn
+        self.forSeconds = forSeconds
+    }
+}
+
+public struct SettingsReport: Codable, Equatable, Sendable {
+    /// 5 to 300: how long a launch waits for an answer before it is denied.
+    public var promptTimeoutSeconds: Int
+    /// 30 to 3,600: the duration that the prompt offers first.
+    public var defaultGrantSeconds: Int
+    /// Whether root, too, is asked when it starts a locked app.
+    public var holdsRoot: Bool
+    /// Whether a launch waits for a paired phone's answer where no prompter is there to ask.
+    public var asksPhoneAlone: Bool
+    /// 60 to 3,600: the vault locks itself when nobody used it for so long.
+    public var vaultIdleSeconds: Int
+    /// From which wrong passcode in a row on a photo is taken: 1 to 10, or 0 for never.
+    public var photographsFromFailure: Int
+    /// "auto", or FORMAT:INPUT as ffmpeg names it, for example "v4l2:/dev/video2".
+    public var camera: String
+    /// 60 to 3,600: everything of a user is locked when nobody touched that user's sessions for so long.
+    public var inactivitySeconds: Int
+    /// 5 to 300: how long what was copied from AppLocker stays on the clipboard.
+    public var clipboardSeconds: Int
+    /// Whether content is hidden and the vault locked while the screen is recorded.
+    public var locksOnCapture: Bool
+    public init(
+        promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool, vaultIdleSeconds: Int = 600,
+        photographsFromFailure: Int = 2, camera: String = "auto", inactivitySeconds: Int = 600,
+        clipboardSeconds: Int = 30, locksOnCapture: Bool = false, asksPhoneAlone: Bool = true
+    ) {
+        self.asksPhoneAlone = asksPhoneAlone
+        self.inactivitySeconds = inactivitySeconds
+        self.clipboardSeconds = clipboardSeconds
+        self.locksOnCapture = locksOnCapture
+        self.promptTimeoutSeconds = promptTimeoutSeconds
+        self.defaultGrantSeconds = defaultGrantSeconds
+        self.holdsRoot = holdsRoot
+        self.vaultIdleSeconds = vaultIdleSeconds
+        self.photographsFromFailure = photographsFromFailure
+        self.camera = camera
+    }
+}
+
+/// Absent fields stay as they are.
+public struct ChangeSettingsRequest: Codable, Sendable {
+    public var promptTimeoutSeconds: Int?
+    public var defaultGrantSeconds: Int?
+    public var holdsRoot: Bool?
+    public var vaultIdleSeconds: Int?
+    public var photographsFromFailure: Int?
+    public var camera: String?
+    public var inactivitySeconds: Int?
+    public var clipboardSeconds: Int?
+    public var locksOnCapture: Bool?
+    public var asksPhoneAlone: Bool?
+    public init(
+        promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil,
+        vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil,
+        inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil, locksOnCapture: Bool? = nil,
+        asksPhoneAlone: Bool? = nil
+    ) {
+        self.asksPhoneAlone = asksPhoneAlone
+        self.inactivitySeconds = inactivitySeconds
+        self.clipboardSeconds = clipboardSeconds
+        self.locksOnCapture = locksOnCapture
+        self.promptTimeoutSeconds = promptTimeoutSeconds
+        self.defaultGrantSeconds = defaultGrantSeconds
+        self.holdsRoot = holdsRoot
+        self.vaultIdleSeconds = vaultIdleSeconds
+        self.photographsFromFailure = photographsFromFailure
+        self.camera = camera
+    }
+}
+
+/// One line of the activity log.
+public struct EventReport: Codable, Equatable, Sendable {
+    public var number: Int64
+    /// Seconds since 1970, by the computer's clock when it happened.
+    public var time: Double
+    /// A stable word: "launch_asked", "launch_allowed", "launch_denied", "passcode_wrong", "locked", "unlocked", ...
+    public var kind: String
+    public var app: String?
+    public var user: UInt32?
+    public var process: Int32?
+    public var path: String?
+    /// The raw value of Policy's `Reason`, for example "lockedOut" or "nobodyToAsk".
+    public var reason: String?
+    /// One sentence.
+    public var sentence: String
+    public init(
+        number: Int64, time: Double, kind: String, app: String?, user: UInt32?, process: Int32?, path: String?,
+        reason: String?, sentence: String
+    ) {
+        self.number = number
+        self.time = time
+        self.kind = kind
+        self.app = app
+        self.user = user
+        self.process = process
+        self.path = path
+        self.reason = reason
+        self.sentence = sentence
+    }
+}
+
+/// `GET /v1/log?after=N&limit=N&app=ID`: newest last.
+public struct EventList: Codable, Equatable, Sendable {
+    public var events: [EventReport]
+    public init(events: [EventReport]) { self.events = events }
+}
+
+public struct AppStatistics: Codable, Equatable, Sendable {
+    public var app: String
+    public var name: String
+    public var asked: Int
+    public var allowed: Int
+    public var denied: Int
+    public var wrongPasscodes: Int
+    public init(app: String, name: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int) {
+        self.app = app
+        self.name = name
+        self.asked = asked
+        self.allowed = allowed
+        self.denied = denied
+        self.wrongPasscodes = wrongPasscodes
+    }
+}
+
+/// `GET /v1/statistics?days=N`.
+public struct StatisticsReport: Codable, Equatable, Sendable {
+    public var days: Int
+    public var apps: [AppStatistics]
+    public init(days: Int, apps: [AppStatistics]) {
+        self.days = days
+        self.apps = apps
+    }
+}

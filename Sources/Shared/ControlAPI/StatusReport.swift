@@ -1,0 +1,100 @@
+/// What anyone who is logged in may know about AppLocker's state.
+public struct StatusReport: Codable, Equatable, Sendable {
+    public enum Protection: String, CaseIterable, Codable, Sendable {
+        /// The kernel holds launches before their first instruction.
+        case held
+        /// Weak mode: a locked app is noticed after it started, and stopped.
+        case weak
+        /// The gate is away; what was marked stays held by the kernel and is denied when the gate is back.
+        case gateAway = "gate_away"
+    }
+
+    public var version: String
+    public var isSetUp: Bool
+    public var protection: Protection
+    /// Loud sentences, one for each thing that makes the protection weaker than it should be.
+    public var degraded: [String]
+    public var monitoring: MonitoringState
+    public var lockedApps: Int
+    /// Apps on the list that are open right now (a grant, or outside their schedule).
+    public var unlockedApps: Int
+    public var waitingLaunches: Int
+    /// True while a prompter of the caller's own user is connected: a launch of theirs can be asked about.
+    public var prompterConnected: Bool
+    /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't tell.
+    public var phoneIsAsked: Bool?
+    /// Ids of apps on the list that can start without a question, because files of theirs could not be guarded.
+    public var unguardedApps: [String]
+    public var lockout: LockoutState
+    /// Of the caller's own sessions.
+    public var inactivity: InactivityReport
+    public var processes: [ProcessReport]
+
+    public init(
+        version: String, isSetUp: Bool, protection: Protection, degraded: [String], monitoring: MonitoringState,
+        lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, prompterConnected: Bool, lockout: LockoutState,
+        inactivity: InactivityReport = InactivityReport(limitSeconds: 600, source: .none, isArmed: false),
+        processes: [ProcessReport], phoneIsAsked: Bool? = nil, unguardedApps: [String] = []
+    ) {
+        self.unguardedApps = unguardedApps
+        self.phoneIsAsked = phoneIsAsked
+        self.version = version
+        self.isSetUp = isSetUp
+        self.protection = protection
+        self.degraded = degraded
+        self.monitoring = monitoring
+        self.lockedApps = lockedApps
+        self.unlockedApps = unlockedApps
+        self.waitingLaunches = waitingLaunches
+        self.prompterConnected = prompterConnected
+        self.lockout = lockout
+        self.inactivity = inactivity
+        self.processes = processes
+    }
+}
+
+/// What happens when nobody touches the computer.
+public struct InactivityReport: Codable, Equatable, Sendable {
+    /// After so long without input everything is locked.
+    public var limitSeconds: Int
+    /// What tells it; with `none` inactivity locks nothing.
+    public var source: IdleReport.Source
+    /// Whether something is open that inactivity would lock.
+    public var isArmed: Bool
+    public init(limitSeconds: Int, source: IdleReport.Source, isArmed: Bool) {
+        self.limitSeconds = limitSeconds
+        self.source = source
+        self.isArmed = isArmed
+    }
+}
+
+/// One of AppLocker's own processes.
+public struct ProcessReport: Codable, Equatable, Sendable {
+    /// "applockerd" or "applocker-gate".
+    public var name: String
+    public var pid: Int32
+    public init(name: String, pid: Int32) {
+        self.name = name
+        self.pid = pid
+    }
+}
+
+public struct MonitoringState: Codable, Equatable, Sendable {
+    public var isOn: Bool
+    /// Seconds until monitoring turns itself on again; nil when it is on, or off for good.
+    public var endsInSeconds: Int?
+    public init(isOn: Bool, endsInSeconds: Int? = nil) {
+        self.isOn = isOn
+        self.endsInSeconds = endsInSeconds
+    }
+}
+
+public struct LockoutState: Codable, Equatable, Sendable {
+    public var failures: Int
+    /// Seconds until the next passcode is looked at; 0 when one may be tried now.
+    public var remainingSeconds: Int
+    public init(failures: Int, remainingSeconds: Int) {
+        self.failures = failures
+        self.remainingSeconds = remainingSeconds
+    }
+}

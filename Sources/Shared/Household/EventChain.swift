@@ -1,0 +1,27 @@
+public import HubAPI
+
+/// Finds out whether the hub kept back events of a computer: each names the one before it, and the status the newest.
+public struct EventChain: Codable, Equatable, Sendable {
+    private var seen: Set<HubID> = []
+    /// Named by an event or a status, and not here.
+    private var named: Set<HubID> = []
+    /// What came before the first that was served; it may have been forgotten in time.
+    private var beginning: HubID?
+
+    public init() {}
+
+    public mutating func add(_ id: HubID, previous: HubID?) {
+        if seen.isEmpty { beginning = previous }
+        seen.insert(id)
+        named.remove(id)
+        if let previous { note(previous) }
+    }
+
+    /// - Parameter newest: as a status of the computer names it.
+    public mutating func note(_ newest: HubID) {
+        if !seen.contains(newest), newest != beginning { named.insert(newest) }
+    }
+
+    /// So many events are missing, at least. To be asked once everything that the hub has was read.
+    public var missing: Int { seen.isEmpty ? 0 : named.count }
+}

@@ -1,0 +1,239 @@
+public import ControlAPI
+public import Foundation
+public import HubAPI
+
+// The bodies of a household's records, sealed under its status key (docs/formats.md). Times are milliseconds since 1970 by
+// the clock of the computer that wrote the record.
+
+/// `devices/<device>`.
+public struct DeviceName: Codable, Equatable, Sendable {
+    /// 1 to 64 bytes.
+    public var name: String
+    public init(name: String) { self.name = name }
+}
+
+/// `status/<computer>`: what it is like there now.
+public struct ComputerStatus: Codable, Equatable, Sendable {
+    public var name: String
+    public var clock: UInt64
+    public var status: StatusReport
+    /// Of the activity log: who keeps it finds out whether the log was cut later.
+    public var auditHead: String?
+    /// The newest record of `events` by this computer: one that never arrives was kept back.
+    public var lastEvent: HubID?
+    /// The newest number of the roster that it knows.
+    public var rosterNumber: UInt64
+    /// The hash of that entry, 32 bytes: two lists can be as long as each other.
+    public var rosterHead: Data?
+    /// What the hub did that a hub must not do, newest last.
+    public var hubProblems: [String]
+    /// New notes go into this vault; nil before there is one.
+    public var vault: HubID?
+    /// What the computer's own tests of itself found, a few minutes old at most; nil from versions that don't tell.
+    public var integrity: [IntegrityFinding]?
+
+    public init(
+        name: String, clock: UInt64, status: StatusReport, auditHead: String?, lastEvent: HubID?, rosterNumber: UInt64,
+        rosterHead: Data?, hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil
+    ) {
+        self.integrity = integrity
+        self.vault = vault
+        self.name = name
+        self.clock = clock
+        self.status = status
+        self.auditHead = auditHead
+        self.lastEvent = lastEvent
+        self.rosterNumber = rosterNumber
+        self.rosterHead = rosterHead
+        self.hubProblems = hubProblems
+    }
+}
+
+/// One test that a computer made of itself (`applocker doctor`), as another device is shown it.
+public struct IntegrityFinding: Codable, Equatable, Sendable {
+    public enum State: String, CaseIterable, Codable, Sendable {
+        case ok
+        /// Weaker than it could be, or it could not be found out.
+        case warning
+        /// It undermines what AppLocker promises.
+        case problem
+    }
+
+    /// Stable, as `applocker doctor --json` has it: "root-access", "secure-boot".
+    public var id: String
+    /// A few words.
+    public var title: String
+    public var state: State
+    public var sentence: String
+
+    public init(id: String, title: String, state: State, sentence: String) {
+        self.id = id
+        self.title = title
+        self.state = state
+        self.sentence = sentence
+    }
+}
+
+/// `apps/<computer>`: its list.
+public struct ComputerApps: Codable, Equatable, Sendable {
+    public var clock: UInt64
+    public var apps: [RemoteApp]
+    /// What is installed and not on the list, by name, `maximumOthers` at most; nil from versions that don't tell.
+    public var others: [OtherApp]?
+    /// All of them, by name; nil from versions that don't tell.
+    public var categories: [RemoteCategory]?
+
+    public static let maximumOthers = 500
+
+    public init(
+        clock: UInt64, apps: [RemoteApp], others: [OtherApp]? = nil, categories: [RemoteCategory]? = nil
+    ) {
+        self.clock = clock
+        self.apps = apps
+        self.others = others
+        self.categories = categories
+    }
+}
+
+/// An app that could be put on a computer's list.
+public struct OtherApp: Codable, Equatable, Sendable {
+    /// Names it in `addApp`.
+    public var id: String
+    /// At most 80 characters.
+    public var name: String
+    public init(id: String, name: String) {
+        self.id = id
+        self.name = name
+    }
+}
+
+/// A category of a computer's list.
+public struct RemoteCategory: Codable, Equatable, Sendable {
+    public var name: String
+    public var schedule: String?
+    public init(name: String, schedule: String?) {
+        self.name = name
+        self.schedule = schedule
+    }
+}
+
+/// An app on a computer's list, as another device is shown it.
+public struct RemoteApp: Codable, Equatable, Sendable {
+    public var id: String
+    public var name: String
+    public var state: AppReport.State
+    /// Milliseconds since 1970 by the computer's clock at which a timed grant ends.
+    public var opensUntil: UInt64?
+    public var schedule: String?
+    public var categories: [String]
+    public init(
+        id: String, name: String, state: AppReport.State, opensUntil: UInt64?, schedule: String?, categories: [String]
+    ) {
+        self.id = id
+        self.name = name
+        self.state = state
+        self.opensUntil = opensUntil
+        self.schedule = schedule
+        self.categories = categories
+    }
+}
+
+/// `events/<random>`: something that happened. Never changed.
+public struct HouseholdEvent: Codable, Equatable, Sendable {
+    /// Stable words; a reader shows others by their sentence.
+    public enum Kind: String, CaseIterable, Codable, Sendable {
+        /// A launch that was held, or refused.
+        case blocked
+        /// A wrong passcode.
+        case failed
+        /// The photo of who gave it; `photo` is its record in `intruders`.
+        case photographed
+        case unlocked, relocked, degraded, started, stopped
+        /// A device came or went, or another thing that the owner did.
+        case changed
+        /// The hub did what a hub must not do.
+        case hubMisbehaved = "hub_misbehaved"
+    }
+
+    public var kind: Kind
+    public var computer: HubID
+    public var computerName: String
+    public var time: UInt64
+    public var app: String?
+    public var appName: String?
+    /// The stable code of the reason, as in the activity log.
+    public var reason: String?
+    public var sentence: String
+    public var photo: HubID?
+    /// The record of `events` that this computer wrote before: a reader that lacks it knows that one was kept back.
+    public var previous: HubID?
+
+    public init(
+        kind: Kind, computer: HubID, computerName: String, time: UInt64, app: String?, appName: String?,
+        reason: String?, sentence: String, photo: HubID?, previous: HubID?
+    ) {
+        self.kind = kind
+        self.computer = computer
+        self.computerName = computerName
+        self.time = time
+        self.app = app
+        self.appName = appName
+        self.reason = reason
+        self.sentence = sentence
+        self.photo = photo
+        self.previous = previous
+    }
+}
+
+/// `requests/<random>`: a launch that waits for an answer; revision 2 says what became of it.
+public struct LaunchRequest: Codable, Equatable, Sendable {
+    public var computer: HubID
+    public var computerName: String
+    /// Names it in `approve` and `deny`.
+    public var prompt: String
+    public var app: String
+    public var appName: String
+    public var path: String
+    public var parentName: String?
+    public var userName: String?
+    public var clock: UInt64
+    /// When it is denied unless somebody answers.
+    public var expires: UInt64
+    public var defaultGrantSeconds: Int
+    /// Absent while it waits.
+    public var outcome: PromptOutcome?
+
+    public init(
+        computer: HubID, computerName: String, prompt: String, app: String, appName: String, path: String,
+        parentName: String?, userName: String?, clock: UInt64, expires: UInt64, defaultGrantSeconds: Int,
+        outcome: PromptOutcome? = nil
+    ) {
+        self.computer = computer
+        self.computerName = computerName
+        self.prompt = prompt
+        self.app = app
+        self.appName = appName
+        self.path = path
+        self.parentName = parentName
+        self.userName = userName
+        self.clock = clock
+        self.expires = expires
+        self.defaultGrantSeconds = defaultGrantSeconds
+        self.outcome = outcome
+    }
+}
+
+/// What is inside a record of `notes`.
+public struct SealedNote: Codable, Equatable, Sendable {
+    public var title: String
+    public var body: String
+    /// Seconds since 1970.
+    public var created: Double
+    public var modified: Double
+    public init(title: String, body: String, created: Double, modified: Double) {
+        self.title = title
+        self.body = body
+        self.created = created
+        self.modified = modified
+    }
+}

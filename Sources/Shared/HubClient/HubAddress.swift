@@ -1,0 +1,46 @@
+import Foundation
+
+/// Where a hub is: "https://hub.example", with a port where it is not the usual one, without a path.
+public struct HubAddress: Hashable, Sendable, CustomStringConvertible {
+    /// "https" or "http".
+    public let scheme: String
+    public let host: String
+    public let port: Int?
+
+    /// - Parameter allowsPlain: plain HTTP to another machine, because whoever asks said so.
+    /// - Throws: `HubAddressError`.
+    public init(_ text: String, allowsPlain: Bool = false) throws(HubAddressError) {
+        let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
+        guard let parts = URLComponents(string: trimmed), let scheme = parts.scheme?.lowercased(),
+            ["https", "http"].contains(scheme), let host = parts.host, !host.isEmpty, parts.path.isEmpty,
+            parts.query == nil, parts.fragment == nil, parts.user == nil, parts.password == nil,
+            parts.port.map({ (1...65_535).contains($0) }) ?? true
+        else {
+            throw HubAddressError("\"\(text)\" is not a hub's address; it looks like https://hub.example.")
+        }
+        self.scheme = scheme
+        self.host = host
+        port = parts.port
+        guard scheme == "https" || isLoopback || allowsPlain else {
+            throw HubAddressError(
+                "\(text) would send the device's token over the network unencrypted. Use https://, or --insecure.")
+        }
+    }
+
+    /// Whether it is this very machine.
+    public var isLoopback: Bool {
+        let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        if name == "localhost" || name == "::1" { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    public var description: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
+}
+
+/// An address that can't be used.
+public struct HubAddressError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// One sentence.
+    public let description: String
+    init(_ sentence: String) { description = sentence }
+}

@@ -1,0 +1,133 @@
+import Crypto
+import Foundation
+import HubAPI
+
+/// Lets a device into a household: shown as a QR code, for five minutes, once. Its secret never reaches the hub.
+public struct Invitation: Sendable {
+    /// In bytes.
+    static let secretLength = 32
+    /// Of a device's name, in bytes of UTF-8.
+    public static let nameLength = 1...64
+
+    public let household: ItemID
+    /// Who invites: the roster has to have it.
+    public let computer: ItemID
+    public let id: ItemID
+    /// What it lets in.
+    public let role: DeviceRole
+    private let secret: SecretBytes
+
+    /// A fresh one.
+    public init(household: ItemID, computer: ItemID, role: DeviceRole = .companion) {
+        self.household = household
+        self.computer = computer
+        self.role = role
+        id = .random()
+        secret = .random(count: Self.secretLength)
+    }
+
+    /// What the hub is shown once, 32 bytes; before, it was given only `proofHash`.
+    public var proof: [UInt8] {
+        KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-proof").withUnsafeBytes { Array($0) }
+    }
+
+    /// SHA-256 of the proof, 32 bytes.
+    public var proofHash: [UInt8] { Array(SHA256.hash(data: proof)) }
+
+    // MARK: Link
+
+    /// The link that the QR code shows.
+    /// - Parameter hub: its address, "https://hub.example".
+    public func link(hub: String) -> String {
+        var bytes = [Self.version(for: role)] + household.bytes + computer.bytes + id.bytes
+        secret.withUnsafeBytes { bytes += $0 }
+        defer { bytes.withUnsafeMutableBytes { wipe($0) } }
+        return hub + "/#pair=" + Base64URL.encode(bytes)
+    }
+
+    /// Reads a link.
+    /// - Returns: the invitation, and the hub's address.
+    /// - Throws: `SealedFormatsError` with code `malformed` or `unknownVersion`.
+    public static func reading(link: String) throws(SealedFormatsError) -> (invitation: Invitation, hub: String) {
+        guard let mark = link.range(of: "/#pair="), let bytes = Base64URL.decode(String(link[mark.upperBound...]))
+        else {
+            throw SealedFormatsError(
+                .malformed, "This is not a pairing link; copy the complete link of `applocker pair`.")
+        }
+        return (try Invitation(bytes: [UInt8](bytes)), String(link[..<mark.lowerBound]))
+    }
+
+    init(bytes: [UInt8]) throws(SealedFormatsError) {
+        var reader = ByteReader(bytes, subject: "pairing link")
+        let version = try reader.number(UInt8.self)
+        guard let role = [DeviceRole.companion, .computer].first(where: { Self.version(for: $0) == version }) else {
+            throw SealedFormatsError(
+                .unknownVersion, "The pairing link was made by a newer AppLocker; install that version here.")
+        }
+        self.role = role
+        household = try reader.id()
+        computer = try reader.id()
+        id = try reader.id()
+        var secret = try reader.bytes(Self.secretLength)
+        self.secret = SecretBytes(wiping: &secret)
+        try reader.end()
+    }
+
+    private static func version(for role: DeviceRole) -> UInt8 { role == .companion ? 1 : 2 }
+
+    // MARK: Joining
+
+    /// What a device says of itself when it joins.
+    public struct Joining: Hashable, Sendable {
+        public let signingKey: DevicePublicKey
+        public let boxKey: BoxPublicKey
+        /// 1 to 64 bytes of UTF-8.
+        public let name: String
+
+        /// - Throws: `SealedFormatsError` with code `malformed` where the name is empty or too long.
+        public init(
+            signingKey: DevicePublicKey, boxKey: BoxPublicKey, name: String
+        ) throws(SealedFormatsError) {
+            guard Invitation.nameLength ~= name.utf8.count else {
+                throw SealedFormatsError(.malformed, "A device's name has 1 to 64 bytes; choose a shorter one.")
+            }
+            self.signingKey = signingKey
+            self.boxKey = boxKey
+            self.name = name
+        }
+    }
+
+    /// Seals the keys and the name to whoever made the invitation. Once: the key seals one message.
+    public func seal(_ joining: Joining) -> [UInt8] {
+        let body = joining.signingKey.bytes + joining.boxKey.bytes + Array(joining.name.utf8)
+        guard let padded = try? Padding.pad(body) else { preconditionFailure("this fits into a record") }
+        return Array(GCM.seal(padded, key: pairKey, data: boundData))
+    }
+
+    /// - Throws: `SealedFormatsError` with code `damaged` where whoever sealed it did not have the link.
+    public func open(_ sealed: [UInt8]) throws(SealedFormatsError) -> Joining {
+        guard var padded = GCM.open(Data(sealed), key: pairKey, data: boundData),
+            let body = Padding.unpad(wiping: &padded)
+        else {
+            throw SealedFormatsError(
+                .damaged, "A device without the pairing link tried to join and was not admitted. Pair again.")
+        }
+        var reader = ByteReader([UInt8](body), subject: "joining device")
+        let signingKey = try DevicePublicKey(bytes: try reader.bytes(65))
+        let boxKey = try BoxPublicKey(bytes: try reader.bytes(65))
+        guard let name = String(bytes: reader.rest(), encoding: .utf8) else { throw reader.malformed() }
+        return try Joining(signingKey: signingKey, boxKey: boxKey, name: name)
+    }
+
+    private var pairKey: SymmetricKey {
+        KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-key").withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+
+    private var boundData: [UInt8] {
+        var fields = Fields("applocker/1/pair")
+        fields.add(household.bytes)
+        fields.add(computer.bytes)
+        fields.add(id.bytes)
+        return fields.bytes
+    }
+}

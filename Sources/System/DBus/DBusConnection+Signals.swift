@@ -1,0 +1,142 @@
+import CSystemd
+import Glibc
+
+/// A signal that arrived.
+public struct BusSignal: Sendable {
+    /// The sender's unique name, as the bus stamped it.
+    public var sender: String
+    public var path: String
+    public var interface: String
+    public var member: String
+    public var arguments: [BusValue]
+}
+
+extension DBusConnection {
+    /// Signals that fit, from the moment this returns.
+    ///
+    /// - Parameters:
+    ///   - sender: nil for anybody (then look at `BusSignal.sender`); a unique name; or a well-known name, which
+    ///     means who owns it now: the stream ends when that owner leaves. No other program's signal gets into it.
+    ///   - firstArgument: only signals whose first argument is this text.
+    /// - Returns: a stream that ends with the connection. 4,096 signals wait at most; later ones are dropped.
+    /// - Throws: `BusError`: `refused` where nobody owns the name, `invalid`, `closed`.
+    public func signals(
+        from sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
+        firstArgument: String? = nil
+    ) async throws -> AsyncStream<BusSignal> {
+        var unique = sender
+        if let name = sender, !name.hasPrefix(":"), name != "org.freedesktop.DBus" {
+            guard let owner = try await owner(of: name) else {
+                throw BusError(
+                    .refused, name: "org.freedesktop.DBus.Error.NameHasNoOwner", "\(name) is not on the bus.")
+            }
+            unique = owner
+        }
+        let rule = try Self.rule([
+            ("type", "signal"), ("sender", unique), ("path", path), ("interface", interface), ("member", member),
+            ("arg0", firstArgument),
+        ])
+        let (stream, continuation) = AsyncStream<BusSignal>.makeStream(bufferingPolicy: .bufferingOldest(4_096))
+        let number = try await match(rule, Subscription(sender: unique, signals: continuation))
+        continuation.onTermination = { [connection] _ in connection.enqueue { $0.release(number) } }
+        if let name = sender, let unique, name != unique {
+            // Asked after the match: whoever left in between is noticed.
+            let changes = try await owners(of: name)
+            guard try await owner(of: name) == unique else {
+                continuation.finish()
+                return stream
+            }
+            Task {
+                for await owner in changes where owner != unique { break }
+                continuation.finish()
+            }
+        }
+        return stream
+    }
+
+    private static func rule(_ parts: [(String, String?)]) throws -> String {
+        try parts.compactMap { key, value in
+            guard let value else { return nil }
+            guard !value.contains(where: { $0 == "'" || $0 == "\\" || $0 == "\0" }) else {
+                throw BusError(.invalid, "A match rule can't contain the text \(value).")
+            }
+            return "\(key)='\(value)'"
+        }.joined(separator: ",")
+    }
+
+    private func match(_ rule: String, _ subscription: Subscription) async throws -> UInt64 {
+        let values = try await withCheckedThrowingContinuation { continuation in
+            let reply = Reply { continuation.resume(with: $0) }
+            let isOpen = connection.enqueue { context in
+                let number = context.nextNumber()
+                subscription.installed = { error in
+                    if let error {
+                        reply.finish(.failure(error))
+                    } else {
+                        reply.finish(.success([.uint64(number)]))
+                    }
+                }
+                let userdata = Unmanaged.passRetained(subscription).toOpaque()
+                var slot: OpaquePointer?
+                let result = sd_bus_add_match_async(
+                    context.bus, &slot, rule, Subscription.arrived, Subscription.installed, userdata)
+                guard result >= 0, let slot else {
+                    Unmanaged<Subscription>.fromOpaque(userdata).release()
+                    return reply.finish(
+                        .failure(BusError(errno: result, "The signals can't be subscribed to", .invalid)))
+                }
+                sd_bus_slot_set_destroy_callback(slot) { userdata in
+                    if let userdata { Unmanaged<Subscription>.fromOpaque(userdata).release() }
+                }
+                context.slots[number] = slot
+                let signals = subscription.signals
+                context.pending[number] = { error in
+                    reply.finish(.failure(error))
+                    signals.finish()
+                }
+            }
+            if !isOpen { reply.finish(.failure(BusError.closed)) }
+        }
+        guard case .uint64(let number)? = values.first else { throw BusError.closed }
+        return number
+    }
+
+    /// Where one match's signals go. Used on the connection's thread once it is installed.
+    private final class Subscription: @unchecked Sendable {
+        let sender: String?
+        let signals: AsyncStream<BusSignal>.Continuation
+        var installed: ((BusError?) -> Void)?
+
+        init(sender: String?, signals: AsyncStream<BusSignal>.Continuation) {
+            self.sender = sender
+            self.signals = signals
+        }
+
+        static let arrived:
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
+                pointer, userdata, _ in
+                guard let pointer, let userdata else { return 0 }
+                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                let message = BusMessage(pointer: pointer)
+                // A signal sent straight to this connection passes the bus' own filter whoever sent it.
+                guard subscription.sender == nil || message.sender == subscription.sender,
+                    let arguments = try? message.read()
+                else { return 0 }
+                subscription.signals.yield(
+                    BusSignal(
+                        sender: message.sender, path: message.path, interface: message.interface,
+                        member: message.member, arguments: arguments))
+                return 0
+            }
+
+        static let installed:
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
+                pointer, userdata, _ in
+                guard let pointer, let userdata else { return 0 }
+                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                subscription.installed?(sd_bus_message_get_error(pointer).map { BusError(reply: $0) })
+                subscription.installed = nil
+                return 0
+            }
+    }
+}

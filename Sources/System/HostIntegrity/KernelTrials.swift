@@ -1,0 +1,94 @@
+import CLinux
+import Foundation
+
+/// The questions that only the running kernel answers, and only when it is tried.
+struct KernelTrials: Sendable {
+    /// What came out of trying an evasion.
+    enum Outcome: Sendable, Equatable {
+        /// The program was held.
+        case held
+        /// It ran without a question.
+        case escaped
+        /// The kernel lets no ordinary user make such a mount.
+        case refused
+        /// The trial could not be made, and why.
+        case notTried(reason: String)
+    }
+
+    /// 0 when launches can be held, otherwise the errno.
+    var tryLaunchHold: @Sendable () -> Int32
+    /// A held program under an overlay that an ordinary user mounts in a user namespace.
+    var overlayEscapes: @Sendable () -> Outcome
+    /// Nil where the kernel does not say.
+    var isClockSynchronised: @Sendable () -> Bool?
+
+    static let thisKernel = KernelTrials(
+        tryLaunchHold: { clinux_try_launch_hold("/proc/self/exe") },
+        overlayEscapes: tryOverlayEscape,
+        isClockSynchronised: {
+            let state = clinux_clock_is_synchronised()
+            return state < 0 ? nil : state == 1
+        })
+
+    @Sendable private static func tryOverlayEscape() -> Outcome {
+        guard geteuid() == 0 else { return .notTried(reason: "it needs root") }
+        var template = Array("/tmp/applocker-probe-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return .notTried(reason: "no temporary directory") }
+        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        guard chmod(directory, 0o755) == 0, mkdir(directory + "/lower", 0o755) == 0,
+            mkdir(directory + "/layers", 0o755) == 0, mkdir(directory + "/merged", 0o755) == 0,
+            (try? FileManager.default.copyItem(atPath: "/bin/true", toPath: directory + "/lower/program")) != nil
+        else { return .notTried(reason: "the trial's files could not be written") }
+
+        var failure: Int32 = 0
+        switch clinux_try_overlay_escape(directory, &failure) {
+        case CLINUX_OVERLAY_HELD: return .held
+        case CLINUX_OVERLAY_ESCAPED: return .escaped
+        case CLINUX_OVERLAY_REFUSED: return .refused
+        default: return .notTried(reason: String(cString: strerror(failure)))
+        }
+    }
+}
+
+extension HostInspection {
+    func launchHold() -> HostFinding {
+        switch kernel.tryLaunchHold() {
+        case 0:
+            return HostFinding(.launchHold, .ok, "The kernel holds a launch until AppLocker answers.")
+        case EPERM:
+            return HostFinding(
+                .launchHold, .unknown, "Only root can test whether the kernel holds launches.",
+                advice: "Run `sudo applocker doctor`; without root AppLocker works in the weak mode.")
+        case let refusal:
+            return HostFinding(
+                .launchHold, .degraded,
+                "The kernel does not hold launches (\(String(cString: strerror(refusal)))): AppLocker works in the weak "
+                    + "mode, where a locked app is stopped only after it has started.",
+                advice: "Use a kernel with CONFIG_FANOTIFY_ACCESS_PERMISSIONS, Linux 5.0 or newer.")
+        }
+    }
+
+    func overlayEscape(_ outcome: KernelTrials.Outcome) -> HostFinding {
+        switch outcome {
+        case .held:
+            return HostFinding(
+                .overlayEscape, .ok, "A locked program under a user's own overlay mount is held like any other.")
+        case .refused:
+            return HostFinding(
+                .overlayEscape, .ok, "Ordinary users can't create an overlay mount in a user namespace.")
+        case .escaped:
+            return HostFinding(
+                .overlayEscape, .degraded,
+                "A user can start a locked program without a prompt through an overlay mount in a user namespace.",
+                advice: "Use Linux 6.18 or newer, or forbid user namespaces: "
+                    + "`sysctl -w kernel.unprivileged_userns_clone=0` on Debian, `user.max_user_namespaces=0` elsewhere."
+            )
+        case .notTried(let reason):
+            return HostFinding(
+                .overlayEscape, .unknown,
+                "Whether an overlay mount in a user namespace evades AppLocker could not be tested: \(reason).",
+                advice: "Run `sudo applocker doctor`.")
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import AsyncHTTPClient
+public import ControlAPI
+import Foundation
+import HubAPI
+import NIOCore
+import NIOHTTP1
+
+/// Why a request got no answer of AppLocker's.
+public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Nothing listens on the socket.
+    case notRunning(socketPath: String, cause: String)
+    /// The connection was accepted, and no answer came in time.
+    case noAnswer(seconds: Int)
+    /// Something answered that is not this version of AppLocker.
+    case notUnderstood(cause: String)
+
+    public var description: String {
+        switch self {
+        case .notRunning(let socketPath, let cause):
+            "AppLocker is not running (no answer on \(socketPath): \(cause)). Start it with `applocker up`."
+        case .noAnswer(let seconds):
+            "AppLocker runs but has not answered within \(seconds) seconds, and may still perform the request. Check "
+                + "`applocker status` before you try again."
+        case .notUnderstood(let cause):
+            "AppLocker's response is invalid (\(cause)). Restart AppLocker, so that all parts have one version."
+        }
+    }
+}
+
+/// Speaks to `applockerd` over its control socket. A value: it may be used from any task.
+public struct ControlClient: Sendable {
+    public let socketPath: String
+    /// The longest answer that is read, in bytes.
+    static let maximumAnswerBytes = 32 << 20
+    /// How long an answer may take. A passcode costs about a second, and several may wait their turn.
+    static let answerTimeout: Duration = .seconds(120)
+
+    /// For all clients of the process, and as long as it lives.
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        // A socket where nobody listens is an answer: without this it is tried again for a minute and a half.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    private let answerTimeout: Duration
+
+    /// - Parameter answerTimeout: nil for `ControlClient.answerTimeout`; what a test may want to wait less for.
+    public init(socketPath: String, answerTimeout: Duration? = nil) {
+        self.socketPath = socketPath
+        self.answerTimeout = answerTimeout ?? Self.answerTimeout
+    }
+
+    /// Sends one request and decodes its answer.
+    ///
+    /// - Parameters:
+    ///   - parameter: fills the brace in the route's path.
+    ///   - query: appended to the path, percent-encoded.
+    ///   - token: of a management session.
+    /// - Throws: `ControlError` where the daemon refused, `ControlClientError` where it did not answer.
+    public func call<Reply: Decodable & Sendable>(
+        _ route: ControlRoute, parameter: String? = nil, query: [(String, String)] = [], token: String? = nil,
+        body: (any Encodable & Sendable)? = nil, reply: Reply.Type = Reply.self
+    ) async throws -> Reply {
+        var encoded: [UInt8]?
+        if let body { encoded = try [UInt8](JSONEncoder().encode(body)) }
+        let answer = try await send(
+            request(
+                route, parameter: parameter, query: query, token: token, body: encoded.map { ("application/json", $0) })
+        )
+        do {
+            return try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
+        } catch {
+            throw ControlClientError.notUnderstood(cause: "\(error)")
+        }
+    }
+
+    /// Sealed bytes of a blob: at most `ControlRoute.maximumBlobPiece` from an offset, fewer at its end, none after it.
+    ///
+    /// - Throws: as `call`.
+    public func readBlob(_ blob: String, offset: UInt64, length: Int) async throws -> [UInt8] {
+        let answer = try await send(
+            request(
+                .readBlob, parameter: blob, query: [("offset", String(offset)), ("length", String(length))], token: nil,
+                body: nil))
+        return Array(answer.readableBytesView)
+    }
+
+    /// Puts the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. At offset 0 it begins anew.
+    ///
+    /// - Throws: as `call`.
+    public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+        _ = try await send(
+            request(
+                .putBlob, parameter: blob, query: [("offset", String(offset))], token: nil,
+                body: ("application/octet-stream", bytes)))
+    }
+
+    private func send(_ request: HTTPClientRequest) async throws -> ByteBuffer {
+        do {
+            let response = try await Self.http.execute(request, timeout: TimeAmount(answerTimeout))
+            let answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
+            try Self.check(response, answer)
+            return answer
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as ControlError {
+            throw error
+        } catch let error as ControlClientError {
+            throw error
+        } catch {
+            throw notRunning(error)
+        }
+    }
+
+    /// Opens the stream that makes this process the prompter of its user. It ends when the daemon goes away.
+    ///
+    /// - Throws: as `call`.
+    public func prompts() async throws -> PromptEvents { try await events(.prompts) }
+
+    /// Opens the stream that makes this process a desktop agent of its user. It ends when the daemon goes away.
+    ///
+    /// - Throws: as `call`.
+    public func session() async throws -> SessionEvents { try await events(.session) }
+
+    private func events<Event>(_ route: ControlRoute) async throws -> ControlEvents<Event> {
+        let request = request(route, parameter: nil, query: [], token: nil, body: nil)
+        let response: HTTPClientResponse
+        do {
+            response = try await Self.http.execute(request, deadline: .distantFuture)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw notRunning(error)
+        }
+        if response.status != .ok {
+            try Self.check(response, try await response.body.collect(upTo: Self.maximumAnswerBytes))
+        }
+        return ControlEvents(body: response.body)
+    }
+
+    private func notRunning(_ error: any Error) -> ControlClientError {
+        if let error = error as? HTTPClientError, [.deadlineExceeded, .readTimeout].contains(error) {
+            return .noAnswer(seconds: Int(answerTimeout.components.seconds))
+        }
+        let words = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+        return .notRunning(socketPath: socketPath, cause: words ?? "\(error)")
+    }
+
+    private func request(
+        _ route: ControlRoute, parameter: String?, query: [(String, String)], token: String?,
+        body: (type: String, bytes: [UInt8])?
+    ) -> HTTPClientRequest {
+        var path = route.path(parameter)
+        if !query.isEmpty {
+            let pairs = query.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }
+            path += "?" + pairs.joined(separator: "&")
+        }
+        var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(path)")
+        request.method = HTTPMethod(rawValue: route.method)
+        request.headers.add(name: "Host", value: "applocker")
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body {
+            request.headers.add(name: "Content-Type", value: body.type)
+            request.body = .bytes(ByteBuffer(bytes: body.bytes))
+        }
+        return request
+    }
+
+    private static func check(_ response: HTTPClientResponse, _ answer: ByteBuffer) throws {
+        guard !(200..<300).contains(response.status.code) else { return }
+        guard let body = try? JSONDecoder().decode(ControlErrorBody.self, from: Data(answer.readableBytesView)) else {
+            throw ControlClientError.notUnderstood(cause: "HTTP status \(response.status.code)")
+        }
+        throw body.error
+    }
+}

@@ -1,0 +1,71 @@
+import ControlAPI
+import Testing
+
+@testable import AppLockerCLI
+
+@Suite("How a command ends")
+struct ExitStatusTests {
+    @Test("Each refusal of AppLocker's has its documented status", arguments: ControlError.Code.allCases)
+    func refusals(code: ControlError.Code) {
+        let expected: AppLockerCLI.ExitStatus =
+            switch code {
+            case .badRequest: .usage
+            case .noSuchApp, .ambiguousApp, .noSuchCategory, .noSuchItem, .ambiguousItem: .noSuchApp
+            default: .refused
+            }
+        let failure = Failure(ControlError(code, "Because.", retryAfterSeconds: 7))
+        #expect(failure.status == expected)
+        #expect(failure.code == code.rawValue)
+        #expect(failure.message == "Because.")
+        #expect(failure.retryAfterSeconds == 7)
+    }
+
+    @Test("The numbers are those that scripts rely on")
+    func numbers() {
+        #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
+    }
+
+    @Test(
+        "Wrong usage ends with 2, before anybody is asked for anything",
+        arguments: [
+            ["nonsense"], ["status", "--nonsense"], ["lock"], ["lock", "a", "--all"], ["unlock"],
+            ["unlock", "a", "--for", "soon"], ["unlock", "a", "--once", "--until-locked"], ["log", "--limit", "0"],
+            ["stats", "--days", "x"], ["settings", "set"], ["schedule", "set", "a"], ["schedule", "clear"],
+            ["schedule", "set", "--category", "c", "a", "block mon 10:00-11:00"], ["app", "set", "a"],
+            ["app", "set", "a", "--on-grant-end", "explode"], ["prompt", "--once"], ["prompt", "--grant", "5m"],
+            ["setup", "--passcode-fd", "-1"], ["setup", "--passcode-fd", "three"], ["up", "--state", ""],
+            ["unlock", "a", "--passcode", "secret"],
+        ])
+    func usage(arguments: [String]) async {
+        #expect(await AppLockerCommand.execute(arguments) == .usage)
+    }
+
+    @Test("Every command has help, with an example", arguments: AppLockerCommand.everyCommand)
+    func help(path: [String]) async throws {
+        #expect(await AppLockerCommand.execute(path + ["--help"]) == .done)
+        let help = AppLockerCommand.helpText(path)
+        #expect(help.contains("\n  applocker \(path.joined(separator: " "))") || path.isEmpty, "\(help)")
+    }
+
+    @Test("Without a running AppLocker it is 3, at once", .timeLimit(.minutes(1)))
+    func notRunning() async {
+        for command in [["status"], ["apps"], ["lock", "--all"], ["setup"], ["prompt", "--tty"], ["log", "--json"]] {
+            #expect(await AppLockerCommand.execute(command + ["--socket", "/nonexistent/control.sock"]) == .notRunning)
+        }
+    }
+
+    @Test("The object of a failure has a code and a message, sorted")
+    func document() throws {
+        let failure = Failure(ControlError(.lockedOut, "Wait.", retryAfterSeconds: 60))
+        #expect(
+            try Output.jsonText(FailureDocument(failure)) == """
+                {
+                  "error" : {
+                    "code" : "locked_out",
+                    "message" : "Wait.",
+                    "retryAfterSeconds" : 60
+                  }
+                }
+                """)
+    }
+}

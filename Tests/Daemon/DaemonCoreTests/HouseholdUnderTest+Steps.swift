@@ -1,0 +1,192 @@
+import ControlAPI
+import HeadlessCompanion
+import Household
+import HubAPI
+import SealedFormats
+import SealedStore
+
+@testable import DaemonCore
+
+// What happens at each step.
+extension HouseholdUnderTest {
+    func take(_ step: HouseholdStep) async throws {
+        switch step {
+        case .addNote(let device): try await addNote(on: self.device(device))
+        case .changeNote(let device, let note): try await changeNote(note, on: self.device(device))
+        case .removeNote(let device, let note): try await removeNote(note, on: self.device(device))
+        case .readOnPhone(let number):
+            guard let phone = counted(number, phones.indices.filter { !phones[$0].isOut }) else { return }
+            try await read(phone)
+        case .cutOff(let device): setAway(self.device(device), true)
+        case .reconnect(let device): setAway(self.device(device), false)
+        case .letTimePass: for computer in computers { computer.world.time.advance(by: .seconds(61)) }
+        case .lockVault(let number):
+            await computers[number % computers.count].world.sealed.vault.lock(user: nil, "a test")
+        case .kill(let number): try await kill(number % computers.count)
+        case .pairPhone(let number): if members.count < 3 { try await pair(at: number % computers.count) }
+        case .revokeAtComputer(let number, let phone):
+            guard members.count > 1, let gone = counted(phone, members) else { return }
+            try await revoke(gone, at: number % computers.count)
+        case .revokeOnPhone(let number, let other):
+            guard let author = counted(number, members.filter { !phones[$0].isAway }),
+                let gone = counted(other, members.filter { $0 != author })
+            else { return }
+            try await revoke(gone, on: author)
+        case .lie(let lie, let device): try await tell(lie, to: self.device(device))
+        case .heal: try await heal()
+        case .restoreHub(let number): try await restoreHub(number)
+        }
+    }
+
+    func counted<Value>(_ number: Int, _ values: [Value]) -> Value? {
+        values.isEmpty ? nil : values[number % values.count]
+    }
+
+    private func device(_ number: Int) -> Device { devices[number % devices.count] }
+
+    // MARK: Notes
+
+    func addNote(on device: Device) async throws {
+        switch device {
+        case .computer(let index):
+            try await openVault(index)
+            let text = model.write(by: computers[index].id)
+            _ = try await computers[index].world.sealed.notes.add(NoteRequest(title: text, body: text), peer: alice)
+            model.acknowledge(text)
+        case .phone(let index):
+            let text = model.write(by: phones[index].id)
+            let isDone = try await ask(index) { _ = try await $0.write(title: text, body: text) }
+            if isDone { model.acknowledge(text) }
+        }
+    }
+
+    func changeNote(_ number: Int, on device: Device) async throws {
+        switch device {
+        case .computer(let index):
+            try await openVault(index)
+            guard let note = counted(number, try await notes(index)) else { return }
+            let text = model.write(by: computers[index].id, after: note.title)
+            let request = NoteRequest(title: text, body: text, replaces: note.version)
+            do {
+                let saved = try await computers[index].world.sealed.notes.change(note.id, request, peer: alice)
+                if saved.note.id != note.id { model.keepBoth(text, note.title) }
+                model.acknowledge(text)
+            } catch let error as ControlError where error.code == .noSuchItem {
+                // A phone removed it meanwhile.
+            } catch let error as ControlError where error.code == .notReadable {
+                // It was sealed anew after the change had taken the vault's keys, and before the change read the note.
+            }
+        case .phone(let index):
+            guard let note = counted(number, phones[index].notes) else { return }
+            let text = model.write(by: phones[index].id, after: note.title)
+            let isDone = try await ask(index) { _ = try await $0.write(title: text, body: text, to: note.id) }
+            if isDone { model.acknowledge(text) }
+        }
+    }
+
+    func removeNote(_ number: Int, on device: Device) async throws {
+        switch device {
+        case .computer(let index):
+            try await openVault(index)
+            guard let note = counted(number, try await notes(index)) else { return }
+            do {
+                try await computers[index].world.sealed.notes.remove(note.id, version: note.version, peer: alice)
+                model.remove(note.title)
+            } catch let error as ControlError where error.code == .noSuchItem {
+            } catch is RevisionConflict {}
+        case .phone(let index):
+            guard let note = counted(number, phones[index].notes) else { return }
+            model.remove(note.title)
+            _ = try await ask(index) { try await $0.removeNote(note.id) }
+        }
+    }
+
+    // MARK: Removals
+
+    private func revoke(_ gone: Int, at index: Int) async throws {
+        do {
+            _ = try await computers[index].devices.revoke(
+                phones[gone].name, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
+        } catch let error as ControlError where error.code == .busy || error.code == .noSuchItem {
+            // The hub was not told of the last one yet; or this computer has not learned of the phone.
+            return
+        }
+        phones[gone].isRevoked = true
+        model.learn(computers[index].id, that: [phones[gone].id])
+    }
+
+    private func revoke(_ gone: Int, on author: Int) async throws {
+        let companion = phones[author].companion
+        guard let id = try? await companion.computer(nil), let index = computers.firstIndex(where: { $0.id == id }),
+            !computers[index].isAway, await computers[index].sync.isConnected
+        else { return }
+        var state: CommandReply.State?
+        let device = phones[gone].id
+        _ = try await ask(author) {
+            state = try await $0.command(.revokeDevice(device: device), to: id, patience: .seconds(20)).state
+        }
+        guard state == .done else { return }
+        phones[gone].isRevoked = true
+        model.learn(id, that: [device])
+    }
+
+    // MARK: Healing
+
+    /// The network is whole and the hub honest, until all have the same.
+    func heal() async throws {
+        for device in devices { setAway(device, false) }
+        for computer in computers { lying.forgetLies(for: computer.id) }
+        for phone in phones { lying.forgetLies(for: phone.id) }
+        try await until("all devices show the same") {
+            for index in computers.indices {
+                try await openVault(index)
+                guard try await isSettled(computers[index]) else {
+                    computers[index].world.time.wakeNext(within: .seconds(400))
+                    return false
+                }
+            }
+            let titles = try await allNotes()
+            guard await notesAtHub() == titles else { return false }
+            for index in members {
+                try await read(index)
+                guard phones[index].notes.map(\.title).sorted() == titles else { return false }
+            }
+            return try await allNotes() == titles
+        }
+        for index in phones.indices where phones[index].isRevoked && !phones[index].isOut {
+            try await read(index)
+            guard phones[index].isOut else {
+                throw Violation(description: "The hub still answers \(phones[index].name), which is revoked.")
+            }
+        }
+        for index in computers.indices {
+            model.learn(computers[index].id, that: Set(phones.filter(\.isRevoked).map(\.id)))
+        }
+        let lost = model.lost(in: try await allNotes())
+        guard lost.isEmpty else { throw Violation(description: "Lost: \(lost).\n\(await state())") }
+        try await checkKeys()
+        for index in members { try await showNotes(index, isComplete: true) }
+        backups.append(hub.backup())
+    }
+
+    /// What a device that comes now would read.
+    private func notesAtHub() async -> [String] {
+        let keys = await vaultKeys()
+        return hub.records(in: "notes").filter { $0.sealed != nil }.map { Self.title(of: $0, keys) ?? "not readable" }
+            .sorted()
+    }
+
+    private func restoreHub(_ number: Int) async throws {
+        try await heal()
+        if let backup = counted(number, backups) { hub.restore(backup) }
+    }
+
+    private func allNotes() async throws -> [String] {
+        var titles: [String] = []
+        for index in computers.indices {
+            try await openVault(index)
+            titles += try await notes(index).map(\.title)
+        }
+        return titles.sorted()
+    }
+}

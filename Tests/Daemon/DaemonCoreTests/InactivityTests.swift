@@ -1,0 +1,271 @@
+import ControlAPI
+import Foundation
+import Policy
+import TestSupport
+import Testing
+
+@testable import DaemonCore
+
+/// What happens when nobody is there, and what desktop agents are told.
+@Suite struct InactivityTests {
+    private func report(
+        _ world: World, _ source: IdleReport.Source, _ seconds: Int, by peer: ControlPeer = alice
+    ) async throws {
+        _ = try await world.call(
+            .reportIdle, by: peer, body: IdleReport(source: source, idleSeconds: seconds))
+    }
+
+    private func unlock(_ world: World, _ app: AppID = firefox, by peer: ControlPeer = alice) async throws {
+        _ = try await world.apps.unlock([app], scope: .untilLocked, user: peer.user)
+    }
+
+    private func idle(_ world: World, _ duration: Duration?, isKnown: Bool = true, name: String = "1") {
+        world.signals.send(
+            .session(name, SessionIdleness(user: alice.user, isKnown: isKnown, idle: duration)))
+    }
+
+    /// Returns when the daemon has acted on every signal that was sent, the alarms for inactivity included: it sets
+    /// them before it sends agents what has changed. Two changes: the first may fall into a round that had begun.
+    private func isCaughtUp(_ world: World) async throws {
+        let mark = "caught up"
+        let nobody = ControlPeer(user: 2_000, process: 2_000_500)
+        var reader = AgentReader(try await world.control.agentJoined(nobody, connection: 1_000))
+        world.signals.send(.unheld(mark))
+        let marked = await reader.state { state in state.degraded.contains { $0.contains(mark) } }
+        try #require(marked != nil)
+        world.signals.send(.available)
+        let unmarked = await reader.state { state in !state.degraded.contains { $0.contains(mark) } }
+        try #require(unmarked != nil)
+        await world.control.agentLeft(connection: 1_000)
+    }
+
+    @Test func theAgentsWordLocksAtTheLimitAndNotBefore() async throws {
+        let world = try await World()
+        try await unlock(world)
+        try await unlock(world, calculator, by: bob)
+        try await report(world, .mutter, 599)
+        #expect(await world.state(of: firefox) == .unlocked)
+        try await report(world, .mutter, 600)
+        #expect(await world.state(of: firefox) == .locked)
+        #expect(world.gate.isGuarded(firefox) == true)
+        #expect(await world.state(of: calculator) == .unlocked)
+        await eventually { try await world.relocked == 1 }
+        #expect(await refusal { try await report(world, .mutter, -1) } == .badRequest)
+    }
+
+    @Test func nothingHappensWhileNothingIsOpen() async throws {
+        let world = try await World()
+        try await report(world, .mutter, 3_600)
+        await world.daemon.finish()
+        #expect(try await world.relocked == 0)
+        #expect(try await !world.status().isArmed)
+        try await unlock(world)
+        #expect(try await world.status().isArmed)
+        #expect(try await !world.status(bob).isArmed)
+        _ = try await world.session(bob)
+        #expect(try await world.status(bob).isArmed)
+    }
+
+    @Test func theLimitIsASettingOfOneMinuteToOneHour() async throws {
+        let world = try await World()
+        let token = try await world.session()
+        for wrong in [59, 3_601, 0, -1] {
+            #expect(
+                await refusal {
+                    try await world.call(
+                        .changeSettings, token: token, body: ChangeSettingsRequest(inactivitySeconds: wrong))
+                } == .badRequest)
+        }
+        for wrong in [4, 301] {
+            #expect(
+                await refusal {
+                    try await world.call(
+                        .changeSettings, token: token, body: ChangeSettingsRequest(clipboardSeconds: wrong))
+                } == .badRequest)
+        }
+        let report = try await world.call(
+            .changeSettings, as: SettingsReport.self, token: token,
+            body: ChangeSettingsRequest(inactivitySeconds: 60, clipboardSeconds: 5, locksOnCapture: true))
+        #expect(report.inactivitySeconds == 60 && report.clipboardSeconds == 5 && report.locksOnCapture)
+        try await unlock(world)
+        try await self.report(world, .mutter, 60)
+        #expect(await world.state(of: firefox) == .locked)
+        let again = try await World(after: world)
+        #expect(try await again.status().limitSeconds == 60)
+    }
+
+    @Test func theSystemsHintLocksWhereNoAgentIs() async throws {
+        let world = try await World()
+        try await unlock(world)
+        idle(world, .seconds(100))
+        await eventually { world.time.waits.contains(.seconds(600)) }
+        #expect(try await world.status().source == .logind)
+        world.time.advance(by: .seconds(599))
+        #expect(world.time.waits.contains(.seconds(1)), "the alarm still waits")
+        #expect(await world.state(of: firefox) == .unlocked)
+        world.time.advance(by: .seconds(1))
+        await eventually { await world.state(of: firefox) == .locked }
+        await eventually { try await world.relocked == 1 }
+    }
+
+    @Test func anyInputEndsTheWait() async throws {
+        let world = try await World()
+        try await unlock(world)
+        idle(world, .zero)
+        await eventually { world.time.waits.contains(.seconds(600)) }
+        world.time.advance(by: .seconds(500))
+        idle(world, nil)
+        await eventually { !world.time.waits.contains { $0 <= .seconds(600) } }
+        world.time.advance(by: .seconds(1_000))
+        try await isCaughtUp(world)
+        #expect(await world.state(of: firefox) == .unlocked)
+        // One of two sessions is not enough.
+        idle(world, nil, name: "2")
+        idle(world, .seconds(2_000))
+        try await isCaughtUp(world)
+        #expect(await world.state(of: firefox) == .unlocked)
+    }
+
+    @Test func whatIsOpenedFromElsewhereHasTheWholeTime() async throws {
+        let world = try await World()
+        idle(world, .seconds(500))
+        await eventually { try await world.status().source == .logind }
+        try await isCaughtUp(world)
+        #expect(!world.time.waits.contains { $0 <= .seconds(600) }, "paused")
+        world.time.advance(by: .seconds(5_000))
+        try await unlock(world)
+        await eventually { world.time.waits.contains(.seconds(600)) }
+        #expect(await world.state(of: firefox) == .unlocked)
+    }
+
+    @Test func theSourceIsTheAgentsThenTheSystemsThenNoneAndLoud() async throws {
+        let world = try await World()
+        _ = try await world.join()
+        func isLoud() async throws -> Bool {
+            try await world.call(.status, as: StatusReport.self).degraded.contains {
+                $0.hasPrefix("Idle time can't be measured")
+            }
+        }
+        #expect(try await world.status().source == .none)
+        #expect(try await isLoud())
+        idle(world, nil, isKnown: false)
+        try await isCaughtUp(world)
+        #expect(try await world.status().source == .none)
+        idle(world, nil)
+        await eventually { try await world.status().source == .logind }
+        #expect(try await !isLoud())
+        let agent = try await world.control.agentJoined(alice, connection: 9)
+        try await report(world, .xscreensaver, 0)
+        #expect(try await world.status().source == .xscreensaver)
+        #expect(try await world.status(ControlPeer(user: 0, process: 1)).source == .xscreensaver)
+        // An agent that tells itself has no alarm beside it.
+        try await unlock(world)
+        idle(world, .seconds(10_000))
+        try await isCaughtUp(world)
+        #expect(await world.state(of: firefox) == .unlocked)
+        #expect(!world.time.waits.contains { $0 <= .seconds(600) })
+        world.time.advance(by: .seconds(600))
+        try await isCaughtUp(world)
+        #expect(await world.state(of: firefox) == .unlocked)
+        await world.control.agentLeft(connection: 9)
+        await eventually { await world.state(of: firefox) == .locked }
+        _ = agent
+    }
+
+    // MARK: Agents
+
+    private func agent(_ world: World, _ peer: ControlPeer = alice, connection: UInt64 = 5) async throws -> AgentReader
+    {
+        var reader = AgentReader(try await world.control.agentJoined(peer, connection: connection))
+        #expect(await reader.next() == .ready)
+        return reader
+    }
+
+    @Test func anAgentIsToldOfEveryChange() async throws {
+        let world = try await World(hasVault: true)
+        _ = try await world.join()
+        var reader = try await agent(world)
+        var state = try #require(await reader.state())
+        #expect(state.protection == .degraded && state.unlockedApps == 0 && !state.inactivity.isArmed)
+        #expect(state.inactivity.limitSeconds == 600 && state.clipboardSeconds == 30 && !state.locksOnCapture)
+        try await report(world, .mutter, 0)
+        state = try #require(await reader.state())
+        #expect(state.protection == .locked && state.degraded.isEmpty)
+        try await unlock(world)
+        state = try #require(await reader.state { $0.inactivity.isArmed })
+        #expect(state.protection == .unlocked && state.unlockedApps == 1)
+        _ = try await world.apps.lock(LockRequest(all: true), user: alice.user, mayAdd: false)
+        state = try #require(await reader.state { !$0.inactivity.isArmed })
+        #expect(state.protection == .locked && state.unlockedApps == 0)
+        _ = try await world.call(.openVault, body: PasscodeRequest(passcode: "right"))
+        state = try #require(await reader.state { $0.vaultIsOpen })
+        #expect(state.protection == .unlocked && state.inactivity.isArmed)
+        world.gate.disconnect()
+        state = try #require(await reader.state { $0.protection == .degraded })
+        #expect(state.degraded.count == 1)
+        await world.control.agentLeft(connection: 5)
+    }
+
+    @Test func newsAreForWhomTheyConcern() async throws {
+        let world = try await World()
+        var (hers, his) = (try await agent(world), try await agent(world, bob, connection: 6))
+        world.gate.launch(world.launch(1, user: alice.user))
+        let blocked = try #require(await hers.notice())
+        #expect(blocked.kind == .blocked && blocked.app == "firefox" && blocked.appName == "Firefox")
+        #expect(blocked.sentence.hasPrefix("Firefox was not allowed to start") && blocked.number > 0)
+        #expect(
+            await refusal {
+                try await world.call(
+                    .unlock,
+                    body: UnlockRequest(apps: ["firefox"], grant: GrantRequest(.untilLocked), passcode: "wrong"))
+            } == .wrongPasscode)
+        let wrong = try #require(await hers.notice())
+        #expect(wrong.kind == .wrongPasscode && !wrong.hasPhoto)
+        try await unlock(world, calculator, by: bob)
+        // His first news is his own.
+        #expect(await his.notice()?.kind == .unlocked)
+        world.signals.send(.lidClosed)
+        #expect(await hers.notice()?.kind == .relocked)
+    }
+
+    @Test func aPhotoIsPartOfTheNews() async throws {
+        let world = try await World(hasVault: true)
+        world.camera.show([0xFF, 0xD8, 0xFF])
+        var reader = try await agent(world)
+        for attempt in 1...2 {
+            #expect(
+                await refusal {
+                    try await world.call(
+                        .unlock,
+                        body: UnlockRequest(apps: ["firefox"], grant: GrantRequest(.untilLocked), passcode: "wrong"))
+                } == .wrongPasscode)
+            let notice = try #require(await reader.notice())
+            #expect(notice.kind == .wrongPasscode)
+            #expect(notice.hasPhoto == (attempt == 2))
+        }
+    }
+}
+
+/// An agent's events, one after the other.
+struct AgentReader {
+    private var events: AsyncStream<SessionEvent>.AsyncIterator
+
+    init(_ events: AsyncStream<SessionEvent>) { self.events = events.makeAsyncIterator() }
+
+    mutating func next() async -> SessionEvent? { await events.next(isolation: nil) }
+
+    /// The next state that fits.
+    mutating func state(_ fits: (SessionState) -> Bool = { _ in true }) async -> SessionState? {
+        while let event = await next() {
+            if case .state(let state) = event, fits(state) { return state }
+        }
+        return nil
+    }
+
+    mutating func notice() async -> Notice? {
+        while let event = await next() {
+            if case .notice(let notice) = event { return notice }
+        }
+        return nil
+    }
+}

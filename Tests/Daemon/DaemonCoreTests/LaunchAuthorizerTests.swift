@@ -1,0 +1,114 @@
+import ControlAPI
+import Policy
+import Testing
+
+@testable import DaemonCore
+
+@Suite struct LaunchAuthorizerTests {
+    private let time = TestTime()
+
+    private func authorizer(prompters: [UInt32] = [alice.user]) -> LaunchAuthorizer {
+        let authorizer = LaunchAuthorizer(time: time)
+        authorizer.update { view in
+            view.policy.add(LockedApp(id: firefox, name: "Firefox"))
+            view.policy.add(LockedApp(id: calculator, name: "Calculator"))
+            for user in prompters { view.prompters[user] = 1 }
+        }
+        return authorizer
+    }
+
+    private func launch(
+        _ app: AppID = firefox, user: UInt32 = alice.user, login: UInt32? = nil, parent: Int32 = 1
+    ) -> HeldLaunch {
+        HeldLaunch(
+            number: 1, app: app, process: 2, parent: parent, user: user, loginUser: login, deniedAtOnce: false,
+            path: "/a")
+    }
+
+    @Test func withoutAPrompterOfItsUserALaunchIsDenied() {
+        #expect(authorizer().authorize(launch()).verdict == .ask)
+        #expect(authorizer().authorize(launch(user: bob.user)) == Decision(verdict: .deny, reason: .nobodyToAsk))
+        #expect(authorizer(prompters: []).authorize(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk))
+    }
+
+    @Test func withoutAPrompterAPairedPhoneIsAskedWhereItCanBe() {
+        let authorizer = authorizer(prompters: [])
+        func reason() -> Reason { authorizer.authorize(launch()).reason }
+        authorizer.update { $0.isHubConnected = true }
+        #expect(reason() == .nobodyToAsk, "no phone is paired")
+        authorizer.update { $0.companions = 1 }
+        #expect(reason() == .locked)
+        #expect(
+            authorizer.promptedUser(of: launch(user: 0, login: alice.user)) == alice.user,
+            "whose prompter may still come")
+        #expect(authorizer.promptedUser(of: launch()) == alice.user)
+        authorizer.update { $0.isHubConnected = false }
+        #expect(reason() == .nobodyToAsk, "the hub can't be reached")
+        authorizer.update { view in
+            view.isHubConnected = true
+            try? view.policy.changeSettings { $0.asksPhoneAlone = false }
+        }
+        #expect(reason() == .nobodyToAsk, "the owner does not want it")
+    }
+
+    @Test func launchesThatWaitForAPhoneAreLimitedToo() {
+        let authorizer = authorizer(prompters: [])
+        authorizer.update { ($0.isHubConnected, $0.companions) = (true, 1) }
+        for _ in 0..<64 { #expect(authorizer.authorize(launch()).verdict == .ask) }
+        #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .tooManyWaiting))
+        authorizer.isAsleep = true
+        authorizer.waitingEnded(of: alice.user)
+        #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .relocked))
+    }
+
+    @Test func whoLoggedInIsAskedForWhatHeStartsAsSomebodyElse() {
+        #expect(authorizer().authorize(launch(user: 0, login: alice.user)).verdict == .ask)
+        #expect(authorizer().promptedUser(of: launch(user: 0, login: alice.user)) == alice.user)
+        #expect(authorizer(prompters: [0, alice.user]).promptedUser(of: launch(user: 0, login: alice.user)) == 0)
+        #expect(authorizer().authorize(launch(user: 0, login: bob.user)).reason == .nobodyToAsk)
+    }
+
+    @Test func theLaunchBeyondTheLimitIsDeniedUntilOneEnds() {
+        let authorizer = authorizer(prompters: [alice.user, bob.user])
+        for _ in 0..<64 { #expect(authorizer.authorize(launch()).verdict == .ask) }
+        #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .tooManyWaiting))
+        #expect(authorizer.authorize(launch(user: bob.user)).verdict == .ask, "another user's limit is his own")
+        authorizer.waitingEnded(of: alice.user)
+        #expect(authorizer.authorize(launch()).verdict == .ask)
+    }
+
+    @Test func aRestartIsForTheChildOfItsPrompterAndItsAppOnce() {
+        let authorizer = authorizer()
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        #expect(authorizer.authorize(launch(parent: 1)).verdict == .ask, "not a child of the prompter")
+        #expect(authorizer.authorize(launch(calculator, parent: alice.process)).verdict == .ask, "another app")
+        #expect(authorizer.authorize(launch(user: bob.user, parent: alice.process)).verdict == .deny, "another user")
+        #expect(
+            authorizer.authorize(launch(parent: alice.process)) == Decision(verdict: .allow, reason: .passcodeGiven))
+        #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .ask, "used up")
+    }
+
+    @Test func aRestartIsForTenSeconds() {
+        let authorizer = authorizer()
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        time.advance(by: .seconds(10))
+        #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .ask)
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        time.advance(by: .milliseconds(9_999))
+        #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .allow)
+    }
+
+    @Test func duringALockoutWhatIsLockedIsDeniedWithoutAQuestion() {
+        let authorizer = authorizer()
+        authorizer.update { [now = time.now()] view in
+            for _ in 0..<5 { view.lockouts.recordFailure(by: alice.user, at: now) }
+        }
+        #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .lockedOut))
+        // A phone answers without a passcode.
+        authorizer.update { ($0.isHubConnected, $0.companions) = (true, 1) }
+        #expect(authorizer.authorize(launch()).verdict == .ask)
+        authorizer.update { $0.isHubConnected = false }
+        time.advance(by: .seconds(60))
+        #expect(authorizer.authorize(launch()).verdict == .ask)
+    }
+}

@@ -1,0 +1,152 @@
+import ControlAPI
+import Foundation
+import Household
+import HubAPI
+import SealedFormats
+import TestSupport
+import Testing
+
+@testable import DaemonCore
+
+/// Every JSON message of hub, computers and companions, by the samples that the companion's types are compared with too
+/// (Tests/JavaScript/shapes.js).
+@Suite struct MessageShapeTests {
+    private static let types: [String: any (Codable & Sendable).Type] = [
+        "AppReport.State": AppReport.State.self, "BackupManifest": BackupManifest.self,
+        "BackupRecord": BackupRecord.self, "BlobState": BlobState.self,
+        "ChangeHouseholdRequest": ChangeHouseholdRequest.self, "CommandReply": CommandReply.self,
+        "CommandReply.State": CommandReply.State.self, "ComputerApps": ComputerApps.self,
+        "ComputerStatus": ComputerStatus.self, "DeviceName": DeviceName.self, "GrantRequest": GrantRequest.self,
+        "GrantRequest.Kind": GrantRequest.Kind.self, "HouseholdEvent": HouseholdEvent.self,
+        "HouseholdEvent.Kind": HouseholdEvent.Kind.self, "HouseholdReport": HouseholdReport.self,
+        "HubDevice": HubDevice.self, "HubDeviceList": HubDeviceList.self, "HubDeviceRole": HubDeviceRole.self,
+        "HubDeviceState": HubDeviceState.self, "HubError": HubError.self, "HubError.Code": HubError.Code.self,
+        "HubErrorBody": HubErrorBody.self, "HubGeneration": HubGeneration.self, "HubRecord": HubRecord.self,
+        "HubRecordPage": HubRecordPage.self, "HubReport": HubReport.self, "HubStreamEvent": HubStreamEvent.self,
+        "HubWriteAnswer": HubWriteAnswer.self, "HubWriteOutcome": HubWriteOutcome.self,
+        "HubWriteRequest": HubWriteRequest.self, "IdleReport.Source": IdleReport.Source.self,
+        "IntegrityFinding": IntegrityFinding.self, "IntegrityFinding.State": IntegrityFinding.State.self,
+        "IntruderContent": IntruderService.Content.self, "InvitationReport": InvitationReport.self,
+        "JoinReport": JoinReport.self, "JoinRequest": JoinRequest.self, "LaunchRequest": LaunchRequest.self,
+        "MomentBody": MomentBody.self, "MomentBody.Photo": MomentBody.Photo.self,
+        "MomentBody.Place": MomentBody.Place.self, "NewBlobRequest": NewBlobRequest.self,
+        "NewHouseholdRequest": NewHouseholdRequest.self, "NewInvitationRequest": NewInvitationRequest.self,
+        "OtherApp": OtherApp.self, "OwnDeviceReport": OwnDeviceReport.self, "PINAttemptRequest": PINAttemptRequest.self,
+        "PINReplaceRequest": PINReplaceRequest.self, "PINShareAnswer": PINShareAnswer.self,
+        "PINShareRequest": PINShareRequest.self, "PINShareState": PINShareState.self, "PhotoBody": PhotoFacts.self,
+        "PhotoBody.Size": PhotoBody.Size.self, "PromptOutcome": PromptOutcome.self,
+        "PushMessageAnswer": PushMessageAnswer.self, "PushMessageRequest": PushMessageRequest.self,
+        "PushMessageRequest.Urgency": PushMessageRequest.Urgency.self,
+        "PushSubscriptionRequest": PushSubscriptionRequest.self, "RemoteAction": RemoteAction.self,
+        "RemoteApp": RemoteApp.self, "RemoteCategory": RemoteCategory.self, "RemoteCommand": RemoteCommand.self,
+        "RosterAppendRequest": RosterAppendRequest.self, "RosterChange": HubAPI.RosterChange.self,
+        "RosterPage": RosterPage.self, "SealedNote": SealedNote.self, "StatusReport": StatusReport.self,
+        "StatusReport.Protection": StatusReport.Protection.self,
+    ]
+
+    private let messages: [String: [JSONValue]]
+
+    init() throws { messages = try Vectors.load("messages.json", as: [String: [JSONValue]].self) }
+
+    @Test func everySampleIsDecodedAndEncodedTheSame() {
+        #expect(Set(messages.keys) == Set(Self.types.keys))
+        var shapes = MessageShapes()
+        for (name, type) in Self.types {
+            for sample in messages[name] ?? [] { shapes.add(sample, as: type, named: name) }
+        }
+        #expect(shapes.problems == [])
+        #expect(shapes.gaps == [])
+    }
+
+    /// The daemon reads a note by a type of its own.
+    @Test func theDaemonsNoteIsTheHouseholds() {
+        var shapes = MessageShapes()
+        for sample in messages["SealedNote"] ?? [] {
+            shapes.add(sample, as: NoteService.Content.self, named: "NoteService.Content")
+        }
+        #expect(shapes.problems == [] && shapes.gaps == [])
+    }
+
+    /// The compiler has the cases of an enumeration with associated values: a new one has to be named here, and needs a sample.
+    @Test func everyActionAndEveryChangeHasASample() throws {
+        let actions = try samples("RemoteAction", as: RemoteAction.self)
+        #expect(Set(actions.map(ActionName.init)) == Set(ActionName.allCases))
+        let changes = try samples("RosterChange", as: HubAPI.RosterChange.self)
+        #expect(Set(changes.map(ChangeName.init)) == Set(ChangeName.allCases))
+    }
+
+    private func samples<Message: Codable>(_ name: String, as type: Message.Type) throws -> [Message] {
+        try JSONDecoder().decode([Message].self, from: try JSONEncoder().encode(messages[name]))
+    }
+}
+
+private enum ActionName: CaseIterable {
+    case lockAll, unlockAll, lockApp, unlockApp, approve, deny, lockVault, takePhoto, signOut, removePhoto, report
+    case addApp, removeApp, setSchedule, setCategories, renameDevice, revokeDevice
+
+    init(_ action: RemoteAction) {
+        self =
+            switch action {
+            case .lockAll: .lockAll
+            case .unlockAll: .unlockAll
+            case .lockApp: .lockApp
+            case .unlockApp: .unlockApp
+            case .approve: .approve
+            case .deny: .deny
+            case .lockVault: .lockVault
+            case .takePhoto: .takePhoto
+            case .signOut: .signOut
+            case .removePhoto: .removePhoto
+            case .report: .report
+            case .addApp: .addApp
+            case .removeApp: .removeApp
+            case .setSchedule: .setSchedule
+            case .setCategories: .setCategories
+            case .renameDevice: .renameDevice
+            case .revokeDevice: .revokeDevice
+            }
+    }
+}
+
+private enum ChangeName: CaseIterable {
+    case admit, revoke, restore
+
+    init(_ change: HubAPI.RosterChange) {
+        self =
+            switch change {
+            case .admit: .admit
+            case .revoke: .revoke
+            case .restore: .restore
+            }
+    }
+}
+
+/// The JSON that is inside the body of a photo, which is not JSON as a whole.
+private struct PhotoFacts: Codable, CustomReflectable {
+    private struct Blobs: Decodable {
+        struct Size: Decodable { var blob: ItemID }
+        var original: Size
+        var medium: Size?
+    }
+
+    private let body: PhotoBody
+
+    init(from decoder: any Decoder) throws {
+        let json = try JSONEncoder().encode(try JSONValue(from: decoder))
+        let blobs = try JSONDecoder().decode(Blobs.self, from: json)
+        let length = withUnsafeBytes(of: UInt32(json.count).bigEndian) { Data($0) }
+        body = try PhotoBody(
+            bytes: length + json + Data([0]), blobs: [blobs.original.blob] + (blobs.medium.map { [$0.blob] } ?? []))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        let json = try body.bytes().dropFirst(4).dropLast(body.thumbnail.count)
+        try JSONDecoder().decode(JSONValue.self, from: json).encode(to: encoder)
+    }
+
+    var customMirror: Mirror {
+        Mirror(
+            self, children: Mirror(reflecting: body).children.filter { $0.label != "thumbnail" },
+            displayStyle: .struct)
+    }
+}

@@ -1,0 +1,271 @@
+import ControlAPI
+import Foundation
+import HeadlessCompanion
+import Household
+import HubAPI
+import Policy
+import SealedFormats
+import TestSupport
+import Testing
+
+@testable import DaemonCore
+
+@Suite struct RemoteCommandTests {
+    private let minutes = GrantRequest(.duration, seconds: 300)
+
+    /// By the clock of the tests' computer, which stands still.
+    private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
+
+    @Test func aPhoneUnlocksAndLocks() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let unlocked = try await companion.command(.unlockApp(app: "firefox", grant: minutes), to: computer)
+        #expect(unlocked.state == .done && unlocked.sentence == "Firefox is unlocked.")
+        #expect(await connected.world.state(of: firefox) == .unlocked)
+        #expect(try await companion.command(.lockAll, to: computer).state == .done)
+        #expect(await connected.world.state(of: firefox) == .locked)
+        let refused = try await companion.command(.unlockApp(app: "chess", grant: minutes), to: computer)
+        #expect(refused.state == .refused && refused.reason == "no_such_app")
+        let tooLong = try await companion.command(
+            .unlockApp(app: "firefox", grant: GrantRequest(.duration, seconds: 86_400)), to: computer)
+        #expect(tooLong.state == .refused && tooLong.reason == "bad_request")
+        #expect(await connected.world.state(of: firefox) == .locked)
+    }
+
+    /// All that there is. A new one is added here, and to the phone's row of the threat model.
+    private static func every(of phone: HubID, _ grant: GrantRequest) -> [RemoteAction] {
+        let all: [RemoteAction] = [
+            .lockAll, .unlockAll(grant: grant), .lockApp(app: "firefox"), .unlockApp(app: "firefox", grant: grant),
+            .approve(prompt: "none", grant: grant), .deny(prompt: "none"), .lockVault, .takePhoto, .signOut,
+            .removePhoto(photo: HubID(.random())), .report, .addApp(app: "mail"), .removeApp(app: "mail"),
+            .setSchedule(app: "firefox", schedule: ""), .setCategories(app: "firefox", categories: ["work"]),
+            .renameDevice(device: phone, name: "the phone"), .revokeDevice(device: HubID(.random())),
+        ]
+        for action in all {
+            switch action {
+            case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto, .signOut,
+                .removePhoto, .report, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice:
+                continue
+            }
+        }
+        return all
+    }
+
+    @Test func manyCommandsDoNotHideTheOneThatDidSomething() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        for _ in 0..<20 { _ = try await companion.command(.report, to: computer) }
+        let reply = try await companion.command(.unlockApp(app: "firefox", grant: minutes), to: computer)
+        let lines = try await connected.world.events(.remoteCommand)
+        #expect(lines.contains { $0.sentence == "Anna's phone asked: \(reply.sentence)" })
+    }
+
+    @Test func everyCommandLeavesALineWithThePhonesName() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let actions = Self.every(of: await companion.device, minutes)
+        #expect(Set(actions.map { "\($0)".prefix { $0 != "(" } }).count == actions.count)
+        for action in actions {
+            let before = try await connected.world.events(.remoteCommand).count
+            let reply = try await companion.command(action, to: computer)
+            // The log follows the answer.
+            await eventually("\(action) has its line") {
+                try await connected.world.events(.remoteCommand).count > before
+            }
+            let lines = try await connected.world.events(.remoteCommand)
+            #expect(lines.count == before + 1, "\(action)")
+            let line = try #require(lines.first { $0.sentence.hasSuffix(reply.sentence) }, "\(action)")
+            let name = line.sentence.prefix { $0 != ":" }
+            #expect(["Anna's phone asked", "the phone asked"].contains(name), "\(line.sentence)")
+        }
+    }
+
+    @Test func aPhoneChoosesAppsFromWhatIsInstalledAndTheirCategories() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let id = HubID(await companion.secrets.device)
+        await eventually("the list arrives") {
+            try await companion.sync()
+            return await companion.lists()[computer]?.others != nil
+        }
+        let before = try #require(await companion.lists()[computer])
+        #expect(before.others == [OtherApp(id: "mail", name: "Mail"), OtherApp(id: "notes", name: "Notes")])
+        #expect(before.categories == [])
+        #expect(try await companion.command(.addApp(app: "mail"), to: computer).state == .done)
+        let reply = try await companion.command(
+            .setCategories(app: "mail", categories: ["work", "talk"]), to: computer)
+        #expect(reply.state == .done && reply.sentence == "Mail is in talk, work.")
+        let fewer = try await companion.command(.setCategories(app: "mail", categories: ["work"]), to: computer)
+        #expect(fewer.sentence == "Mail is in work.")
+        let bad = try await companion.command(.setCategories(app: "mail", categories: [" "]), to: computer)
+        #expect(bad.state == .refused && bad.reason == "bad_request")
+        let absent = try await companion.command(.setCategories(app: "notes", categories: []), to: computer)
+        #expect(absent.state == .refused && absent.reason == "no_such_app")
+        #expect(try await companion.command(.renameDevice(device: id, name: "Phone"), to: computer).state == .done)
+        let long = try await companion.command(
+            .renameDevice(device: id, name: String(repeating: "a", count: 65)), to: computer)
+        #expect(long.state == .refused && long.reason == "bad_request")
+        await eventually("the new list and name arrive") {
+            connected.world.time.wakeNext(within: StatusPublisher.shortest)
+            try await companion.sync()
+            let list = await companion.lists()[computer]
+            let name = await companion.report().devices[id]
+            return list?.others == [OtherApp(id: "notes", name: "Notes")]
+                && list?.apps.first { $0.id == "mail" }?.categories == ["work"]
+                && list?.categories?.map(\.name) == ["talk", "work"]
+                && name == "Phone"
+        }
+    }
+
+    @Test func theComputersTestsOfItselfAreInItsStatus() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        await eventually("the status arrives") {
+            try await companion.sync()
+            return await companion.report().computers.first?.status.integrity == World.findings
+        }
+    }
+
+    @Test func aPhoneLetsAWaitingLaunchInAndTheSecondAnswerComesTooLate() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        var prompter = try await connected.world.join()
+        let report = try await connected.world.ask(connected.world.launch(1), &prompter)
+        await eventually("the request arrives") {
+            try await companion.sync()
+            return await companion.requests().map(\.prompt) == [report.prompt]
+        }
+        let answer = try await companion.command(.approve(prompt: report.prompt, grant: minutes), to: computer)
+        #expect(answer.state == .done)
+        #expect(connected.world.gate.answer(to: 1) == true)
+        #expect(await prompter.settled() == .allowed)
+        await eventually("it waits no more") {
+            try await companion.sync()
+            return await companion.requests().isEmpty
+        }
+        let second = try await companion.command(.deny(prompt: report.prompt), to: computer)
+        #expect(second.state == .refused && second.reason == "no_such_prompt")
+        let other = try await connected.world.ask(connected.world.launch(2, calculator), &prompter)
+        #expect(try await companion.command(.deny(prompt: other.prompt), to: computer).state == .done)
+        #expect(connected.world.gate.answer(to: 2) == false)
+        await eventually("the log has who answered") {
+            let allowed = try await connected.world.events(.launchAllowed).map(\.reason)
+            let denied = try await connected.world.events(.launchDenied).map(\.reason)
+            return allowed == ["approvedRemotely"] && denied == ["deniedRemotely"]
+        }
+    }
+
+    @Test func aLaunchThatWasDeniedAtOnceIsStartedAgainByItsPrompter() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        var prompter = try await connected.world.join()
+        let launch = connected.world.launch(1, deniedAtOnce: true)
+        let report = try await connected.world.ask(launch, &prompter)
+        let execRequest = ExecRequest(path: "cGF0aA==", directory: "", arguments: ["YQ=="], environment: [])
+        connected.world.gate.report(.execRequest(number: 1, execRequest))
+        // The gate's events are taken one after the other: with this one's line in the log the exec request is there.
+        connected.world.gate.report(.readDenied(app: firefox, process: 1, user: alice.user, path: "/x"))
+        await eventually { try await connected.world.events(.readDenied).count == 1 }
+        let computer = try await companion.computer(nil)
+        let answer = try await companion.command(
+            .approve(prompt: report.prompt, grant: GrantRequest(.thisLaunch)), to: computer)
+        #expect(answer.state == .done)
+        var started: ExecRequest?
+        while let event = await prompter.next() {
+            if case .start(let what, let how) = event, what.prompt == report.prompt { started = how }
+            if case .settled = event { break }
+        }
+        #expect(started == execRequest)
+        // Only this prompter's own start is let through.
+        let again = connected.world.launch(2, parent: alice.process)
+        #expect(connected.world.authorizer.authorize(again).verdict == .allow)
+    }
+
+    @Test func aCommandIsActedOnOnceEvenAfterARestartAndWithTheClockSetBack() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let command = try await companion.sealed(.unlockApp(app: "firefox", grant: minutes), to: computer)
+        let outcome = try await companion.hub.write([command])[0]
+        #expect(outcome.sequence != nil)
+        await eventually { await connected.world.state(of: firefox) == .unlocked }
+        _ = try await connected.world.apps.lock(LockRequest(all: true), user: 0, mayAdd: false)
+
+        var replayed = command
+        replayed.sequence = 1_000_000
+        connected.hub.stream(.record(replayed))
+        let restarted = try await ConnectedWorld(hub: connected.hub, after: connected.world)
+        restarted.world.time.set(wall: 1_799_999_990)
+        restarted.hub.stream(.record(replayed))
+        // What is sent after it is through: so was the replay.
+        await eventually { try await restarted.sync.status().waiting == 0 }
+        _ = try await companion.command(.lockVault, to: computer)
+        #expect(await restarted.world.state(of: firefox) == .locked)
+    }
+
+    @Test(arguments: [(-70_000, "too_old"), (-61_000, "too_old"), (6_000, "too_early"), (600_000, "too_early")])
+    func lateAndEarlyCommandsAreRefused(offset: Int, reason: String) async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let now = Int(await connected.household.clock)
+        let record = try await companion.secrets.seal(
+            RemoteCommand(
+                computer: computer, issued: UInt64(now + offset), action: .unlockApp(app: "firefox", grant: minutes)),
+            .commands, .random(), revision: 1)
+        _ = try await companion.hub.write([record])
+        let answered = await eventually {
+            connected.hub.records(in: "commands").first { $0.id == record.id }?.revision == 2
+        }
+        try #require(answered)
+        try await companion.watch { _, taken in
+            guard case .reply(_, _, let reply)? = taken else { return true }
+            #expect(reply.state == .refused && reply.reason == reason)
+            return false
+        }
+        #expect(await connected.world.state(of: firefox) == .locked)
+    }
+
+    @Test(arguments: [-600_000, 600_000])
+    func aPhoneWhoseClockIsTenMinutesOffStillCommands(offset: Int) async throws {
+        let connected = try await ConnectedWorld()
+        let clock: @Sendable () -> UInt64 = { UInt64(1_800_000_000_000 + offset) }
+        let companion = try await connected.pair(clock: clock)
+        let computer = try await companion.computer(nil)
+        // It has heard no status yet, or it has: right either way, by its knowledge or by the second attempt.
+        #expect(try await companion.command(.lockAll, to: computer).state == .done)
+        // The computer's clock is set while nobody looks.
+        connected.world.time.set(wall: 1_800_000_000 - Double(offset) / 1_000)
+        #expect(try await companion.command(.lockAll, to: computer).state == .done)
+    }
+
+    @Test func aCommandOfAComputerForAnotherOrOfNobodyIsNotActedOn() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let action = RemoteAction.unlockApp(app: "firefox", grant: minutes)
+        // For another computer.
+        let other = try await companion.sealed(action, to: HubID(ItemID.random()))
+        _ = try await companion.hub.write([other])
+        // Of somebody who has the keys and is not in the list.
+        let secrets = await companion.secrets
+        let stranger = HouseholdSecrets(
+            household: secrets.household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(),
+            token: secrets.token, ring: secrets.ring)
+        let command = RemoteCommand(computer: computer, issued: Self.clock(), action: action)
+        connected.hub.stream(
+            .record(try stranger.seal(command, .commands, .random(), revision: 1)))
+        // Signed by the phone for one thing, changed on the way to another.
+        var changed = try await companion.sealed(.lockAll, to: computer)
+        changed.sealed = try await companion.sealed(action, to: computer).sealed
+        connected.hub.stream(.record(changed))
+        #expect(try await companion.command(.lockVault, to: computer).state == .done)
+        #expect(await connected.world.state(of: firefox) == .locked)
+        #expect(try await connected.sync.status().refused == 2)
+    }
+}

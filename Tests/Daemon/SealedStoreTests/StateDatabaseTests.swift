@@ -1,0 +1,181 @@
+import ControlAPI
+import DaemonCore
+import Foundation
+import GRDB
+import Glibc
+import Policy
+import SealedFormats
+import TestSupport
+import Testing
+
+@testable import SealedStore
+
+extension StateDatabase {
+    static let testKey = DeviceSigningKey()
+
+    convenience init(path: String) throws { try self.init(path: path, signingKey: Self.testKey) }
+}
+
+@Suite struct StateDatabaseTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.path("state.sqlite") }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
+    // MARK: Durability
+
+    @Test func everyWriteIsSyncedToTheLogBeforeItReturns() throws {
+        let database = try StateDatabase(path: path)
+        #expect(try database.synchronousLevel() == 2, "FULL")
+        let journal = try DatabaseQueue(path: path).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        #expect(journal == "wal")
+        let again = try StateDatabase(path: path)
+        #expect(try again.synchronousLevel() == 2, "also where the file exists")
+    }
+
+    @Test func aDocumentIsWhatWasSavedLast() async throws {
+        let database = try StateDatabase(path: path)
+        #expect(try await database.document("a") == nil)
+        try await database.save([1, 2, 3], as: "a")
+        try await database.save([], as: "b")
+        try await database.save([0, 255], as: "a")
+        let again = try StateDatabase(path: path)
+        #expect(try await again.document("a") == [0, 255])
+        #expect(try await again.document("b") == [])
+    }
+
+    @Test func writesAtTheSameTimeAreAllKept() async throws {
+        let database = try StateDatabase(path: path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+                group.addTask { try await database.save([UInt8(number)], as: "document \(number)") }
+                group.addTask {
+                    try await database.append([
+                        ActivityEvent(time: Double(number), kind: .locked, sentence: "\(number)")
+                    ])
+                }
+            }
+            try await group.waitForAll()
+        }
+        for number in 0..<50 { #expect(try await database.document("document \(number)") == [UInt8(number)]) }
+        #expect(try await database.events(after: 0, limit: 100, app: nil).count == 50)
+    }
+
+    // MARK: Files
+
+    @Test func nobodyElseMayReadTheFiles() async throws {
+        let previous = umask(0)
+        defer { umask(previous) }
+        let database = try StateDatabase(path: path)
+        try await database.save([1], as: "a")
+        for name in [path, path + "-wal", path + "-shm"] { #expect(mode(name) == 0o600, "\(name)") }
+    }
+
+    @Test func aFileThatOthersMayReadIsClosedToThem() throws {
+        _ = try StateDatabase(path: path)
+        chmod(path, 0o644)
+        _ = try StateDatabase(path: path)
+        #expect(mode(path) == 0o600)
+    }
+
+    @Test func aDatabaseOfALaterVersionIsRefusedInWords() throws {
+        _ = try StateDatabase(path: path)
+        try DatabaseQueue(path: path).write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: from the future')")
+        }
+        #expect(throws: StateDatabaseError.fromTheFuture(path: path)) { _ = try StateDatabase(path: path) }
+        #expect("\(StateDatabaseError.fromTheFuture(path: path))".contains("newer AppLocker"))
+    }
+
+    @Test func whatIsNoDatabaseIsRefusedInWordsAndLeftAlone() throws {
+        let text = String(repeating: "this is not a database ", count: 1_000)
+        try directory.write(text, to: "state.sqlite")
+        let error = #expect(throws: StateDatabaseError.self) { _ = try StateDatabase(path: path) }
+        #expect("\(error!)".contains("can't be opened") && "\(error!)".contains("backup"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
+    @Test func aDatabaseWhosePagesAreDamagedIsRefusedInWords() async throws {
+        do {
+            let database = try StateDatabase(path: path)
+            try await database.save([UInt8](repeating: 7, count: 200_000), as: "a")
+        }
+        try await DatabaseQueue(path: path).writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        // The header and the schema stay; every page behind them is overwritten.
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 8_192)
+        try file.write(contentsOf: Data(repeating: 0xa5, count: Int(size) - 8_192))
+        try file.close()
+        let error = await #expect(throws: StateDatabaseError.self) {
+            let database = try StateDatabase(path: path)
+            _ = try await database.document("a")
+        }
+        guard case .damaged = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aStateThatCannotBeMadeIsRefusedInWords() {
+        let path = "/proc/applocker/state.sqlite"
+        let error = #expect(throws: StateDatabaseError.self) { _ = try StateDatabase(path: path) }
+        #expect("\(error!)".contains(path))
+    }
+
+    // MARK: The log
+
+    private static func event(
+        _ kind: ActivityEvent.Kind, _ app: String? = nil, time: Double = 0
+    ) -> ActivityEvent {
+        ActivityEvent(
+            time: time, kind: kind, app: app.flatMap { AppID(rawValue: $0) }, user: .max, process: .max, path: "/p",
+            reason: "r", sentence: "S.")
+    }
+
+    @Test func anEventReadsBackAsItWasWritten() async throws {
+        let database = try StateDatabase(path: path)
+        try await database.append([Self.event(.launchDenied, "firefox", time: 12.5)])
+        #expect(
+            try await database.events(after: 0, limit: 10, app: nil) == [
+                EventReport(
+                    number: 1, time: 12.5, kind: "launch_denied", app: "firefox", user: .max, process: .max,
+                    path: "/p", reason: "r", sentence: "S.")
+            ])
+    }
+
+    @Test func theNewestEventsComeOldestFirst() async throws {
+        let database = try StateDatabase(path: path)
+        try await database.append((0..<10).map { Self.event(.locked, $0.isMultiple(of: 2) ? "even" : "odd") })
+        func numbers(after: Int64 = 0, limit: Int = 100, app: String? = nil) async throws -> [Int64] {
+            try await database.events(after: after, limit: limit, app: app).map(\.number)
+        }
+        #expect(try await numbers() == Array(1...10))
+        #expect(try await numbers(limit: 3) == [8, 9, 10])
+        #expect(try await numbers(after: 7) == [8, 9, 10])
+        #expect(try await numbers(after: 10) == [])
+        #expect(try await numbers(app: "even") == [1, 3, 5, 7, 9])
+        #expect(try await numbers(app: "' OR 1=1 --") == [])
+    }
+
+    @Test func statisticsCountByAppSinceATime() async throws {
+        let database = try StateDatabase(path: path)
+        try await database.append([
+            Self.event(.launchAsked, "a", time: 5), Self.event(.launchAsked, "a", time: 15),
+            Self.event(.launchAllowed, "a", time: 16), Self.event(.launchDenied, "b", time: 17),
+            Self.event(.passcodeWrong, "b", time: 18), Self.event(.passcodeWrong, time: 19),
+        ])
+        #expect(
+            try await database.statistics(since: 10) == [
+                AppStatistics(app: "a", name: "a", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 0),
+                AppStatistics(app: "b", name: "b", asked: 0, allowed: 0, denied: 1, wrongPasscodes: 1),
+            ])
+    }
+}

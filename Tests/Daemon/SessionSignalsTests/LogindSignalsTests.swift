@@ -1,0 +1,244 @@
+import DBus
+import DaemonCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SessionSignals
+
+@Suite(
+    .timeLimit(.minutes(4)),
+    .requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py")))
+struct LogindSignalsTests {
+    private let alice: UInt32 = 1_000
+    private let bob: UInt32 = 1_001
+    private let seat = "/org/freedesktop/login1/seat/seat0"
+
+    /// Signals of a running logind, past `available`.
+    private func listen(_ mock: MockLogind) async -> (LogindSignals, SignalReader) {
+        let signals = LogindSignals(
+            address: .address(mock.address), retries: .milliseconds(20) ... .milliseconds(100))
+        signals.start()
+        var reader = SignalReader(signals.signals)
+        while let signal = await reader.next(), signal != .available {}
+        return (signals, reader)
+    }
+
+    @Test func theComputerWaitsUntilEverythingIsLockedAndNotLonger() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
+        let inhibitor = try await mock.inhibitors()[0]
+        #expect(Array(inhibitor.prefix(2)) == ["sleep:shutdown", "AppLocker"])
+        #expect(inhibitor[2].hasSuffix(".") && inhibitor[3] == "delay")
+        for _ in 0..<3 {
+            try await mock.prepareForSleep(true)
+            guard case .goingToSleep(let number)? = await reader.next() else {
+                Issue.record("no word of sleep")
+                return
+            }
+            signals.acknowledge(number + 1)
+            signals.acknowledge(number - 1)
+            // Not before it: what happens later is reported meanwhile.
+            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(true)])
+            #expect(await reader.next() == .lidClosed)
+            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(false)])
+            #expect(try await mock.inhibitors().count == 1)
+            signals.acknowledge(number)
+            await eventually("the computer does not wait") { try await mock.inhibitors().isEmpty }
+            try await mock.prepareForSleep(false)
+            #expect(await reader.next() == .woke)
+            #expect(try await mock.inhibitors().count == 1, "taken again before the wake is told")
+            // Too late: that sleep is over.
+            signals.acknowledge(number)
+            #expect(try await mock.inhibitors().count == 1)
+        }
+        signals.stop()
+    }
+
+    @Test func shutdownWaitsTooAndMayBeCalledOff() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
+        try await mock.emit("PrepareForShutdown", "b", [.bool(true)])
+        guard case .shuttingDown(let number)? = await reader.next() else {
+            Issue.record("no word of shutdown")
+            return
+        }
+        signals.acknowledge(number)
+        await eventually("the computer does not wait") { try await mock.inhibitors().isEmpty }
+        try await mock.emit("PrepareForShutdown", "b", [.bool(false)])
+        await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
+        signals.stop()
+    }
+
+    @Test func aLockedScreenIsToldOnceHoweverItShows() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let session = try await mock.addSession("1", user: alice)
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        #expect(await reader.next() == .session(session, SessionIdleness(user: alice, isKnown: false, idle: nil)))
+        try await mock.call(session, "Session", "Lock")
+        #expect(await reader.next() == .sessionLocked(user: alice))
+        try await mock.update(session, "Session", ["LockedHint": .bool(true)])
+        try await mock.update(session, "Session", ["LockedHint": .bool(false)])
+        try await mock.update(session, "Session", ["LockedHint": .bool(true)])
+        #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
+        // A session that is locked already is locked for a daemon that starts now, too.
+        let (others, laterStream) = await listen(mock)
+        var later = laterStream
+        #expect(await later.nextButSessions() == .sessionLocked(user: alice))
+        others.stop()
+        signals.stop()
+    }
+
+    @Test func anotherUserAtTheSeatIsASwitchAndTheSameUserIsNot() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let first = try await mock.addSession("1", user: alice)
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        // Signals are read once it has seen which session is at the front.
+        try await mock.call(first, "Session", "Lock")
+        #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
+        func front(_ id: String, _ path: String) async throws {
+            try await mock.set(seat, "Seat", "ActiveSession", .structure([.string(id), .objectPath(path)]))
+        }
+        // The mock brings a new session to the front.
+        let second = try await mock.addSession("2", user: alice)
+        try await front("1", first)
+        try await front("2", second)
+        let third = try await mock.addSession("3", user: bob)
+        #expect(await reader.nextButSessions() == .switchedAway(user: alice))
+        try await front("1", first)
+        #expect(await reader.nextButSessions() == .switchedAway(user: bob))
+        try await front("2", second)
+        try await front("3", third)
+        #expect(await reader.nextButSessions() == .switchedAway(user: alice))
+        // To a console where nobody is logged in.
+        try await front("", "/")
+        #expect(await reader.nextButSessions() == .switchedAway(user: bob))
+        signals.stop()
+    }
+
+    @Test func leavingTheComputerIsToldAndClosingARemoteShellIsNot() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let desktop = try await mock.addSession("1", user: alice)
+        let remote = try await mock.addSession("2", user: alice)
+        try await mock.set(remote, "Session", "Seat", .structure([.string(""), .objectPath("/")]))
+        let greeter = try await mock.addSession("3", user: 42)
+        try await mock.update(greeter, "Session", ["Class": .string("greeter")])
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        try await mock.removeSession("3")
+        try await mock.removeSession("2")
+        #expect(await reader.nextButSessions() == .sessionEnded(remote, leaving: nil))
+        try await mock.removeSession("1")
+        #expect(await reader.nextButSessions() == .sessionEnded(desktop, leaving: alice))
+        signals.stop()
+    }
+
+    @Test func aClosingLidIsToldAndOneThatIsClosedIsNot() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let path = "/org/freedesktop/login1"
+        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
+        _ = try await mock.addSession("1", user: alice)
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        // Sessions are looked at after the lid.
+        guard case .session? = await reader.next() else {
+            Issue.record("no word of the session")
+            return
+        }
+        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
+        try await mock.update(path, "Manager", ["LidClosed": .bool(false)])
+        try await mock.prepareForSleep(true)
+        guard case .goingToSleep? = await reader.next() else {
+            Issue.record("told of a lid that was closed already")
+            return
+        }
+        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
+        #expect(await reader.next() == .lidClosed)
+        signals.stop()
+    }
+
+    @Test func theIdleHintComesWithItsAge() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let session = try await mock.addSession("1", user: alice)
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        _ = await reader.next()
+        let began = ContinuousClock.now
+        let now = DispatchTime.now().uptimeNanoseconds / 1_000
+        try await mock.update(
+            session, "Session",
+            ["IdleHint": .bool(true), "IdleSinceHintMonotonic": .uint64(now - 1_000_000)])
+        guard case .session(session, let idleness)? = await reader.next(), let idle = idleness.idle else {
+            Issue.record("no idleness")
+            return
+        }
+        #expect(idleness.user == alice && idleness.isKnown)
+        #expect(idle >= .seconds(1) && idle <= .seconds(1) + began.duration(to: .now))
+        try await mock.update(session, "Session", ["IdleHint": .bool(false), "IdleSinceHintMonotonic": .uint64(now)])
+        #expect(await reader.next() == .session(session, SessionIdleness(user: alice, isKnown: true, idle: nil)))
+        signals.stop()
+    }
+
+    @Test func logindAndTheBusMayComeAndGo() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("bus")
+        let signals = LogindSignals(
+            address: .address("unix:path=\(path)"), retries: .milliseconds(20) ... .milliseconds(50))
+        signals.start()
+        var reader = SignalReader(signals.signals)
+        #expect(await reader.next() == .unavailable("there is no system message bus"))
+        for _ in 0..<2 {
+            let (daemon, address) = try await MockLogind.startBus(path)
+            let mock = try MockLogind(daemon: daemon, address: address)
+            while let signal = await reader.next(), signal != .unavailable("systemd-logind is not running") {}
+            var logind = try await mock.start()
+            #expect(await reader.next() == .available)
+            await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
+            logind.kill()
+            #expect(await reader.next() == .unavailable("systemd-logind is not running"))
+            logind = try await mock.start()
+            #expect(await reader.next() == .available)
+            await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
+            daemon.kill()
+            while let signal = await reader.next(), signal != .unavailable("there is no system message bus") {}
+        }
+        signals.stop()
+    }
+}
+
+/// Signals, one after the other.
+struct SignalReader {
+    private var signals: AsyncStream<SessionSignal>.AsyncIterator
+
+    init(_ signals: AsyncStream<SessionSignal>) { self.signals = signals.makeAsyncIterator() }
+
+    mutating func next() async -> SessionSignal? { await signals.next(isolation: nil) }
+
+    mutating func nextButSessions() async -> SessionSignal? {
+        while let signal = await next() {
+            if case .session = signal { continue }
+            return signal
+        }
+        return nil
+    }
+}

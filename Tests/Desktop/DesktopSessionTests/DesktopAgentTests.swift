@@ -1,0 +1,181 @@
+import ControlAPI
+import DBus
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DesktopSession
+
+/// The daemon, as the test plays it.
+final class ScriptedSession: SessionConnection {
+    typealias Events = AsyncThrowingStream<SessionEvent, any Error>
+
+    private let stream = Mutex<Events.Continuation?>(nil)
+    let calls = Mutex<[String]>([])
+    let reports = Mutex<[IdleReport]>([])
+    let isThere = Atomic(true)
+
+    func events() async throws -> any AsyncSequence<SessionEvent, any Error> & Sendable {
+        guard isThere.load(ordering: .relaxed) else { throw IdleSourceGone(description: "nobody listens") }
+        let (events, continuation) = Events.makeStream()
+        stream.withLock { $0 = continuation }
+        continuation.yield(.ready)
+        return events
+    }
+
+    func report(_ idle: IdleReport) async throws { reports.withLock { $0.append(idle) } }
+    func lockAll() async throws { calls.withLock { $0.append("lock all") } }
+    func lockVault() async throws { calls.withLock { $0.append("lock vault") } }
+
+    var isConnected: Bool { stream.withLock { $0 != nil } }
+
+    func send(_ event: SessionEvent) { _ = stream.withLock { $0?.yield(event) } }
+
+    func end() {
+        stream.withLock {
+            $0?.finish()
+            $0 = nil
+        }
+    }
+}
+
+@Suite(.requires(.program("dbus-daemon"))) struct DesktopAgentTests {
+    private func agent(_ session: PrivateSessionBus, _ daemon: ScriptedSession, lead: Duration = .milliseconds(500))
+        -> DesktopAgent
+    {
+        DesktopAgent(
+            connection: daemon,
+            programs: SessionPrograms(environment: [:], socket: nil, directory: session.directory.path),
+            captures: CaptureWatch(user: 12_345, address: .address(session.address)),
+            sessionBus: .address(session.address), systemBus: .address("unix:path=/nowhere"), lead: lead)
+    }
+
+    private func iconName(_ watcher: MockWatcher) async throws -> String? {
+        guard let name = watcher.registered.last else { return nil }
+        return try await watcher.bus.property(name, TrayItem.path, TrayItem.interface, "IconName").text
+    }
+
+    @Test func theTrayFollowsTheDaemonAndItsAbsenceIsDegraded() async throws {
+        let session = try await PrivateSessionBus()
+        let watcher = try await MockWatcher(on: session)
+        let daemon = ScriptedSession()
+        let agent = agent(session, daemon)
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("it is connected") { daemon.isConnected }
+        daemon.send(.state(.sample(.locked)))
+        await eventually("the icon says locked") {
+            try await iconName(watcher) == "applocker-locked-symbolic"
+        }
+        daemon.send(.state(.sample(.unlocked, unlockedApps: 1)))
+        await eventually("the icon says unlocked") {
+            try await iconName(watcher) == "applocker-unlocked-symbolic"
+        }
+        daemon.isThere.store(false, ordering: .relaxed)
+        daemon.end()
+        await eventually("the icon says degraded") {
+            try await iconName(watcher) == "applocker-degraded-symbolic"
+        }
+        daemon.isThere.store(true, ordering: .relaxed)
+        await eventually("it connects again") { daemon.isConnected }
+        daemon.send(.state(.sample(.locked)))
+        await eventually("the icon says locked") {
+            try await iconName(watcher) == "applocker-locked-symbolic"
+        }
+    }
+
+    @Test func aFloodOfNewsIsOneDesktopNotificationAndTheLastWord() async throws {
+        let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body", "actions"])
+        let daemon = ScriptedSession()
+        let agent = agent(session, daemon)
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("it is connected") { daemon.isConnected }
+        await eventually("the bus is there") { await agent.showsNotifications }
+        for _ in 0..<50 { daemon.send(.notice(.sample(.blocked))) }
+        daemon.send(.notice(.sample(.unlocked)))
+        await eventually("the first is shown") { !server.summaries.isEmpty }
+        #expect(server.summaries.first == "Firefox was blocked")
+        await eventually("after three seconds: \(server.summaries)") { server.summaries.count == 2 }
+        #expect(server.summaries == ["Firefox was blocked", "Firefox is unlocked"])
+        // Buttons are listened for some time after notifications can be shown.
+        await eventually(every: .milliseconds(300), "the button locks") {
+            if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
+            return daemon.calls.withLock { $0.first == "lock all" }
+        }
+    }
+
+    @Test func inactivityIsWarnedOfAndReported() async throws {
+        let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body"])
+        let mutter = try await MockMutter(on: session)
+        let daemon = ScriptedSession()
+        let agent = agent(session, daemon)
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("the source is reported") { daemon.reports.withLock { $0.last?.source } == .mutter }
+        daemon.send(.state(.sample(.unlocked, limitSeconds: 1, isArmed: true)))
+        await eventually("it sets a watch") { mutter.calls["AddIdleWatch"].count == 1 }
+        #expect(mutter.calls["AddIdleWatch"][0][0].integer == 500)
+        // Nobody touches anything: the compositor says so, and goes on counting.
+        // The real time is what is tested: inactivity also counts from when something was opened.
+        try await Task.sleep(for: .milliseconds(600))
+        mutter.idleMilliseconds.withLock { $0 = 600 }
+        await eventually("it asks for the idle time") { mutter.calls["GetIdletime"].count > 2 }
+        try await mutter.fire(1)
+        await eventually("the warning") { server.summaries.contains { $0.hasPrefix("AppLocker locks in") } }
+        mutter.idleMilliseconds.withLock { $0 = 1_100 }
+        await eventually("the limit") {
+            daemon.reports.withLock { $0.contains(IdleReport(source: .mutter, idleSeconds: 1)) }
+        }
+        await eventually("the warning goes") { server.calls["CloseNotification"].count == 1 }
+    }
+
+    @Test func anOpenVaultIsLockedWhenTheScreenIsRecordedAndTheOwnerWantsIt() async throws {
+        let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body"])
+        let daemon = ScriptedSession()
+        // A recorder is known by its executable: a copy under its name.
+        let recorder = session.directory.path("wf-recorder")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: session.directory.path)
+        try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: recorder)
+        let captures = CaptureWatch(user: getuid(), address: .address(session.address))
+        let agent = DesktopAgent(
+            connection: daemon,
+            programs: SessionPrograms(environment: [:], socket: nil, directory: session.directory.path),
+            captures: captures,
+            sessionBus: .address(session.address), systemBus: .address("unix:path=/nowhere"))
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("it is connected") { daemon.isConnected }
+        await eventually("the bus is there") { await agent.showsNotifications }
+        let recording = try ChildProcess(recorder, ["60"])
+        await eventually("it is found") { await !captures.look().isEmpty }
+        daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: false)))
+        daemon.send(.notice(.sample(.blocked)))
+        await eventually("the agent has got beyond the state") { server.summaries.count == 1 }
+        // A look that had begun with the state has ended by the time that two more have.
+        for _ in 0..<2 { #expect(await !captures.look().isEmpty) }
+        #expect(daemon.calls.withLock { $0.isEmpty }, "the owner did not ask for it")
+        daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: true)))
+        await eventually("the vault is locked") { daemon.calls.withLock { $0 } == ["lock vault"] }
+        recording.kill()
+    }
+}
+
+struct AgentOptionsTests {
+    @Test func theCommandLineIsUnderstood() {
+        #expect(AgentOptions([]) == .run(socket: nil))
+        #expect(AgentOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
+        #expect(AgentOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
+        #expect(AgentOptions(["--help"]) == .help && AgentOptions(["--version"]) == .version)
+        for wrong in [["--socket"], ["--socket", ""], ["run"]] {
+            guard case .wrong = AgentOptions(wrong) else {
+                Issue.record("\(wrong) was taken")
+                continue
+            }
+        }
+    }
+}

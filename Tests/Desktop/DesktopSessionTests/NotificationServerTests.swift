@@ -1,0 +1,105 @@
+import ControlAPI
+import DBus
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DesktopSession
+
+@Suite(.requires(.program("dbus-daemon"))) struct NotificationServerTests {
+    @Test func aLaterDesktopNotificationOfAnAppTakesTheEarlierOnesPlace() async throws {
+        let session = try await PrivateSessionBus()
+        let mock = try await MockNotifications(on: session, capabilities: ["actions", "body", "body-markup"])
+        let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
+        await server.show(DesktopNotification(.sample(.blocked, sentence: "a < b")))
+        await server.settled()
+        await server.show(DesktopNotification(.sample(.blocked, app: "gimp", name: "GIMP")))
+        await server.settled()
+        await server.show(DesktopNotification(.sample(.unlocked)))
+        await server.settled()
+        let notified = mock.calls["Notify"]
+        #expect(notified.map { $0[1].integer } == [0, 0, 101], "what each replaces")
+        #expect(mock.summaries == ["Firefox was blocked", "GIMP was blocked", "Firefox is unlocked"])
+        #expect(notified[0][0].text == "AppLocker" && notified[0][2].text == "applocker-locked-symbolic")
+        #expect(notified[0][4].text == "a &lt; b")
+        #expect(notified[2][5].elements?.compactMap(\.text) == ["lock-now", "Lock now", "show-log", "Show log"])
+        #expect(notified[0][6].options?["urgency"]?.integer == 1)
+        #expect(notified[0][7].integer == -1)
+        #expect(mock.calls["GetCapabilities"].count == 1)
+    }
+
+    @Test func aWarningIsWithdrawnAndOnlyOnce() async throws {
+        let session = try await PrivateSessionBus()
+        let mock = try await MockNotifications(on: session, capabilities: ["body"])
+        let server = NotificationServer(try session.connect(), offered: [.lockNow])
+        await server.withdraw("inactivity")
+        await server.settled()
+        // In the order asked for, even where nobody waits for the first.
+        await server.show(.inactivity(secondsLeft: 30))
+        await server.withdraw("inactivity")
+        await server.settled()
+        await server.withdraw("inactivity")
+        await server.settled()
+        #expect(mock.calls.members == ["GetCapabilities", "Notify", "CloseNotification"])
+        #expect(mock.calls["Notify"][0][7].integer == 30_000)
+        #expect(mock.calls["Notify"][0][5].elements == [], "no buttons where the server has none")
+    }
+
+    @Test func aPressedButtonIsTakenFromTheServerAlone() async throws {
+        let session = try await PrivateSessionBus()
+        let mock = try await MockNotifications(on: session, capabilities: ["actions", "body"])
+        let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
+        let pressed = Mutex<[DesktopNotification.Action]>([])
+        let serving = Task { try await server.serve { action in pressed.withLock { $0.append(action) } } }
+        defer { serving.cancel() }
+        await server.show(DesktopNotification(.sample(.unlocked)))
+        await server.settled()
+        let stranger = try session.connect()
+        await eventually("it listens") {
+            try await mock.invoke(101, "show-log")
+            return !pressed.withLock { $0.isEmpty }
+        }
+        try await stranger.emit(
+            MockNotifications.path, MockNotifications.name, "ActionInvoked", [.uint32(101), .string("lock-now")])
+        try await mock.invoke(55, "lock-now")
+        try await mock.invoke(101, "something-else")
+        try await mock.bus.emit(MockNotifications.path, MockNotifications.name, "ActionInvoked", [.string("lock-now")])
+        try await mock.invoke(101, "lock-now")
+        await eventually("the button is taken") { pressed.withLock { $0.last == .lockNow } }
+        let locks = pressed.withLock { $0.count { $0 == .lockNow } }
+        #expect(locks == 1, "the stranger's and the unknown ones are passed over")
+    }
+
+    @Test func anotherServerIsAskedAnewWhatItCanDo() async throws {
+        let session = try await PrivateSessionBus()
+        let server = NotificationServer(try session.connect(), offered: [.lockNow])
+        let serving = Task { try await server.serve { _ in } }
+        defer { serving.cancel() }
+        await server.show(DesktopNotification(.sample(.blocked)))  // Nobody shows it, and nothing goes wrong.
+        await server.settled()
+        var first: MockNotifications? = try await MockNotifications(on: session, capabilities: ["body"])
+        await server.show(DesktopNotification(.sample(.blocked)))
+        await server.settled()
+        #expect(first?.calls["Notify"].count == 1)
+        first?.bus.close()
+        await first?.bus.untilEnd()
+        first = nil
+        // The bus gives the name up once it has noticed the end of the connection.
+        var next: MockNotifications?
+        await eventually("the name is free") {
+            next = try await MockNotifications(on: session, capabilities: [])
+            return true
+        }
+        let second = try #require(next)
+        await eventually("the change is noticed") {
+            await server.show(DesktopNotification(.sample(.blocked, sentence: "Again.")))
+            await server.settled()
+            return second.calls["Notify"].last?[3].text == "Firefox was blocked: Again."
+        }
+        // One that was shown before the change was noticed does not count.
+        let noticed = second.calls.members.prefix { $0 != "GetCapabilities" }.count
+        #expect(
+            second.calls["Notify"].dropFirst(noticed).first?[1].integer == 0,
+            "another server's numbers mean nothing to it")
+    }
+}

@@ -1,0 +1,220 @@
+import ControlAPI
+import Foundation
+import TestSupport
+import Testing
+
+/// The real program on a real X server, looked at from outside: windows, keys, pixels, and what reaches the socket.
+@Suite(
+    .serialized,
+    .requires(
+        .display, .program("xdotool"), .program("import"), .program("xprop"), .program("xev"), .program("openbox"))
+)
+struct PromptWindowTests {
+    /// Where "NAME is locked" is written, in the window.
+    static let heading = "360x40+36+112"
+
+    @Test(arguments: Desktop.Kind.allCases)
+    func theWindowComesTakesThePasscodeAndGoes(kind: Desktop.Kind) async throws {
+        let desktop = try await Desktop(kind)
+        let prompt = try await desktop.startPrompt()
+        #expect(try await desktop.windows().isEmpty, "nothing is shown while nothing waits")
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("correct horse")
+        try await desktop.press("Return")
+        await eventually("the answer arrives") { try desktop.daemon.answers("7").count == 1 }
+        let answer = try #require(try desktop.daemon.answers("7").first)
+        #expect(answer.passcode == "correct horse")
+        #expect(answer.grant == GrantRequest(.duration, seconds: 300))
+        await desktop.awaitNoWindow()
+        #expect(prompt.isRunning)
+    }
+
+    private func count(_ event: String, _ watcher: ChildProcess) -> Int {
+        watcher.output.components(separatedBy: event).count - 1
+    }
+
+    @Test func underAWindowManagerItStaysAboveTheOthersWithTheKeyboard() async throws {
+        let desktop = try await Desktop(.openbox)
+        let prompt = try await desktop.startPrompt()
+        // The second time, too: by then the window has a past that focus-stealing prevention could hold against it.
+        for round in ["1", "2"] {
+            let other = try ChildProcess("xev", ["-name", "other"], environment: desktop.environment)
+            await eventually("the other window has the keyboard") {
+                try await desktop.x("xdotool", "getactivewindow", "getwindowname") == "other\n"
+            }
+            try await desktop.press("a", "b")
+            try desktop.daemon.send(.ask(.sample(round)))
+            try await desktop.awaitWindow("Calculator is locked")
+            let window = try #require(try await desktop.windows().first)
+            await eventually("it has the keyboard") {
+                try await desktop.x("xdotool", "getactivewindow") == window + "\n"
+            }
+            await eventually("it is above the others") {
+                try await desktop.x("xprop", "-id", window, "_NET_WM_STATE").contains("_NET_WM_STATE_ABOVE")
+            }
+            try await desktop.press("Escape")
+            await desktop.awaitNoWindow()
+            other.kill()
+        }
+        #expect(prompt.isRunning)
+    }
+
+    @Test func escapeCancels() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("half a passc")
+        try await desktop.press("Escape")
+        await desktop.awaitNoWindow()
+        await eventually("the cancellation arrives") {
+            desktop.daemon.calls("POST /v1/prompts/7/cancel").count == 1
+        }
+        #expect(try desktop.daemon.answers("7").isEmpty)
+        #expect(prompt.isRunning)
+    }
+
+    @Test func aWrongPasscodeShakesTheWindowAndEmptiesTheField() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        let moved = try await wrongPasscode(on: desktop)
+        #expect(moved)
+        try await desktop.type("right")
+        try await desktop.press("Return")
+        await eventually("the second answer") { try desktop.daemon.answers("7").map(\.passcode) == ["wrong", "right"] }
+        #expect(prompt.isRunning)
+    }
+
+    @Test func nothingMovesForPeopleWhoTurnedAnimationsOff() async throws {
+        let desktop = try await Desktop(settings: ["gtk-enable-animations=0"])
+        let prompt = try await desktop.startPrompt()
+        let moved = try await wrongPasscode(on: desktop)
+        #expect(!moved)
+        #expect(prompt.isRunning)
+    }
+
+    /// The heading, once it is drawn and does not change.
+    private func drawnHeading(_ desktop: Desktop) async -> Data {
+        var heading = Data()
+        await eventually("the heading is in the picture") {
+            let before = heading
+            heading = try await desktop.photograph(Self.heading)
+            return Set(heading).count > 10 && heading == before
+        }
+        return heading
+    }
+
+    /// Gives a wrong passcode and returns whether the heading was seen somewhere else than before.
+    private func wrongPasscode(on desktop: Desktop) async throws -> Bool {
+        desktop.daemon.onAnswer { _ in .refused(ControlError(.wrongPasscode, "Wrong passcode. 4 more before a pause."))
+        }
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        let still = await drawnHeading(desktop)
+        let plain = try await desktop.warningPoints()
+        try await desktop.type("wrong")
+        async let shots = photographs(of: desktop, for: .milliseconds(1_200))
+        try await desktop.press("Return")
+        let moved = try await shots.contains { $0 != still }
+        await eventually("it says that it is wrong") { try await desktop.warningPoints() > plain + 200 }
+        await eventually("it comes to rest where it was") { try await desktop.photograph(Self.heading) == still }
+        desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
+        return moved
+    }
+
+    private func photographs(of desktop: Desktop, for duration: Duration) async throws -> [Data] {
+        var shots: [Data] = []
+        let end = ContinuousClock.now + duration
+        while .now < end { shots.append(try await desktop.photograph(Self.heading)) }
+        return shots
+    }
+
+    @Test func duringALockoutNothingCanBeEnteredAndAfterItEverything() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        desktop.daemon.onAnswer { _ in
+            .refused(ControlError(.lockedOut, "Too many wrong passcodes.", retryAfterSeconds: 3))
+        }
+        try desktop.daemon.send(.ask(.sample("7", expiresInSeconds: 120)))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("wrong")
+        try await desktop.press("Return")
+        await eventually("the first answer") { try desktop.daemon.answers("7").count == 1 }
+        desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
+        // Typed all through the pause and after it, when the keyboard is back in the field without a click.
+        await eventually(every: .milliseconds(100), "the second answer") {
+            try await desktop.press("space")
+            try await desktop.type("2")
+            try await desktop.press("Return")
+            return try desktop.daemon.answers("7").count == 2
+        }
+        #expect(desktop.daemon.calls("POST /v1/prompts/7/cancel").isEmpty, "no button was pressed unseen")
+        let passcodes = try desktop.daemon.answers("7").map { $0.passcode.trimmingCharacters(in: .whitespaces) }
+        #expect(passcodes == ["wrong", "2"])
+        // The real time is what is tested: no answer comes before the three seconds are over.
+        let instants = desktop.daemon.calls("POST /v1/prompts/7/answer").map(\.instant)
+        try #require(instants.count == 2)
+        #expect(instants[1] - instants[0] >= .seconds(3))
+        #expect(prompt.isRunning)
+    }
+
+    @Test func theDurationIsChosenWithTheKeyboardAlone() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        let watcher = try await desktop.watchWindows()
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator is locked")
+        try await desktop.type("1234")
+        // What came before it has then been told, too.
+        let window = try #require(try await desktop.windows().first.flatMap { Int($0) })
+        await eventually("xev tells of the window") {
+            watcher.output.components(separatedBy: "\n\n").contains { event in
+                event.contains("MapNotify") && event.contains("window 0x\(String(window, radix: 16)), override")
+            }
+        }
+        let (opened, closed) = (count("MapNotify", watcher), count("UnmapNotify", watcher))
+        try await desktop.press("Tab", "space")
+        await eventually("the list opens") { count("MapNotify", watcher) > opened }
+        try await desktop.press("End", "Up", "Return")
+        await eventually("the list closes") { count("UnmapNotify", watcher) > closed }
+        try await desktop.press("alt+u")
+        await eventually("the answer") { try desktop.daemon.answers("7").count == 1 }
+        let answer = try #require(try desktop.daemon.answers("7").first)
+        #expect(answer.grant == GrantRequest(.thisLaunch))
+        #expect(answer.passcode == "1234")
+        #expect(prompt.isRunning)
+    }
+
+    @Test func launchesThatWaitAreAskedAboutOneAfterTheOther() async throws {
+        let desktop = try await Desktop()
+        let prompt = try await desktop.startPrompt()
+        for name in ["Firefox", "Chromium", "Terminal"] { try desktop.daemon.send(.ask(.sample(name, name: name))) }
+        try await desktop.awaitWindow("Firefox is locked")
+        #expect(try await desktop.windows().count == 1)
+        // Somebody else answered for the second one meanwhile.
+        try desktop.daemon.send(.settled(prompt: "Chromium", outcome: .allowed))
+        try await desktop.type("1234")
+        try await desktop.press("Return")
+        try await desktop.awaitWindow("Terminal is locked")
+        try desktop.daemon.send(.settled(prompt: "Terminal", outcome: .timedOut))
+        await desktop.awaitNoWindow()
+        #expect(try desktop.daemon.answers("Firefox").count == 1)
+        #expect(desktop.daemon.calls.allSatisfy { !$0.route.contains("Terminal") })
+        #expect(prompt.isRunning)
+    }
+
+    @Test func itFollowsTheDarkTheme() async throws {
+        func brightness(_ settings: [String]) async throws -> Int {
+            let desktop = try await Desktop(settings: settings)
+            let prompt = try await desktop.startPrompt()
+            try desktop.daemon.send(.ask(.sample("7")))
+            try await desktop.awaitWindow("Calculator is locked")
+            let pixels = await drawnHeading(desktop)
+            #expect(prompt.isRunning)
+            return pixels.reduce(0) { $0 + Int($1) } / max(1, pixels.count)
+        }
+        #expect(try await brightness([]) > 200)
+        #expect(try await brightness(["gtk-application-prefer-dark-theme=1"]) < 80)
+    }
+}

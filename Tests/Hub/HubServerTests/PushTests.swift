@@ -1,0 +1,225 @@
+import Crypto
+import Foundation
+import HubAPI
+import HubStore
+import TestSupport
+import Testing
+
+@testable import HubServer
+
+/// From `POST /v1/push/messages` to a push service: headers, retries, subscriptions that are gone, addresses that are never
+/// asked.
+struct PushTests {
+    private func run(
+        replies: [TestPush.Reply] = [], waiting: Int = 10_000,
+        _ test: (HubUnderTest, TestPush, TestDevice, TestDevice) async throws -> Void
+    ) async throws {
+        let service = try await TestPush.start(replies: replies)
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.push.allowsPrivateAddresses = true
+            configuration.push.firstRetry = .milliseconds(50)
+            configuration.push.maximumWaiting = waiting
+            configuration.push.contact = "mailto:operator@example.org"
+        }.run { hub in
+            let computer = try await hub.found()
+            let phone = try await hub.pair(with: computer)
+            let subscription = TestPush.subscription(endpoint: service.endpoint("phone"))
+            #expect(try await hub.ask(.setPush, token: phone.token, body: subscription).status == 204)
+            try await test(hub, service, computer, phone)
+        }
+        await service.end()
+    }
+
+    private func push(
+        _ hub: HubUnderTest, _ device: TestDevice, topic: String? = nil, ttl: Int = 60, devices: [HubID]? = nil,
+        payload: Data = Data("sealed".utf8)
+    ) async throws -> HubUnderTest.Answer {
+        try await hub.ask(
+            .push, token: device.token,
+            body: PushMessageRequest(payload: payload, urgency: .high, ttl: ttl, topic: topic, devices: devices))
+    }
+
+    /// Waits until the hub waits as long as a push service asked for, and up to a quarter longer.
+    private func isWaiting(_ hub: HubUnderTest, seconds: Double) async {
+        await eventually("the hub waits for \(seconds) seconds") {
+            hub.time.sleeps.contains { $0 >= .seconds(seconds) && $0 <= .seconds(seconds * 1.25) }
+        }
+    }
+
+    private func count(_ outcome: String, _ hub: HubUnderTest) async throws -> Bool {
+        try await hub.ask(.metrics).body.contains("applocker_hub_pushes_total{outcome=\"\(outcome)\"}")
+    }
+
+    @Test func aMessageReachesTheServiceWithItsHeaders() async throws {
+        try await run { hub, service, computer, phone in
+            #expect(try await push(hub, computer, topic: "launch").decoded(PushMessageAnswer.self).subscriptions == 1)
+            await eventually("it arrives") { service.messages.count == 1 }
+            let message = try #require(service.messages.first)
+            #expect(message.path == "/phone")
+            #expect(message.headers["content-encoding"] == "aes128gcm")
+            #expect(
+                message.headers["ttl"] == "60" && message.headers["urgency"] == "high"
+                    && message.headers["topic"] == "launch")
+            #expect(message.headers["authorization"]?.hasPrefix("vapid t=") == true)
+            #expect(message.body.count == 86 + 3_072 + 17)
+            await eventually("it is counted") { try await count("sent", hub) }
+            let devices = try await hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices
+            #expect(devices.first { $0.id == phone.id }?.hasPush == true)
+            // Not to whoever sends it, and not to who is not meant.
+            #expect(try await push(hub, phone).decoded(PushMessageAnswer.self).subscriptions == 0)
+            #expect(
+                try await push(hub, computer, devices: [computer.id]).decoded(PushMessageAnswer.self).subscriptions == 0
+            )
+            #expect(
+                try await push(hub, computer, devices: [phone.id]).decoded(PushMessageAnswer.self).subscriptions == 1)
+        }
+    }
+
+    /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage has its token.
+    @Test func theTokenAloneSendsADevicesPushesElsewhere() async throws {
+        try await run { hub, service, computer, phone in
+            let other = TestPush.subscription(endpoint: service.endpoint("elsewhere"))
+            let set = try await hub.ask(.setPush, token: phone.token, body: other)
+            let pushed: PushMessageAnswer = try await push(hub, computer).decoded()
+            #expect(set.status == 204 && pushed.subscriptions == 1)
+            await eventually("it arrives") { service.messages.count == 1 }
+            #expect(service.messages.map(\.path) == ["/elsewhere"])
+        }
+    }
+
+    @Test func whatTheServiceCannotTakeNowComesAgain() async throws {
+        try await run(replies: [.init(status: 503), .init(status: 429, headers: ["Retry-After": "20"])]) {
+            hub, service, computer, _ in
+            _ = try await push(hub, computer)
+            await isWaiting(hub, seconds: 20)
+            #expect(service.messages.count == 2)
+            hub.time.advance(by: .seconds(25))
+            await eventually("the third attempt") { service.messages.count == 3 }
+            await eventually("it is counted") { try await count("sent", hub) }
+        }
+    }
+
+    @Test func aSubscriptionThatIsGoneIsForgotten() async throws {
+        for status in [404, 410] {
+            try await run(replies: [.init(status: status)]) { hub, service, computer, phone in
+                _ = try await push(hub, computer)
+                await eventually("it is forgotten") {
+                    try await push(hub, computer).decoded(PushMessageAnswer.self).subscriptions == 0
+                }
+                let devices = try await hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices
+                #expect(devices.first { $0.id == phone.id }?.hasPush == false)
+            }
+        }
+    }
+
+    @Test func aMessageThatIsTooOldOrRefusedIsNotSentAgain() async throws {
+        try await run(replies: [.init(status: 500), .init(status: 400)]) { hub, service, computer, _ in
+            _ = try await push(hub, computer, ttl: 0)
+            await eventually("it is given up") { try await count("expired", hub) }
+            #expect(service.messages.count == 1)
+            _ = try await push(hub, computer)
+            await eventually("it is refused") { try await count("refused", hub) }
+            // One after the other: whatever is sent again comes before the next.
+            _ = try await push(hub, computer, topic: "next")
+            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "next" }
+            #expect(service.messages.count == 3)
+        }
+    }
+
+    @Test func aNewerMessageOfATopicReplacesTheOneThatWaits() async throws {
+        try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])]) { hub, service, computer, _ in
+            _ = try await push(hub, computer, topic: "a")
+            await isWaiting(hub, seconds: 20)
+            for _ in 0..<5 { _ = try await push(hub, computer, topic: "b") }
+            hub.time.advance(by: .seconds(25))
+            await eventually("both topics") { service.messages.count >= 3 }
+            // One after the other: whatever else waits comes before the next.
+            _ = try await push(hub, computer, topic: "c")
+            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "c" }
+            #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b", "c"])
+        }
+    }
+
+    @Test func aHouseholdWhosePushServiceIsSlowKeepsNobodyElsesMessagesBack() async throws {
+        let other = try await TestPush.start()
+        try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])], waiting: 4) {
+            hub, service, computer, _ in
+            _ = try await push(hub, computer)
+            await isWaiting(hub, seconds: 20)
+            for _ in 0..<5 { _ = try await push(hub, computer) }
+            await eventually("all places are taken") { try await count("dropped", hub) }
+            let neighbour = try await hub.found()
+            let phone = try await hub.pair(with: neighbour)
+            let subscription = TestPush.subscription(endpoint: other.endpoint("phone"))
+            #expect(try await hub.ask(.setPush, token: phone.token, body: subscription).status == 204)
+            _ = try await push(hub, neighbour)
+            await eventually("the neighbour's arrives") { other.messages.count == 1 }
+            #expect(service.messages.count == 1)
+        }
+        await other.end()
+    }
+
+    @Test func aRedirectIsNotFollowed() async throws {
+        let other = try await TestPush.start()
+        try await run(replies: [.init(status: 307, headers: ["Location": other.endpoint("elsewhere")])]) {
+            hub, service, computer, _ in
+            _ = try await push(hub, computer)
+            await eventually("it is refused") { try await count("refused", hub) }
+            #expect(service.messages.count == 1 && other.messages.isEmpty)
+        }
+        await other.end()
+    }
+
+    @Test func aSubscriptionNeverLeadsTheHubIntoItsOwnNetwork() async throws {
+        let service = try await TestPush.start()
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            let phone = try await hub.pair(with: computer)
+            for endpoint in [
+                service.endpoint("x"), "http://push.example.com/x", "https://127.0.0.1/x", "https://[::1]/x",
+                "https://localhost/x", "https://10.0.0.1/x", "https://169.254.169.254/latest", "https://router/x",
+                "https://printer.local/x", "https://push.example.com:8443/x", "https://[::ffff:192.168.0.1]/x",
+                "https://user:secret@push.example.com/x", "ftp://push.example.com", "push.example.com", "",
+                "https://push.example.com/" + String(repeating: "x", count: 2_048),
+            ] {
+                let answer = try await hub.ask(
+                    .setPush, token: phone.token, body: TestPush.subscription(endpoint: endpoint))
+                #expect(answer.error?.code == .badRequest, "\(endpoint)")
+            }
+            #expect(service.messages.isEmpty)
+        }
+        await service.end()
+    }
+
+    /// Only when it is looked up does it turn out where a name leads.
+    @Test func aNameThatLeadsInsideIsNotAsked() async throws {
+        func origins(_ addresses: [String]) -> PushOrigins {
+            PushOrigins(settings: PushSettings(), time: SystemHubTime(), addresses: { _ in addresses })
+        }
+        for addresses in [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1"], ["::ffff:192.168.1.1"], ["fe80::1%eth0"]] {
+            await #expect(throws: PushRefused.self, "\(addresses)") {
+                try await origins(addresses).client(for: "https://push.example.com/x")
+            }
+        }
+        await #expect(throws: PushUnreachable.self) {
+            try await origins([]).client(for: "https://push.example.com/x")
+        }
+        let good = origins(["8.8.8.8"])
+        _ = try await good.client(for: "https://push.example.com/x")
+        await good.end()
+    }
+
+    @Test func whatIsNoMessageIsRefused() async throws {
+        try await run { hub, service, computer, _ in
+            let tooLong = try await push(hub, computer, payload: Data(count: 3_073))
+            #expect(tooLong.error?.code == .tooLarge)
+            #expect(try await push(hub, computer, payload: Data()).error?.code == .badRequest)
+            #expect(try await push(hub, computer, ttl: -1).error?.code == .badRequest)
+            #expect(try await push(hub, computer, ttl: 2_419_201).error?.code == .badRequest)
+            #expect(try await push(hub, computer, topic: "").error?.code == .badRequest)
+            #expect(try await push(hub, computer, topic: "a b").error?.code == .badRequest)
+            #expect(try await push(hub, computer, topic: String(repeating: "a", count: 33)).error?.code == .badRequest)
+            #expect(service.messages.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import Glibc
+import HubAPI
+import HubStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HubStoreSQLite
+
+/// The one file that an embedded hub keeps.
+@Suite struct SQLiteFileTests {
+    let directory: TemporaryDirectory
+    var path: String { directory.path("hub/hub.sqlite") }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test func whatIsAcknowledgedIsSyncedToDisk() async throws {
+        let store = try SQLiteHubStore(path: path)
+        #expect(try store.synchronousLevel() == 2, "FULL")
+        let journal = try await store.pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        #expect(journal == "wal")
+        try await store.close()
+    }
+
+    @Test func nobodyElseMayReadTheFiles() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let blobs = try DirectoryBlobStore(path: directory.path("hub/blobs"))
+        let household = try await SampleHousehold.founded(in: store)
+        let blob = StoredBlobID(household: household.id, blob: .random())
+        try await blobs.write([1], at: 0, of: blob)
+        for name in ["hub.sqlite", "hub.sqlite-wal", "hub.sqlite-shm", "blobs/\(household.id)/\(blob.blob)"] {
+            #expect(try mode(directory.path("hub/" + name)) == 0o600, "\(name)")
+        }
+        for name in ["hub", "hub/blobs", "hub/blobs/\(household.id)"] {
+            #expect(try mode(directory.path(name)) == 0o700, "\(name)")
+        }
+        try await store.close()
+    }
+
+    @Test func everythingIsThereAfterReopening() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        var record = household.record()
+        _ = try await store.write([record], household: household.id, at: now)
+        try await store.close()
+        let reopened = try SQLiteHubStore(path: path)
+        record.sequence = 1
+        #expect(try await reopened.record("notes", record.id, of: household.id) == record)
+        #expect(try await reopened.device(tokenHash: household.token)?.id == household.computer)
+        try await reopened.close()
+    }
+
+    @Test func aFileOfTheVersionBeforeGoesOnWithItsRecordsCounted() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let upload = try await UploadOfTheVersionBefore.begun(in: store)
+        try await DatabaseQueue(path: path).write { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE blob DROP COLUMN begun_by;
+                    CREATE INDEX record_tombstone ON record (household, written) WHERE sealed IS NULL;
+                    UPDATE household SET bytes = 100 + 5;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%';
+                    """)
+        }
+        let reopened = try SQLiteHubStore(path: path)
+        try await upload.goesOn(in: reopened)
+    }
+
+    /// "Owner who is forced" of docs/threat-model.md: with the database it shows that a phone has more than one PIN.
+    @Test func theRowOfAPINShareShowsWhichOfItsEntriesOpened() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        let device = try await household.admitted(to: store).device
+        try await store.setPINShare(.sample, device: device, household: household.id)
+        let (decoy, real) = (PINShareRequest.sample.entries[1], PINShareRequest.sample.entries[3])
+        for verifier in [wrongVerifier, decoy.verifier, wrongVerifier, real.verifier] {
+            _ = try await store.attemptPIN(verifier, device: device, household: household.id, at: now)
+        }
+        let stored = try await store.pool.read {
+            try Data.fetchOne($0, sql: "SELECT entries FROM pin_share WHERE device = ?", arguments: [device])
+        }
+        let share = StoredPINShare(
+            storedEntries: try #require(stored), failures: 0, opensAt: 0, isSettled: true)
+        // Two wrong ones: entries that no PIN leads to count both, and two entries don't.
+        #expect(share?.entries.map(\.failures) == [2, 1, 2, 0])
+        try await store.close()
+    }
+
+    @Test func aSecondOwnerIsRefusedInWordsAndTheFirstGoesOn() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let path = path
+        let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
+        #expect(error?.code == .inUse && error?.description.contains(path) == true)
+        _ = try await SampleHousehold.founded(in: store)
+        try await store.close()
+        try await SQLiteHubStore(path: path).close()
+    }
+
+    @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
+        try await SQLiteHubStore(path: path).close()
+        let count = "SELECT COUNT(*) FROM grdb_migrations"
+        let before = try await DatabaseQueue(path: path).write { database in
+            try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99: from the future')")
+            return try Int.fetchOne(database, sql: count)
+        }
+        let path = path
+        let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
+        #expect(error?.code == .fromTheFuture && error?.description.contains("newer") == true)
+        let kept = try await DatabaseQueue(path: path).read {
+            try Int.fetchOne($0, sql: count)
+        }
+        #expect(kept == before)
+    }
+
+    @Test func aDamagedFileIsRefusedWithItsNameAndLeftAlone() throws {
+        mkdir(directory.path("hub"), 0o700)
+        let bytes = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let path = path
+        let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
+        #expect(error?.code == .damaged && error?.description.contains(path) == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+
+    @Test func aDirectoryThatCannotBeMadeIsSaid() throws {
+        let path = directory.path("no/such/hub.sqlite")
+        let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
+        #expect(error?.code == .unavailable && error?.description.contains("No such file") == true)
+    }
+
+    /// Writes that come together share a transaction. One that fails in its middle takes nothing of the others with it.
+    @Test func aWriteThatFailsTakesNothingOfItsNeighboursWithIt() async throws {
+        let store = try SQLiteHubStore(path: path)
+        struct Broken: Error {}
+        let isHeld = Mutex(false)
+        let release = DispatchSemaphore(value: 0)
+        // Holds the writer, so that all that follow are gathered.
+        async let held: Void = store.write { _, _ in
+            isHeld.withLock { $0 = true }
+            release.wait()
+        }
+        await eventually("the writer is held") { isHeld.withLock { $0 } }
+        let outcomes = await withTaskGroup(of: (Int, HubError?).self) { group in
+            for number in 0..<30 {
+                group.addTask {
+                    do {
+                        try await store.write { database, effects in
+                            try database.execute(
+                                sql: "INSERT INTO setting (name, value) VALUES (?, ?)",
+                                arguments: ["\(number)", Data([1])])
+                            effects.changes.append(.unknown)
+                            if number % 3 == 0 { throw Broken() }
+                            if number % 3 == 1 { throw HubError(.conflict, "That one.") }
+                        }
+                        return (number, nil)
+                    } catch { return (number, error as? HubError) }
+                }
+            }
+            await eventually("all are gathered") { store.commits.waitingCount == 30 }
+            release.signal()
+            return await group.reduce(into: [Int: HubError?]()) { $0[$1.0] = $1.1 }
+        }
+        try await held
+        for (number, error) in outcomes {
+            #expect(error?.code == [.failed, .conflict, nil][number % 3])
+        }
+        let names = try await store.pool.read { try String.fetchAll($0, sql: "SELECT name FROM setting") }
+        #expect(Set(names) == Set((0..<30).filter { $0 % 3 == 2 }.map(String.init)))
+        try await store.close()
+    }
+
+    @Test func aDestroyedPINShareIsNowhereInTheFiles() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        let share = PINShareRequest.sample
+        try await store.setPINShare(share, device: household.computer, household: household.id)
+        #expect(try isInFiles(share.entries[0].share), "it can be seen while it is there")
+        for number in 0..<10 {
+            _ = try await store.attemptPIN(
+                wrongVerifier, device: household.computer, household: household.id, at: now + Int64(number * 60))
+        }
+        for entry in share.entries {
+            await eventually { try !isInFiles(entry.share) && !isInFiles(entry.verifier) }
+        }
+        try await store.close()
+    }
+
+    private func isInFiles(_ bytes: Data) throws -> Bool {
+        let hub = directory.url.appendingPathComponent("hub")
+        return try FileManager.default.contentsOfDirectory(atPath: hub.path).contains {
+            try Data(contentsOf: hub.appendingPathComponent($0)).range(of: bytes) != nil
+        }
+    }
+}

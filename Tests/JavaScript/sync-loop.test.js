@@ -1,0 +1,148 @@
+// Pauses after failed attempts, and locks that are not held while the hub is asked.
+import { HubUnreachable } from "/hub/errors.js";
+import { ingestRecords } from "/sync/ingest.js";
+import { SyncLoop } from "/sync/sync-loop.js";
+import { equal } from "./harness.js";
+
+const offline = () => new HubUnreachable("offline", "The hub can't be reached.");
+
+/**
+ * A device of which each attempt fails: `attempt` runs in its middle. `pauses`: whether each pause ended at once.
+ * @param {(number: number) => void} attempt @param {(number: number) => void} paused
+ */
+function failingDevice(attempt, paused) {
+    /** @type {boolean[]} */
+    const pauses = [];
+    let attempts = 0;
+    const fail = async () => {
+        attempt((attempts += 1));
+        throw offline();
+    };
+    const line = { key: "photos/1", record: { signature: "" }, uploads: [{ blob: "1", size: 1, hash: "" }] };
+    return {
+        pauses, emit() {}, notResent: new Set(), followRoster: fail, beforeSending: fail,
+        time: {
+            random: () => 0, now: () => 0,
+            sleep: async (/** @type {number} */ _, /** @type {AbortSignal} */ signal) => {
+                pauses.push(signal.aborted);
+                paused(pauses.length);
+            },
+        },
+        tabs: { exclusive: async (/** @type {string} */ _, /** @type {() => unknown} */ body) => body() },
+        store: { waiting: async () => [line], waitingFor: async () => line },
+        hub: { beginBlob: fail },
+    };
+}
+
+/** Until what is under way has ended. */
+const settled = async () => {
+    for (let round = 0; round < 50; round += 1) await Promise.resolve();
+};
+
+export const tests = {
+    async aRetryDuringAFailingConnectionIsNotLost() {
+        /** @type {SyncLoop} */
+        let loop;
+        const device = failingDevice((attempt) => attempt === 1 && loop.retryNow(),
+            (pause) => pause === 3 && loop.stop());
+        loop = new SyncLoop(device);
+        loop.start();
+        await settled();
+        equal(device.pauses, [true, false, false], "pauses that ended at once");
+    },
+
+    async aRetryDuringAFailingSendIsNotLost() {
+        /** @type {SyncLoop} */
+        let loop;
+        const device = failingDevice((attempt) => attempt === 1 && loop.retryNow(), (pause) => {
+            if (pause === 3) loop.connection = "off";
+        });
+        loop = new SyncLoop(device);
+        loop.connection = "live";
+        loop.uploader.start = async () => {};
+        await loop.send().catch(() => {});
+        await settled();
+        equal(device.pauses, [true, false, false], "pauses that ended at once");
+    },
+
+    async aSenderThatFindsARestartedHubEndsThePauseOfTheConnectionAndNotItsOwn() {
+        const device = failingDevice(() => {}, () => {});
+        const pauses = [];
+        device.time.sleep = (_, signal) => new Promise((resolve) => {
+            pauses.push(signal.aborted ? "ended" : "goes on");
+            signal.addEventListener("abort", resolve);
+        });
+        const loop = new SyncLoop(device);
+        loop.uploader.start = async () => {};
+        loop.start();
+        await settled();
+        device.beforeSending = async () => {
+            throw new HubUnreachable("restarted", "The hub was restarted meanwhile.");
+        };
+        let connections = 0;
+        device.followRoster = async () => {
+            connections += 1;
+            throw offline();
+        };
+        await loop.send().catch(() => {});
+        await settled();
+        equal([connections, pauses], [1, ["goes on", "goes on", "goes on"]], "connections, and pauses");
+        loop.stop();
+    },
+
+    async aRetryDuringAFailingUploadIsNotLost() {
+        /** @type {SyncLoop} */
+        let loop;
+        const device = failingDevice((attempt) => attempt === 1 && loop.uploader.retryNow(),
+            (pause) => pause === 3 && loop.uploader.stop());
+        loop = new SyncLoop(device);
+        await loop.uploader.start();
+        equal(device.pauses, [true, false, false], "pauses that ended at once");
+    },
+
+    async whatWasStoppedAndStartedAgainPausesBetweenAttempts() {
+        /** @type {SyncLoop} */
+        let loop;
+        const device = failingDevice(() => {}, (pause) => pause % 2 === 0 && loop.stop());
+        loop = new SyncLoop(device);
+        for (const part of [loop, loop.uploader]) {
+            for (let round = 0; round < 2; round += 1) {
+                part.start();
+                await settled();
+            }
+        }
+        equal(device.pauses, Array(8).fill(false), "pauses that ended at once");
+    },
+
+    async theListOfDevicesIsReadWithoutHoldingTheLock() {
+        let isHeld = false;
+        /** @type {boolean[]} */
+        const followed = [];
+        /** @type {any[]} */
+        const [changes, refused] = [[], []];
+        const device = {
+            roster: { member: () => undefined, revoked: new Set(), household: "1".repeat(32) },
+            store: {
+                fact: async (/** @type {string} */ _, /** @type {unknown} */ otherwise) => otherwise,
+                record: async () => undefined, sequence: async () => 0,
+                write: async (/** @type {unknown} */ change) => void changes.push(change),
+            },
+            tabs: {
+                exclusive: async (/** @type {string} */ _, /** @type {() => unknown} */ body) => {
+                    isHeld = true;
+                    return Promise.resolve(body()).finally(() => (isHeld = false));
+                },
+            },
+            followRoster: async () => void followed.push(isHeld),
+            reportProtocolViolation: async (/** @type {string} */ what) => void refused.push(what), changed() {},
+        };
+        const record = {
+            collection: "notes", id: "1".repeat(32), vault: "2".repeat(32), revision: 1, epoch: 1,
+            author: "3".repeat(32), blobs: [], signature: "", sealed: "", sequence: 7,
+        };
+        await ingestRecords(device, [record, { ...record, id: "4".repeat(32) }], { cursor: 7 });
+        equal(followed, [false], "the hub was asked once, by nobody who held the lock");
+        equal(refused, Array(2).fill("a record of a device that is not in the household"), "both are refused");
+        equal(changes.map(({ facts }) => facts.cursor), [7], "one change is written");
+    },
+};

@@ -1,0 +1,87 @@
+// The log of the vault: what was done with it, on which device, by days.
+import { alertKinds } from "./audit.js";
+import { element } from "../../ui/element.js";
+import { live } from "../../ui/live.js";
+import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";
+import { counted, dayName, sentenceOf, timeOfDay } from "../../ui/words.js";
+import { amounts, deviceNames, kindOf } from "./words.js";
+
+/** @typedef {import("./audit.js").AuditLine} AuditLine */
+
+const [first, more] = [100, 200];
+const labels = {
+    unlocked: "AppLocker is unlocked here", wrongPIN: "A wrong PIN is typed here",
+    exported: "Everline is exported here",
+};
+
+/** @type {SettingsPage} */
+export async function auditPage({ companion, signal, toast }) {
+    const list = element("div", { class: "settings-parts" });
+    const problem = element("div", { hidden: true });
+    const chosen = new Set(await companion.audit.alerts());
+    let limit = first;
+    const longer = button("Show more", () => {
+        limit += more;
+        show().catch((error) => toast(sentenceOf(error)));
+    }, { wide: true, hidden: true });
+    const show = async () => {
+        const [{ lines, missing, isAll },
+            name] = await Promise.all([companion.audit.list({ limit }), deviceNames(companion)]);
+        if (signal.aborted) return;
+        problem.hidden = missing === 0;
+        problem.replaceChildren(banner("warning", "danger", element("p", {},
+            `${counted(missing, "entry", "entries")} of this log ${missing === 1 ? "is" : "are"} missing or ` +
+                `changed. The hub withholds something, or somebody with one of your devices removed it.`)));
+        longer.hidden = isAll;
+        list.replaceChildren(...byDay(lines)
+            .map(([day, own]) => section(day, [rows(...own.map((line) => lineOf(line, name)))])));
+    };
+    await live(companion, ["audit", "devices"], show, signal);
+    return {
+        title: "Activity",
+        body: [
+            problem,
+            section("Notify my other devices when", [rows(...alertKinds.map((kind) => switchRow({
+                title: labels[kind], checked: chosen.has(kind),
+                change: async (isOn, input) => {
+                    if (isOn) chosen.add(kind);
+                    else chosen.delete(kind);
+                    try {
+                        await companion.audit.setAlerts([...chosen]);
+                    } catch (error) {
+                        input.checked = !isOn;
+                        if (!signal.aborted) toast(sentenceOf(error));
+                    }
+                },
+            })))], {
+                foot: "With notifications on they show immediately that something happened, and what it is once they "
+                    + "are unlocked. A wrong PIN is reported when AppLocker is next "
+                        + "unlocked here: a locked device can’t write.",
+            }),
+            list, longer,
+        ],
+    };
+}
+
+/** @param {AuditLine[]} lines newest first @returns {[string, AuditLine[]][]} */
+function byDay(lines) {
+    /** @type {Map<string, AuditLine[]>} */
+    const days = new Map();
+    for (const line of lines) {
+        const day = dayName(line.at);
+        const own = days.get(day);
+        if (own) own.push(line);
+        else days.set(day, [line]);
+    }
+    return [...days];
+}
+
+/** @param {AuditLine} line @param {(id: string) => string} name */
+function lineOf(line, name) {
+    const { words, icon, mood } = kindOf(line);
+    return row({
+        start: tile(icon, mood), title: words, note: [name(line.device), amounts(line)].filter(Boolean).join(" · "),
+        end: element("time", { class: "numbers soft", datetime: new Date(line.at * 1000).toISOString() },
+            timeOfDay(line.at)),
+    });
+}

@@ -1,0 +1,133 @@
+// Commands about one app, each after the PIN or the passkey.
+import { button, field, searchField, switchRow } from "../../ui/parts.js";
+import { element, keyed } from "../../ui/element.js";
+import { choose, sheet } from "../../ui/sheet.js";
+import { named } from "../../ui/words.js";
+import { appGrants, grantWords } from "../../ui/grants.js";
+
+/** @typedef {import("../../formats/record-bodies.js").RemoteApp} RemoteApp */
+/** @typedef {import("../../ui/command-progress.js").CommandProgress} CommandProgress */
+/** @typedef {{ id: string, name: string }} Named */
+
+/** The computer accepts no more. */
+const maximumCategories = 32;
+/** Of the apps that could be added: who looks for one types. */
+const shownOthers = 60;
+
+/** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
+export async function unlockApp(context, computer, app, progress) {
+    if (progress.isUnderWay) return;
+    const grant = await choose(`Unlock ${named(app.name)} for how long`, appGrants, context.signal);
+    if (!grant) return;
+    const isSure = await context.confirmWithGate({
+        title: `Unlock ${named(app.name)}?`, text: `It opens on ${named(computer.name)} ${grantWords(grant)}.`,
+        action: "Unlock",
+    });
+    if (isSure) await progress.send(computer.id, computer.name, { unlockApp: { app: app.id, grant } });
+}
+
+/** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
+export async function lockApp(context, computer, app, progress) {
+    if (progress.isUnderWay) return;
+    const isSure = await context.confirmWithGate({
+        title: `Lock ${named(app.name)}?`, text: `Ends its unlock on ${named(computer.name)}.`,
+        action: "Lock",
+    });
+    if (isSure) await progress.send(computer.id, computer.name, { lockApp: { app: app.id } });
+}
+
+/** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
+export async function removeApp(context, computer, app, progress) {
+    if (progress.isUnderWay) return null;
+    const isSure = await context.confirmWithGate({
+        title: `Stop locking ${named(app.name)}?`,
+        text: `Anybody at ${named(computer.name)} can open it then. Its own passcode and schedule are removed.`,
+        action: "Remove",
+    });
+    return isSure ? progress.send(computer.id, computer.name, { removeApp: { app: app.id } }) : null;
+}
+
+/**
+ * The categories that the app is in afterwards are chosen, or named anew.
+ * @param {Context} context
+ * @param {Named} computer
+ * @param {RemoteApp} app
+ * @param {string[]} known all that the computer has
+ * @param {CommandProgress} progress
+ */
+export async function changeCategories(context, computer, app, known, progress) {
+    if (progress.isUnderWay) return;
+    const chosen = new Set(app.categories);
+    const all = [...new Set([...known, ...app.categories])];
+    const picked = await sheet("Categories", context.signal, (/** @type {(answer: string[]) => void} */ end) => {
+        const list = element("div", { class: "card rows" });
+        const name = field("New category", { name: "category", maxlength: 40, autocomplete: "off", dir: "auto" });
+        const input = /** @type {HTMLInputElement} */ (name.lastElementChild);
+        const add = () => {
+            const typed = input.value.trim();
+            if (!typed || chosen.size >= maximumCategories) return;
+            if (!all.includes(typed)) all.push(typed);
+            chosen.add(typed);
+            input.value = "";
+            draw();
+        };
+        const draw = () => {
+            list.hidden = all.length === 0;
+            keyed(list, all, (one) => one, (one) => switchRow({
+                title: one, checked: chosen.has(one), change: (checked) =>
+                    void (checked ? chosen.add(one) : chosen.delete(one)),
+            }), (one) => `${one} ${chosen.has(one)}`);
+        };
+        draw();
+        return [list, element("form", {
+            class: "apps-new", onsubmit: (/** @type {Event} */ event) => {
+                event.preventDefault();
+                add();
+            },
+        }, name, element("button", { type: "submit", class: "button" }, "Add")),
+        element("div", { class: "buttons buttons-even" }, button("Cancel", () => end(app.categories)),
+            button("Save", () => {
+                // A name that was typed and not added yet is meant too.
+                add();
+                end([...chosen]);
+            }, { kind: "primary" }))];
+    });
+    if (!picked || [...picked].sort().join("\n") === [...app.categories].sort().join("\n")) return;
+    const isSure = await context.confirmWithGate({
+        title: "Change the categories?",
+        text: `${named(app.name)} on ${named(computer.name)}: ${picked.map(named).join(", ") || "none"}. A ` +
+            `category’s schedule applies if the app has no schedule of its own.`, action: "Save",
+    });
+    if (isSure) await progress.send(computer.id, computer.name, { setCategories: { app: app.id, categories: picked } });
+}
+
+/** @param {Context} context @param {Named} computer @param {Named[]} others @param {CommandProgress} progress */
+export async function addApp(context, computer, others, progress) {
+    if (progress.isUnderWay) return;
+    const app = await sheet("Lock another app", context.signal, (/** @type {(answer: Named | null) => void} */ end) => {
+        const list = element("div", { class: "card rows apps-others" });
+        const status = element("p", { class: "soft note", role: "status" });
+        const draw = (words = "") => {
+            const wanted = words.toLocaleLowerCase().trim();
+            const found = others.filter(({ id, name }) => `${name}\n${id}`.toLocaleLowerCase().includes(wanted));
+            keyed(list, found.slice(0, shownOthers), ({ id }) => id,
+                (other) => element("button", { type: "button", class: "row", onclick: () => end(other) },
+                    element("span", { class: "row-text" },
+                        element("span", { class: "row-title", dir: "auto" }, other.name))));
+            list.hidden = found.length === 0;
+            status.textContent = others.length === 0
+                ? "This computer lists no app to add; add it there, with “applocker add”."
+                : found.length === 0 ? "No app of this name."
+                : found.length > shownOthers ? `${found.length} apps; type to find one.` : `${found.length} apps.`;
+        };
+        draw();
+        return [others.length > 0 && searchField("Search installed apps", draw),
+            status, list, button("Cancel", () => end(null), { kind: "plain", wide: true })];
+    });
+    if (!app) return;
+    const isSure = await context.confirmWithGate({
+        title: `Lock ${named(app.name)}?`,
+        text: `It is added to ${named(computer.name)}’s list and requires the passcode from then on.`, action: "Add",
+    });
+    if (isSure) await progress.send(computer.id, computer.name, { addApp: { app: app.id } });
+}

@@ -1,0 +1,79 @@
+// One app of a computer's list: its state, when it is locked, and what can be asked about it.
+import { element, keyed } from "../../ui/element.js";
+import { badge, button, letter, row, rows, section } from "../../ui/parts.js";
+import { named } from "../../ui/words.js";
+import { changeCategories, lockApp, removeApp, unlockApp } from "./commands.js";
+import { stateBadge, stateWords } from "./state.js";
+import { CommandProgress } from "../../ui/command-progress.js";
+import { noSuchApp } from "./schedule-editor.js";
+import { scheduleWords } from "./schedule.js";
+
+/** @typedef {import("../../formats/record-bodies.js").RemoteApp} RemoteApp */
+/** @typedef {import("../../formats/record-bodies.js").ComputerApps} ComputerApps */
+/** @typedef {import("./commands.js").Named} Named */
+
+export class AppDetail {
+    #context;
+    #computer;
+    #id;
+    #progress;
+    #place = element("div", { class: "apps-part" });
+
+    /** @param {Context} context @param {Named} computer @param {string} id the app's */
+    constructor(context, computer, id) {
+        this.#context = context;
+        this.#computer = computer;
+        this.#id = id;
+        this.#progress = new CommandProgress(context.companion, context.signal, () => {
+            for (const node of this.#place.querySelectorAll("button")) node.disabled = this.#progress.isUnderWay;
+        });
+        this.element = element("div", { class: "apps-detail" }, this.#place, this.#progress.element);
+    }
+
+    /**
+     * What the computer reports now.
+     * @param {ComputerApps | null} list
+     */
+    show(list) {
+        const app = list?.apps.find(({ id }) => id === this.#id);
+        keyed(this.#place, [app ? { app, categories: list?.categories } : null], () => "only", () => (app
+            ? this.#parts(app, list?.categories?.map(({ name }) => name) ?? []) : noSuchApp()));
+        for (const node of this.#place.querySelectorAll("button")) node.disabled = this.#progress.isUnderWay;
+    }
+
+    /** @param {RemoteApp} app @param {string[]} categories */
+    #parts(app, categories) {
+        const [context, computer, progress] = [this.#context, this.#computer, this.#progress];
+        const unlock = button(app.state === "unlocked" ? "Unlock for another time" : "Unlock",
+            () => unlockApp(context, computer, app, progress), { icon: "unlock" });
+        const lock = app.state === "unlocked"
+            && button("Lock", () => lockApp(context, computer, app, progress), { icon: "lock", kind: "primary" });
+        const remove = button("Remove from the list", async () => {
+            const reply = await removeApp(context, computer, app, progress);
+            if (reply?.state === "done" && !context.signal.aborted) {
+                context.toast(reply.sentence);
+                context.go("apps", { replace: true });
+            }
+        }, { kind: "danger", wide: true, icon: "trash" });
+        return element("div", { class: "apps-part" },
+            element("div", { class: "card" }, element("div", { class: "card-body" },
+                element("div", { class: "apps-head" }, letter(app.name),
+                    element("div", { class: "row-text" }, element("p", { class: "row-title", dir: "auto" }, app.name),
+                        element("p", { class: "row-note", dir: "auto" },
+                            `${stateWords(app)}, on ${named(computer.name)}`)),
+                            stateBadge(app, context.companion.now())),
+                element("div", { class: "buttons buttons-even" }, lock, unlock))),
+            section("Schedule", [rows(row({
+                title: scheduleWords(app.schedule), note: app.schedule ? "Own schedule" : "No own schedule",
+                href: `#/apps/${computer.id}/${encodeURIComponent(app.id)}/schedule`,
+            }))]),
+            section("Categories", [element("div", { class: "card rows" }, element("button", {
+                type: "button", class: "row",
+                onclick: () => changeCategories(context, computer, app, categories, progress),
+            }, element("span", { class: "row-text" }, app.categories.length
+                ? element("span", { class: "apps-categories" }, ...app.categories.map((name) => badge(name)))
+                : "In no category"),
+            element("span", { class: "row-end" }, "Change")))]),
+            remove);
+    }
+}

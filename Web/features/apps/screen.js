@@ -1,0 +1,142 @@
+// Remote control: what is locked on a computer, and what this device asks of it.
+import { element, keyed } from "../../ui/element.js";
+import { everySecond, live } from "../../ui/live.js";
+import { button, empty, iconButton, searchField } from "../../ui/parts.js";
+import { named } from "../../ui/words.js";
+import { addApp } from "./commands.js";
+import { AppDetail } from "./detail.js";
+import { tickStates } from "./state.js";
+import { AppsList } from "./list.js";
+import { CommandProgress } from "../../ui/command-progress.js";
+import { chooseComputer, chosenComputer, computerPicker } from "../../ui/computer-choice.js";
+import { lockActions } from "../../ui/computer-actions.js";
+import { noSuchApp, scheduleEditor } from "./schedule-editor.js";
+
+/** @typedef {import("../../formats/record-bodies.js").ComputerApps} ComputerApps */
+/** @typedef {import("../../household/household.js").Computer} Computer */
+
+/** Room for an app beside the list. */
+const wide = matchMedia("(min-width: 68rem)");
+
+/** @type {AppScreen} `apps`, `apps/COMPUTER/APP`, `apps/COMPUTER/APP/schedule` */
+export async function apps(context) {
+    const { companion, signal, parts: [named, app, part] } = context;
+    const computers = await companion.household.computers();
+    const computer = computers.find(({ id }) => id === named) ?? (await chosenComputer(companion, computers));
+    if (!computer) {
+        live(companion, ["status"], async () => {
+            if ((await companion.household.computers()).length > 0 && !signal.aborted) {
+                context.go("apps", { replace: true });
+            }
+        }, signal);
+        return {
+            title: "Apps", body: [empty("computer", "No computer has reported yet",
+                "Its list appears here as soon as it is on and reaches the hub.")],
+        };
+    }
+    if (part === "schedule") return schedulePage(context, computer, app);
+    /** @type {string | null} */
+    let shown = app ?? null;
+    wide.addEventListener("change", () => context.go(address(computer.id, shown), { replace: true }), { signal });
+    if (app && !wide.matches) return detailPage(context, computer, app);
+    return listPage(context, computers, computer, app ?? null, (id) => {
+        shown = id;
+    });
+}
+
+/** @param {string} computer @param {string | null} app */
+const address = (computer, app) => (app ? `apps/${computer}/${encodeURIComponent(app)}` : "apps");
+
+/** @param {Context} context @param {Computer} computer @param {string} id */
+async function schedulePage(context, computer, id) {
+    const app = (await context.companion.household.apps(computer.id)).find((one) => one.id === id);
+    return app ? scheduleEditor(context, computer, app) : { title: "Schedule", back: "apps", body: [noSuchApp()] };
+}
+
+/** @param {Context} context @param {Computer} computer @param {string} id */
+async function detailPage(context, computer, id) {
+    const { companion, signal } = context;
+    const detail = new AppDetail(context, computer, id);
+    everySecond(() => tickStates(detail.element, companion.now()), signal);
+    let name = "";
+    await live(companion, ["apps"], async () => {
+        const list = await companion.household.appList(computer.id);
+        if (signal.aborted) return;
+        name = list?.apps.find((one) => one.id === id)?.name ?? name;
+        detail.show(list);
+    }, signal);
+    return { title: named(name) || "App", back: "apps", body: [detail.element] };
+}
+
+/**
+ * @param {Context} context
+ * @param {Computer[]} computers
+ * @param {Computer} computer
+ * @param {string | null} app shown beside the list
+ * @param {(app: string | null) => void} shows
+ */
+async function listPage(context, computers, computer, app, shows) {
+    const { companion, signal } = context;
+    /** @type {ComputerApps | null} */
+    let list = null;
+    let [words, chosen] = ["", app];
+    const progress = new CommandProgress(companion, signal, () => {
+        for (const node of [lock, unlock, add]) node.disabled = progress.isUnderWay || !list;
+    });
+    const { lockAll, unlockAll } = lockActions(context, () => computer, progress);
+    const lock = button("Lock all", lockAll, { icon: "lock", kind: "primary" });
+    const unlock = button("Unlock all", unlockAll, { icon: "unlock" });
+    const add = iconButton("plus", "Lock another app", () => addApp(context, computer, list?.others ?? [], progress));
+    const pane = element("aside", { class: "apps-pane", "aria-label": "The chosen app" });
+    /** @type {AppDetail | null} */
+    let detail = null;
+    /** @param {string} id */
+    const select = (id) => {
+        chosen = id;
+        shows(id);
+        history.replaceState(null, "", `#/${address(computer.id, id)}`);
+        detail = new AppDetail(context, computer, id);
+        pane.replaceChildren(detail.element);
+        draw();
+    };
+    const sections = new AppsList(context, computer, wide.matches ? ({ id }) => {
+        select(id);
+        /** @type {HTMLElement | null} */ (sections.element.querySelector("[aria-current]"))?.focus();
+    } : null);
+    const waits = element("div", {});
+    const draw = () => {
+        keyed(waits, list ? [] : [0], String, () => empty("apps", "The list has not arrived yet",
+            "It appears as soon as the computer is on and reaches the hub."));
+        if (list) sections.show(list, words, chosen);
+        detail?.show(list);
+        for (const node of [lock, unlock, add]) node.disabled = progress.isUnderWay || !list;
+    };
+    if (wide.matches) {
+        if (chosen) {
+            detail = new AppDetail(context, computer, chosen);
+            pane.replaceChildren(detail.element);
+        } else pane.replaceChildren(empty("apps", "Choose an app",
+            "Its lock, schedule and categories are shown here."));
+    }
+    everySecond(() => {
+        for (const place of [sections.element, pane]) tickStates(place, companion.now());
+    }, signal);
+    await live(companion, ["apps"], async () => {
+        list = await companion.household.appList(computer.id);
+        if (!signal.aborted) draw();
+    }, signal);
+    return {
+        title: "Apps", actions: [add],
+        body: [element("div", { class: "apps" }, element("div", { class: "apps-part" },
+            computerPicker(computers, computer.id, async (id) => {
+                await chooseComputer(companion, id);
+                context.go("apps", { replace: true });
+            }),
+            searchField("Search locked apps", (typed) => {
+                words = typed;
+                draw();
+            }),
+            element("div", { class: "buttons buttons-even" }, lock, unlock), progress.element, waits, sections.element),
+            wide.matches && pane)],
+    };
+}

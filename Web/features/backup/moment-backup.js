@@ -1,0 +1,124 @@
+// Everline in a sealed file: the records of moments and photos with their blobs, as they are, in the backup that
+// computers write, too.
+import { unhex } from "../../crypto/bytes.js";
+import { HubError } from "../../hub/errors.js";
+import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
+import { BackupWriter } from "./backup-file.js";
+import { CompanionError } from "../../household/errors.js";
+import { hasVaultKey } from "../../household/private-storage.js";
+import { sealedLength } from "../../formats/moment-format.js";
+import { readSealed } from "../../sync/photo-staging.js";
+
+/** @typedef {{ id: string, size: number }} SealedBlob */
+
+/** Bytes that are read at once. */
+const step = 1 << 20;
+
+/** @param {AbortSignal} signal */
+function check(signal) {
+    if (signal.aborted) throw new CompanionError("cancelled", "The copy was stopped; nothing was stored.");
+}
+
+/** @param {Companion} companion @param {string} collection @param {string} id @returns {Promise<HubRecord | null>} */
+async function newest({ device }, collection, id) {
+    const { record } = await device.stored(collection, id);
+    return record?.sealed ? record : null;
+}
+
+/**
+ * Blobs and records that a copy has, from records alone. `missing`: photos that are not here.
+ * @param {Companion} companion
+ * @param {AbortSignal} signal
+ */
+async function planned(companion, signal) {
+    const { moments } = await companion.moments.list();
+    const ids = [...new Set(moments.flatMap(({ photos }) => photos.map(({ id }) => id)))];
+    /** @type {string[]} */
+    const photos = [];
+    /** @type {SealedBlob[]} */
+    const blobs = [];
+    for (const id of ids) {
+        check(signal);
+        const record = await newest(companion, "photos", id);
+        const facts = record && (await companion.momentPhotos.facts(id).catch((error) => {
+            if (error instanceof CompanionError && error.code === "notFound") return null;
+            throw error;
+        }));
+        if (!record || !facts) continue;
+        photos.push(id);
+        const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
+        blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
+    }
+    return { moments: moments.map(({ id }) => id), photos, blobs, missing: ids.length - photos.length };
+}
+
+/**
+ * Sealed bytes of a blob, a piece at a time: those that have not left yet from here, the others from the hub.
+ * @param {Companion} companion
+ * @param {SealedBlob} blob
+ * @param {AbortSignal} signal
+ */
+async function* piecesOf({ device }, { id, size }, signal) {
+    for (let start = 0; start < size; start += step) {
+        check(signal);
+        const end = Math.min(start + step, size);
+        const bytes = await readSealed(device, id, start, end, signal);
+        if (bytes.length !== end - start) {
+            throw new CompanionError("notFound", "A photo at the hub has a different size now; the copy was stopped.");
+        }
+        yield bytes;
+    }
+}
+
+/**
+ * Everything but what is in the trash, piece by piece. Throws CompanionError `locked`, `weakPIN`, `cancelled`,
+ * `notFound`, HubError, HubUnreachable, StoreError.
+ * @param {Companion} companion
+ * @param {string} passphrase
+ * @param {(bytes: Uint8Array) => unknown} write what comes next; awaited
+ * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in bytes
+ * @returns {Promise<{ moments: number, photos: number, missing: number }>}
+ */
+export async function writeMomentBackup(companion, passphrase, write, { signal, progress = () => {} }) {
+    checkPassphrase(passphrase);
+    const { device } = companion;
+    const keys = device.keys.cloneVaultKeys();
+    try {
+        const { moments, photos, blobs, missing } = await planned(companion, signal);
+        const all = blobs.reduce((sum, { size }) => sum + size, 0);
+        const names = [...moments.map((id) => ["moments", id]), ...photos.map((id) => ["photos", id])];
+        const writer = await BackupWriter.behind(passphrase, write);
+        await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
+        const ring = keys.ring.plaintext;
+        await writer.entry(entryKind.ring, ring);
+        ring.fill(0);
+        for (const [place, own] of names) {
+            check(signal);
+            const record = await newest(companion, place, own);
+            if (!record || !hasVaultKey(keys.ring, record.vault)) {
+                throw new CompanionError("notFound", "Everline was changed while the copy was made; make it again.");
+            }
+            await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs }));
+        }
+        let done = 0;
+        for (const blob of blobs) {
+            await writer.begin(entryKind.blob, 16 + blob.size);
+            await writer.put(unhex(blob.id));
+            for await (const piece of piecesOf(companion, blob, signal)) {
+                await writer.put(piece);
+                progress((done += piece.length), all);
+            }
+        }
+        await writer.end();
+        return { moments: moments.length, photos: photos.length, missing };
+    } catch (error) {
+        if (error instanceof HubError && error.code === "not_found") {
+            throw new CompanionError("notFound",
+                "A photo is not at the hub. Sync, then make the copy again.", null, error);
+        }
+        throw error;
+    } finally {
+        keys.wipe();
+    }
+}
+

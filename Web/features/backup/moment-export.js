@@ -1,0 +1,177 @@
+// Moments out of the vault, on purpose and in the open: photos as files, a page to read, data for other programs.
+import { utf8 } from "../../crypto/bytes.js";
+import { FormatError } from "../../crypto/errors.js";
+import { CompanionError } from "../../household/errors.js";
+import { localISO, momentsData, timelinePage } from "./moment-pages.js";
+import { zipLength, zipLimits } from "./zip.js";
+
+/** @typedef {import("../moments/moments.js").Moment} Moment */
+/** @typedef {import("./moment-pages.js").PageFile} PageFile */
+/** @typedef {(done: number, all: number) => void} Progress */
+/**
+ * A photo's file. `copy`: a JPEG beside it, where the original is of a type that not every browser draws.
+ * @typedef {{ id: string, path: string, size: number, local: string, copy: { path: string, size: number } | null }}
+ *   PlannedPhoto
+ */
+/**
+ * `size`: of the photos, in bytes. `missing`: photos that do not open on this device.
+ * @typedef {{ moments: { moment: Moment, photos: PageFile[] }[], photos: PlannedPhoto[], size: number, missing: number,
+ *   unreadable: number }} ExportPlan
+ */
+
+const endings = /** @type {Record<string, string>} */ ({
+    "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/heic": "heic", "image/avif": "avif",
+    "image/gif": "gif",
+});
+const drawnEverywhere = new Set(["image/jpeg", "image/png", "image/webp", "image/gif"]);
+/** For the page and the data, in a ZIP that is nearly full; in bytes, beside what is written in a moment. */
+const roomForText = { moment: 4_096, photo: 1_024 };
+
+/** @param {AbortSignal} signal */
+function check(signal) {
+    if (signal.aborted) throw new CompanionError("cancelled", "The export was stopped.");
+}
+
+/**
+ * What is missing stays missing; anything else ends the export.
+ * @param {unknown} error
+ */
+const isMissing = (error) => error instanceof FormatError
+    || (error instanceof CompanionError && (error.code === "notFound" || error.code === "noKey"));
+
+/**
+ * Names by date; the second of a second has a number.
+ * @param {Set<string>} used
+ * @param {string} local
+ * @param {string} type
+ */
+function pathOf(used, local, type) {
+    const stamp = local.replace("T", "_").replaceAll(":", "-");
+    for (let number = 1; ; number += 1) {
+        const path = `photos/${stamp.slice(0, 4)}/${stamp}${number === 1 ? "" : `-${number}`}.${endings[type]}`;
+        if (used.has(path)) continue;
+        used.add(path);
+        return path;
+    }
+}
+
+/**
+ * What would be written, from records alone. What is in the trash stays there. Throws CompanionError `locked`,
+ * `cancelled`.
+ * @param {Companion} companion
+ * @param {{ from?: string, to?: string }} days local ones, "2024-05-17", both counted
+ * @param {{ signal: AbortSignal, progress?: Progress }} options `progress` in photos
+ * @returns {Promise<ExportPlan>}
+ */
+export async function planExport({ moments, momentPhotos }, days, { signal, progress = () => {} }) {
+    const listed = await moments.list(days);
+    const all = listed.moments.reduce((sum, moment) => sum + moment.photos.length, 0);
+    /** @type {ExportPlan} */
+    const plan = { moments: [], photos: [], size: 0, missing: 0, unreadable: listed.unreadable };
+    /** @type {Map<string, PageFile>} */
+    const files = new Map();
+    const used = new Set();
+    let done = 0;
+    for (const moment of listed.moments) {
+        const photos = [];
+        for (const { id, width, height } of moment.photos) {
+            check(signal);
+            // Two versions of a moment name the same photos.
+            const file = files.get(id) ?? (await planned(id, { width, height }));
+            files.set(id, file);
+            photos.push(file);
+            progress((done += 1), all);
+        }
+        plan.moments.push({ moment, photos });
+
+        /** @param {string} id @param {{ width: number, height: number }} size @returns {Promise<PageFile>} */
+        async function planned(id, size) {
+            const facts = await momentPhotos.facts(id).catch((error) => {
+                if (!isMissing(error)) throw error;
+                return null;
+            });
+            if (!facts) {
+                plan.missing += 1;
+                return { id, ...size, type: "", taken: null, file: null, shown: null };
+            }
+            const local = localISO(facts.taken ?? moment.date, moment.offset);
+            const path = pathOf(used, local, facts.original.type);
+            const needsCopy = facts.medium !== null && !drawnEverywhere.has(facts.original.type);
+            const copy = needsCopy && facts.medium ? {
+                path: pathOf(used, local, facts.medium.type), size: facts.medium.size,
+            } : null;
+            plan.photos.push({ id, path, size: facts.original.size, local, copy });
+            plan.size += facts.original.size + (copy?.size ?? 0);
+            return {
+                id, ...size, type: facts.original.type, taken: facts.taken === null
+                    ? null
+                    : new Date(facts.taken * 1000).toISOString(),
+                file: path, shown: copy?.path ?? path,
+            };
+        }
+    }
+    return plan;
+}
+
+/**
+ * Throws CompanionError `tooLarge` where it does not fit into one ZIP.
+ * @param {ExportPlan} plan
+ */
+export function checkFitsZIP({ photos, moments }) {
+    const files = photos.flatMap(({ path, size, copy }) =>
+        [{ name: path, size }, ...(copy ? [{ name: copy.path, size: copy.size }] : [])]);
+    // Escaped, and in UTF-8, a character takes at most 6 bytes, in either of the two.
+    const text = moments.reduce((sum, { moment: { words, title }, photos: own }) =>
+        sum + roomForText.moment + 12 * (words.length + title.length) + own.length * roomForText.photo, 0);
+    if (files.length + 2 <= zipLimits.files && zipLength(files) + text < zipLimits.bytes) return;
+    throw new CompanionError("tooLarge",
+        "These photos exceed 4 GB, the limit of a ZIP. Export some years at a time, or use Chrome or Edge on a "
+            + "computer, which can write a folder.");
+}
+
+/**
+ * Writes it, one photo in memory at a time; the page and the data come last. If it ends early, what was written is
+ * removed. Throws CompanionError `locked`, `cancelled`, HubError, HubUnreachable, and what the target throws.
+ * @param {Companion} companion
+ * @param {ExportPlan} plan
+ * @param {import("./export-target.js").ExportTarget} target
+ * @param {{ signal: AbortSignal, progress?: Progress }} options `progress` in bytes
+ * @returns {Promise<{ photos: number, missing: number }>}
+ */
+export async function exportPlain({ momentPhotos, device }, plan, target, { signal, progress = () => {} }) {
+    let done = 0;
+    /** @type {Set<string>} */
+    const missing = new Set();
+    try {
+        for (const { id, path, size, local, copy } of plan.photos) {
+            check(signal);
+            try {
+                const before = done;
+                const { bytes } = await momentPhotos.original(id,
+                    { signal, progress: (share) => progress(before + share * size, plan.size) });
+                await target.write(path, bytes, local);
+                if (copy) await target.write(copy.path, (await momentPhotos.medium(id, { signal })).bytes, local);
+            } catch (error) {
+                check(signal);
+                if (!isMissing(error)) throw error;
+                missing.add(id);
+            }
+            done += size + (copy?.size ?? 0);
+            progress(done, plan.size);
+        }
+        const now = device.time.now() / 1000;
+        const moments = plan.moments.map(({ moment, photos }) => ({
+            moment,
+            photos: photos.map((photo) => (missing.has(photo.id) ? { ...photo, file: null, shown: null } : photo)),
+        }));
+        const local = localISO(now, -new Date(now * 1000).getTimezoneOffset());
+        await target.write("timeline.html", utf8(timelinePage(moments)), local);
+        await target.write("moments.json", utf8(momentsData(moments, now)), local);
+        check(signal);
+        await target.end();
+    } catch (error) {
+        await target.abandon().catch(() => {});
+        throw error;
+    }
+    return { photos: plan.photos.length - missing.size, missing: plan.missing + missing.size };
+}

@@ -1,0 +1,283 @@
+// Old photos brought into the vault: grouped into moments by day, one photo in memory at a time. What is here already
+// is left out, so a second run resumes where the first one ended.
+import { hex } from "../../crypto/bytes.js";
+import { sha256 } from "../../crypto/primitives.js";
+import { StoreError } from "../../store/errors.js";
+import { CompanionError } from "../../household/errors.js";
+import { ExifError, exifPrefix, readExif, takenAt } from "../../formats/exif.js";
+import { dayOf, maximumOriginal, maximumPhotos } from "../../formats/moment-format.js";
+import { typeOf } from "../../formats/image-type.js";
+
+/** @typedef {import("./import-sources.js").Source} Source */
+/** @typedef {import("../moments/moments.js").Moment} Moment */
+/** @typedef {import("../moments/moment-photos.js").StagedPhoto} StagedPhoto */
+/** @typedef {(done: number, all: number, isWaiting?: boolean) => void} Progress */
+/**
+ * `date`: seconds since 1970. `offset`: minutes ahead of UTC. `isDated`: the picture says so, not the file.
+ * @typedef {{ source: Source, date: number, offset: number, isDated: boolean }} FoundPhoto
+ */
+/**
+ * @typedef {{ days: { day: string, photos: FoundPhoto[] }[], photos: number, undated: number, others: number,
+ *   tooLarge: number, unread: number }} Preview
+ */
+/**
+ * A file and the photo that it is here. `digest`: SHA-256 of the file.
+ * @typedef {{ source: Source, photo: { id: string, width: number, height: number }, digest: Uint8Array }} Kept
+ */
+/**
+ * `here`: were here already; `trashed` of them in the trash. `refused`: by name, one sentence. `problem`: why it ended
+ * early.
+ * @typedef {{ added: number, moments: number, here: number, trashed: number, refused: { name: string, sentence: string
+ *   }[], kept: Kept[], isStopped: boolean, problem: string | null }} ImportResult
+ */
+
+/** So many photos are written into a moment at once: what is killed in between is read again. */
+const savedTogether = 10;
+/**
+ * Sealed photos that wait for the network take room on this device: with so many bytes of them, the import waits, too.
+ */
+const mostWaiting = 256 << 20;
+const pause = 500;
+
+const cancelled = () => new CompanionError("cancelled", "The import was stopped.");
+
+/** @param {Blob} file @param {number} [end] */
+const bytesOf = async (file, end = file.size) => new Uint8Array(await file.slice(0, end).arrayBuffer());
+
+/** @param {File} file @param {Uint8Array} start */
+function dateOf(file, start) {
+    let said = null;
+    try {
+        const exif = readExif(start);
+        said = exif && takenAt(exif);
+    } catch (error) {
+        if (!(error instanceof ExifError)) throw error;
+    }
+    if (said) return { ...said, isDated: true };
+    return { date: Math.floor(file.lastModified / 1000), offset: -new Date(file.lastModified)
+        .getTimezoneOffset(), isDated: false };
+}
+
+/**
+ * What is there, by day. Throws CompanionError `cancelled`.
+ * @param {Source[]} sources
+ * @param {{ signal: AbortSignal, progress?: Progress }} options
+ * @returns {Promise<Preview>}
+ */
+export async function preview(sources, { signal, progress = () => {} }) {
+    /** @type {Preview} */
+    const found = { days: [], photos: 0, undated: 0, others: 0, tooLarge: 0, unread: 0 };
+    /** @type {Map<string, FoundPhoto[]>} */
+    const days = new Map();
+    for (const [index, source] of sources.entries()) {
+        if (signal.aborted) throw cancelled();
+        try {
+            const file = await source.file();
+            const start = await bytesOf(file, Math.min(file.size, exifPrefix));
+            if (!typeOf(start)) found.others += 1;
+            else if (file.size > maximumOriginal) found.tooLarge += 1;
+            else {
+                const photo = { source, ...dateOf(file, start) };
+                const day = dayOf(photo);
+                const others = days.get(day);
+                if (others) others.push(photo);
+                else days.set(day, [photo]);
+                found.photos += 1;
+                if (!photo.isDated) found.undated += 1;
+            }
+        } catch (error) {
+            if (!(error instanceof DOMException)) throw error;
+            found.unread += 1;
+        }
+        progress(index + 1, sources.length);
+    }
+    found.days = [...days].map(([day, photos]) => ({
+        day,
+        photos: photos.sort((one, other) => one.date - other.date || (one.source.name < other.source.name ? -1 : 1)),
+    })).sort((one, other) => (one.day < other.day ? -1 : 1));
+    return found;
+}
+
+/** One run of an import. */
+class Import {
+    /** @type {ImportResult} */
+    result = { added: 0, moments: 0, here: 0, trashed: 0, refused: [], kept: [], isStopped: false, problem: null };
+    #done = 0;
+
+    /**
+     * @param {Companion} companion
+     * @param {Preview} found
+     * @param {string} vault
+     * @param {{ keepsOriginal: boolean, keepsPlaces: boolean, signal: AbortSignal, progress: Progress }} options
+     */
+    constructor(companion, found, vault, options) {
+        this.companion = companion;
+        this.found = found;
+        this.vault = vault;
+        this.options = options;
+    }
+
+    #step() {
+        this.options.progress((this.#done += 1), this.found.photos);
+    }
+
+    /** @param {{ day: string, photos: FoundPhoto[] }} day */
+    async day({ day, photos }) {
+        const { moments } = this.companion;
+        const { signal } = this.options;
+        /** @type {{ photo: FoundPhoto, digest: Uint8Array }[]} */
+        const missing = [];
+        /** @type {Moment | null} */
+        let moment = null;
+        // All of the day first: what an earlier run began is gone on with.
+        for (const photo of photos) {
+            if (signal.aborted) throw cancelled();
+            const digest = await this.#digest(photo);
+            if (!digest) continue;
+            const held = await moments.holding(this.vault, digest);
+            if (!held) {
+                missing.push({ photo, digest });
+                continue;
+            }
+            this.result.here += 1;
+            this.result.kept.push({ source: photo.source, photo: held.photo, digest });
+            const other = await moments.read(held.moment);
+            if (other.removed !== undefined) this.result.trashed += 1;
+            else if (!other.title && !other.words && dayOf(other) === day) moment = other;
+            this.#step();
+        }
+        /** @type {StagedPhoto[]} */
+        let batch = [];
+        const flush = async () => {
+            if (batch.length === 0) return;
+            moment = await this.#save(moment, batch);
+            batch = [];
+        };
+        const seen = new Map();
+        try {
+            for (const { photo, digest } of missing) {
+                if ((moment?.photos.length ?? 0) + batch.length >= maximumPhotos) {
+                    await flush();
+                    moment = null;
+                }
+                const twin = seen.get(hex(digest));
+                if (twin) this.#twin(photo, twin, digest);
+                else {
+                    const sealed = await this.#seal(photo, digest);
+                    if (sealed) {
+                        batch.push({ ...sealed, taken: sealed.taken ?? { date: photo.date, offset: photo.offset } });
+                    }
+                    if (sealed) seen.set(hex(digest), sealed);
+                }
+                this.#step();
+                if (batch.length >= savedTogether) await flush();
+            }
+        } finally {
+            // Sealed photos are not sealed again, unless AppLocker was locked.
+            await flush().catch((error) => {
+                if (!signal.aborted && !this.result.problem) throw error;
+            });
+        }
+    }
+
+    /** @param {FoundPhoto} photo @param {StagedPhoto} twin @param {Uint8Array} digest */
+    #twin(photo, twin, digest) {
+        this.result.here += 1;
+        this.result.kept.push({ source: photo.source, photo: twin, digest });
+    }
+
+    /** @param {FoundPhoto} photo */
+    async #digest({ source }) {
+        try {
+            return await sha256(await bytesOf(await source.file()));
+        } catch (error) {
+            this.#refuse(source.name, error);
+            this.#step();
+            return null;
+        }
+    }
+
+    /** @param {FoundPhoto} photo @param {Uint8Array} digest @returns {Promise<StagedPhoto | null>} */
+    async #seal({ source }, digest) {
+        const { keepsOriginal, signal } = this.options;
+        try {
+            const sealed = await this.companion.momentPhotos.seal(await source.file(),
+                { keepsOriginal, vault: this.vault, signal });
+            this.result.kept.push({ source, photo: sealed, digest });
+            return sealed;
+        } catch (error) {
+            this.#refuse(source.name, error);
+            return null;
+        }
+    }
+
+    /**
+     * A file that can't be imported is listed, and the others follow; any other error ends the import.
+     * @param {string} name
+     * @param {unknown} error
+     */
+    #refuse(name, error) {
+        const isUnread = error instanceof DOMException;
+        if (!isUnread && !(error instanceof CompanionError && error.code === "notPicture")) throw error;
+        const sentence = isUnread ? "The browser can't read this file any more." : error.message;
+        this.result.refused.push({ name, sentence });
+    }
+
+    /** @param {Moment | null} moment @param {StagedPhoto[]} batch */
+    async #save(moment, batch) {
+        const { moments } = this.companion;
+        const [first] = batch;
+        const position = this.options.keepsPlaces ? batch.find((photo) => photo.position)?.position : null;
+        const place = position ? { latitude: position.latitude, longitude: position.longitude } : undefined;
+        const when = /** @type {{ date: number, offset: number }} */ (first.taken);
+        const saved = await moments.save(moment, moment
+            ? { title: moment.title, words: moment.words, date: moment.date, place: moment.place
+                ?? place, photos: [...moment.photos, ...batch] }
+            : { title: "", words: "", date: when.date, offset: when.offset, place, photos: batch });
+        this.result.added += batch.length;
+        if (!moment) this.result.moments += 1;
+        return saved;
+    }
+
+    /** Lets the network catch up, where there is one. */
+    async roomForMore() {
+        const { syncLoop } = this.companion;
+        const { signal, progress } = this.options;
+        while (!signal.aborted && (syncLoop.connection === "live" || syncLoop.connection === "other")) {
+            if ((await syncLoop.uploader.waitingBytes()) < mostWaiting) return;
+            progress(this.#done, this.found.photos, true);
+            await this.companion.wait(pause, signal);
+        }
+    }
+}
+
+/**
+ * Seals and keeps them. What ended it early is in the result: what was added by then stays. Throws CompanionError
+ * `locked`.
+ * @param {Companion} companion
+ * @param {Preview} found
+ * @param {{ keepsOriginal: boolean, keepsPlaces: boolean, signal: AbortSignal, progress?: Progress }} options
+ *   `progress` in photos
+ * @returns {Promise<ImportResult>}
+ */
+export async function importPhotos(companion, found, { progress = () => {}, ...options }) {
+    const vault = await companion.moments.editor.vault(companion.device.keys);
+    const run = new Import(companion, found, vault, { ...options, progress });
+    try {
+        for (const day of found.days) {
+            if (options.signal.aborted) throw cancelled();
+            await run.day(day);
+            await run.roomForMore();
+        }
+    } catch (error) {
+        if (error instanceof CompanionError && error.code === "cancelled") run.result.isStopped = true;
+        else if (error instanceof StoreError) run.result.problem = error.message;
+        else throw error;
+    }
+    const added = new Set();
+    // A photo that was sealed and reached no moment is none.
+    const { moments } = await companion.moments.list();
+    for (const { photos } of moments) for (const { id } of photos) added.add(id);
+    run.result.kept = run.result.kept.filter(({ photo }) => added.has(photo.id));
+    return run.result;
+}

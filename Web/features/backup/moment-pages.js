@@ -1,0 +1,154 @@
+// Moments as a page and as data that anything can read, with nothing of AppLocker: what a plain export has beside the
+// photos.
+
+/** @typedef {import("../moments/moments.js").Moment} Moment */
+/**
+ * `file`, `shown`: paths from the page; `shown` is what a browser can draw. Null: it could not be opened.
+ * @typedef {{ id: string, width: number, height: number, type: string, taken: string | null, file: string | null,
+ *   shown: string | null }} PageFile
+ */
+/** @typedef {{ moment: Moment, photos: PageFile[] }} PageMoment */
+
+const style = `
+:root { color-scheme: light dark; --text: #1d2130; --soft: #5b647c; --ground: #f6f5f3; --card: #fff; --heart: #b4326b; }
+@media (prefers-color-scheme: dark) { :root { --text: #eef0f7; --soft: #a9b2c8; --ground: #12151f; --card: #1b2030;
+    --heart: #ff9cc4; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, -apple-system, "Segoe
+    UI", Roboto, sans-serif; }
+main { max-width: 44rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+h1 { font-size: 2.2rem; margin: 0; }
+h2 { font-size: 1.5rem; margin: 3rem 0 1rem; }
+article { background: var(--card); border-radius: 1rem; padding: 1.25rem; margin: 0 0 1.25rem; overflow-wrap:
+    anywhere; }
+h3 { margin: 0; font-size: 1.15rem; }
+.soft { color: var(--soft); margin: 0 0 .5rem; font-size: .9rem; }
+.words { white-space: pre-wrap; margin: .5rem 0; }
+.heart { color: var(--heart); }
+.photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .5rem; margin-top: .75rem; }
+.photos a { display: block; }
+.photos a:only-child { grid-column: 1 / -1; }
+.photos img { display: block; width: 100%; height: auto; border-radius: .5rem; }
+@media print { article { break-inside: avoid; } }
+`;
+
+const signs = /** @type {Record<string, string>} */ ({
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;",
+});
+
+/**
+ * Text that stays text wherever it stands in a page.
+ * @param {string} text
+ */
+export const escaped = (text) => text.replace(/[&<>"']/g, (sign) => signs[sign]);
+
+/** @param {string} path */
+const address = (path) => escaped(path.split("/").map(encodeURIComponent).join("/"));
+
+/** @param {Intl.DateTimeFormatOptions} options */
+const format = (options) => new Intl.DateTimeFormat(undefined, { ...options, timeZone: "UTC" });
+const written = format({
+    weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit",
+});
+
+/**
+ * By the clocks there: "2024-05-17T18:30:05".
+ * @param {number} date seconds since 1970
+ * @param {number} offset minutes ahead of UTC
+ */
+export const localISO = (date, offset) => new Date(Math.floor(date + offset * 60) * 1000).toISOString().slice(0, 19);
+
+/** @param {number} offset minutes */
+function zone(offset) {
+    const minutes = Math.abs(offset);
+    const digits = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, "0");
+    return `${offset < 0 ? "-" : "+"}${digits(minutes / 60)}:${digits(minutes % 60)}`;
+}
+
+/** @param {Moment["place"]} place */
+function placeWords(place) {
+    if (!place) return "";
+    const point = place.latitude === undefined || place.longitude === undefined
+        ? ""
+        : `${place.latitude.toFixed(5)}, ${place.longitude.toFixed(5)}`;
+    return [place.name, point].filter(Boolean).join(" · ");
+}
+
+/** @param {PageMoment} one */
+function article({ moment, photos }) {
+    const line = [written.format((moment.date + moment.offset * 60) * 1000), moment.mood, placeWords(moment.place)]
+        .filter(Boolean).join(" · ");
+    const missing = photos.filter(({ file }) => file === null).length;
+    const pictures = photos.flatMap(({ file, shown, width, height }) => (file === null || shown === null ? [] : [
+        `<a href="${address(file)}"><img src="${address(shown)}" width="${width}" height="${height}" `
+            + `loading="lazy" alt=""></a>`]));
+    return [
+        `<article id="m${moment.id}">`,
+        moment.title
+            ? `<h3 dir="auto">${escaped(moment.title)}`
+                + `${moment.favourite ? ' <span class="heart" title="Favourite">♥</span>' : ""}</h3>`
+            : moment.favourite ? '<p class="heart" title="Favourite">♥</p>' : "",
+        `<p class="soft" dir="auto">${escaped(line)}</p>`,
+        moment.words ? `<p class="words" dir="auto">${escaped(moment.words)}</p>` : "",
+        pictures.length > 0 ? `<div class="photos">${pictures.join("\n")}</div>` : "",
+        missing > 0
+            ? `<p class="soft">${missing === 1 ? "One photo" : `${missing} photos`} could not be opened.</p>`
+            : "",
+        "</article>",
+    ].filter(Boolean).join("\n");
+}
+
+/**
+ * A page that needs nothing but the photos beside it. No script runs in it, whatever stands in a moment.
+ * @param {PageMoment[]} moments newest first
+ */
+export function timelinePage(moments) {
+    const parts = [];
+    let year = "";
+    for (const one of moments) {
+        const own = localISO(one.moment.date, one.moment.offset).slice(0, 4);
+        if (own !== year) parts.push(`<h2>${Number(own)}</h2>`);
+        year = own;
+        parts.push(article(one));
+    }
+    return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src
+    'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Everline</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>Everline</h1>
+<p class="soft">${moments.length === 1 ? "1 moment" : `${moments.length} moments`}</p>
+${parts.join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+/**
+ * The same as data, for other programs.
+ * @param {PageMoment[]} moments
+ * @param {number} now seconds since 1970
+ */
+export function momentsData(moments, now) {
+    return `${JSON.stringify({
+        format: "everline-moments", version: 1, exported: new Date(now * 1000).toISOString(),
+        moments: moments.map(({ moment, photos }) => ({
+            id: moment.id, title: moment.title, words: moment.words,
+            date: localISO(moment.date, moment.offset) + zone(moment.offset),
+            mood: moment.mood, ...(moment.place ? { place: moment.place } : {}), favourite: moment.favourite,
+            created: new Date(moment.created * 1000).toISOString(),
+            modified: new Date(moment.modified * 1000).toISOString(),
+            photos: photos.map(({ id, width, height, type, taken, file, shown }) => ({
+                id, file, ...(shown !== file ? { shown } : {}), type, width, height, ...(taken ? { taken } : {}),
+            })),
+        })),
+    }, null, 2)}\n`;
+}

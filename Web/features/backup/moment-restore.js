@@ -1,0 +1,234 @@
+// Imports moments from a sealed file: the changes are shown first, and each moment is imported as a whole or not at
+// all.
+import { hex, isID, randomBytes, randomID, textOf, unbase64, wipe } from "../../crypto/bytes.js";
+import { openEnvelope, readEnvelope } from "../../crypto/envelope.js";
+import { FormatError } from "../../crypto/errors.js";
+import { sha256 } from "../../crypto/primitives.js";
+import { KeyRing, ringKind } from "../../crypto/ring.js";
+import { openContent, sealContent, streamName } from "../../crypto/stream.js";
+import { StoreError } from "../../store/errors.js";
+import { entryKind } from "./notes-backup.js";
+import { BackupReader } from "./backup-file.js";
+import { CompanionError } from "../../household/errors.js";
+import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
+import { PhotoStaging } from "../../sync/photo-staging.js";
+
+/** @typedef {import("../moments/moments.js").Moment} Moment */
+/** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
+/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+/** @typedef {import("./notes-backup.js").BackupRecord} BackupRecord */
+/** @typedef {{ from: number, to: number }} Place in the file */
+/** @typedef {{ id: string, content: MomentContent }} KeptMoment */
+/**
+ * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
+ *   blobs: Map<string, Place>, others: number }} MomentBackup
+ */
+/**
+ * `added`: not here. `changed`: older here than in the file. `kept`: newer here. `same`: as in the file.
+ * @typedef {{ added: KeptMoment[], changed: { kept: KeptMoment, moment: Moment }[], kept: number, same: number }}
+ *   Changes
+ */
+
+const most = { records: 200_000 };
+
+/**
+ * Reads what is in it, but for the photos. Throws FormatError.
+ * @param {Blob} file
+ * @param {string} passphrase
+ * @returns {Promise<MomentBackup>} to be ended with `forget`
+ */
+export async function openMomentBackup(file, passphrase) {
+    const reader = await BackupReader.open(file, passphrase);
+    const damaged = new FormatError("malformed", "The backup is damaged or truncated.");
+    /** @type {import("./notes-backup.js").BackupManifest | null} */
+    let manifest = null;
+    let ring = new KeyRing([]);
+    /** @type {{ record: BackupRecord, place: Place }[]} */
+    const records = [];
+    /** @type {Map<string, Place>} */
+    const photos = new Map();
+    /** @type {Map<string, Place>} */
+    const blobs = new Map();
+    let count = 0;
+    for await (const { kind, from, to } of reader.entries()) {
+        if ((manifest === null) !== (kind === entryKind.manifest)) throw damaged;
+        if (kind === entryKind.manifest) manifest = JSON.parse(textOf(await reader.bytes(from, to)));
+        else if (kind === entryKind.ring) ring = KeyRing.read(await reader.bytes(from, to));
+        else if (kind === entryKind.blob)
+            blobs.set(hex(await reader.bytes(from, Math.min(to, from + 16))), { from: from + 16, to });
+        else if (kind === entryKind.record) {
+            count += 1;
+            if (count > most.records) throw damaged;
+            /** @type {BackupRecord | null} */
+            const record = JSON.parse(textOf(await reader.bytes(from, to)));
+            // Thousands of thumbnails are not kept in memory.
+            if (record?.collection === "photos") photos.set(String(record.id), { from, to });
+            else if (record?.collection === "moments") records.push({ record, place: { from, to } });
+        } else if (kind !== entryKind.settings) throw damaged;
+    }
+    if (manifest?.version !== 2 || manifest.records !== count) throw damaged;
+    const moments = (await Promise.all(records.map(async ({ record }) => {
+        const content = readMoment(await bodyOf(record, ring).catch(() => new Uint8Array()));
+        return content && content.removed === undefined ? { id: String(record.id), content } : null;
+    }))).flatMap((one) => one ?? []);
+    return {
+        created: String(manifest.created), reader, ring, moments, photos, blobs,
+        others: count - photos.size - moments.length,
+    };
+}
+
+/** @param {MomentBackup} backup */
+export function forget({ reader, ring }) {
+    reader.forget();
+    ring.wipe();
+}
+
+/** @param {BackupRecord | null} record @param {KeyRing} ring */
+async function bodyOf(record, ring) {
+    if (!record || !isID(record.id) || !isID(record.vault) || typeof record.sealed !== "string") {
+        throw new FormatError("malformed", "The backup contains an invalid record.");
+    }
+    const sealed = unbase64(record.sealed);
+    const key = ring.key(ringKind.vault, record.vault, readEnvelope(sealed).wrapEpoch);
+    if (!key) throw new FormatError("wrongKey", "The backup lacks a key of its own.");
+    return openEnvelope(sealed, record, key);
+}
+
+/**
+ * What a person sees of a moment: the same is not brought back twice, whatever its id.
+ * @param {MomentContent} content
+ */
+const sightOf = ({ title, words, date, offset, mood, place, photos }) =>
+    JSON.stringify([title, words, date, offset, mood, place?.name
+        ?? null, photos.map(({ width, height }) => [width, height])]);
+
+/** @param {MomentContent} one @param {MomentContent} other */
+const isSame = (one, other) => sightOf(one) === sightOf(other) && one.favourite === other.favourite
+    && JSON.stringify(one.photos.map(({ id }) => id)) === JSON.stringify(other.photos.map(({ id }) => id));
+
+/**
+ * What restoring would do; nothing is changed. Of two versions the one that was modified last stays.
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ * @returns {Promise<Changes>}
+ */
+export async function changesOf({ moments }, backup) {
+    const here = [...(await moments.list()).moments, ...(await moments.list({ trash: true })).moments];
+    const byID = new Map(here.map((moment) => [moment.id, moment]));
+    const seen = new Set(here.map(sightOf));
+    /** @type {Changes} */
+    const changes = { added: [], changed: [], kept: 0, same: 0 };
+    for (const kept of backup.moments) {
+        const moment = byID.get(kept.id);
+        if (!moment) {
+            if (seen.has(sightOf(kept.content))) changes.same += 1;
+            else changes.added.push(kept);
+        } else if (isSame(moment, kept.content)) changes.same += 1;
+        else if (moment.modified >= kept.content.modified) changes.kept += 1;
+        else changes.changed.push({ kept, moment });
+    }
+    return changes;
+}
+
+/**
+ * Each moment with all its photos, or not at all. What ended it early is in the result; what came by then stays. Throws
+ * CompanionError `locked`.
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ * @param {Changes} changes
+ * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in moments
+ * @returns {Promise<{ moments: number, photos: number, failed: number, isStopped: boolean, problem: string | null }>}
+ */
+export async function restoreMoments(companion, backup, changes, { signal, progress = () => {} }) {
+    const result = { moments: 0, photos: 0, failed: 0, isStopped: false, problem: /** @type {string | null} */ (null) };
+    const all = [...changes.added.map((kept) => ({ kept, moment: null })), ...changes.changed];
+    const vault = await companion.moments.editor.vault(companion.device.keys);
+    for (const [index, { kept, moment }] of all.entries()) {
+        /** @type {string[]} */
+        const staged = [];
+        try {
+            if (signal.aborted) throw new CompanionError("cancelled", "Stopped.");
+            const photos = [];
+            for (const photo of kept.content.photos) {
+                if (signal.aborted) throw new CompanionError("cancelled", "Stopped.");
+                const isHere = moment?.photos.some(({ id }) => id === photo.id) ?? false;
+                const own = isHere ? photo : await sealedAnew(companion, backup, photo, vault);
+                if (!isHere) staged.push(own.id);
+                photos.push(own);
+            }
+            const { title, words, date, offset, mood, place = null, favourite } = kept.content;
+            await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos });
+            result.moments += 1;
+            result.photos += staged.length;
+        } catch (error) {
+            for (const id of staged) await companion.momentPhotos.discard(id).catch(() => {});
+            if (error instanceof FormatError || (error instanceof CompanionError && error.code === "notFound"))
+                result.failed += 1;
+            else if (error instanceof CompanionError && error.code === "cancelled") result.isStopped = true;
+            else if (error instanceof StoreError) result.problem = error.message;
+            else throw error;
+        }
+        if (result.isStopped || result.problem) break;
+        progress(index + 1, all.length);
+    }
+    return result;
+}
+
+/**
+ * A photo never changes, and one that was erased never comes back under its id: so it is sealed anew, under keys of
+ * this vault.
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ * @param {MomentPhoto} photo
+ * @param {string} vault
+ * @returns {Promise<MomentPhoto>} waits for its moment
+ */
+async function sealedAnew({ device }, backup, photo, vault) {
+    const place = backup.photos.get(photo.id);
+    if (!place) throw new FormatError("malformed", "A photo is not in the backup.");
+    /** @type {BackupRecord} */
+    const record = JSON.parse(textOf(await backup.reader.bytes(place.from, place.to)));
+    const content = readPhoto(await bodyOf(record, backup.ring), Array.isArray(record.blobs) ? record.blobs : []);
+    if (!content) throw new FormatError("malformed", "A photo of the backup is damaged.");
+    const keys = device.keys.cloneVaultKeys();
+    const name = { vault, collection: "photos", id: randomID(), revision: 1 };
+    const staging = new PhotoStaging(device, name.id);
+    const sizes = [];
+    let digest = null;
+    try {
+        for (const size of [content.original, ...(content.medium ? [content.medium] : [])]) {
+            const blob = backup.blobs.get(size.blob);
+            if (!blob) throw new FormatError("malformed", "A photo's content is not in the backup.");
+            const old = streamName({ vault: record.vault, collection: "photos", id: record.id });
+            const plain = await openContent(await backup.reader.bytes(blob.from, blob.to), old, size.key);
+            if (plain.length !== size.size) throw new FormatError("damaged", "A photo of the backup is damaged.");
+            digest ??= await sha256(plain);
+            const key = randomBytes(32);
+            const sealed = await sealContent(plain, streamName(name), key, chunkLogarithm);
+            wipe(plain);
+            const id = randomID();
+            sizes.push({ type: size.type, size: size.size, key, blob: id });
+            await staging.add({ blob: id, sealed, hash: await sha256(sealed) });
+        }
+        const [original, medium] = sizes;
+        const { width, height, taken, thumbnail } = content;
+        const body = photoBody({
+            width, height, ...(taken === undefined ? {} : { taken }), original,
+            ...(medium ? { medium } : {}), thumbnail,
+        });
+        const sealed = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
+        wipe(body);
+        await staging.finish(sealed);
+        // Of the file that was chosen once, where the key is still the one it was made with.
+        const isOwn = record.vault === vault
+            && keys.ring.key(ringKind.vault, vault, parseInt(photo.hash.slice(0, 8), 16)) !== undefined;
+        const hash = isOwn ? photo.hash : await photoHash(keys.vaultKey(vault), digest ?? new Uint8Array());
+        return { id: name.id, width, height, hash };
+    } catch (error) {
+        await staging.cancel();
+        throw error;
+    } finally {
+        for (const { key } of sizes) wipe(key);
+        keys.wipe();
+    }
+}

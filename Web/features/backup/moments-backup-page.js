@@ -1,0 +1,144 @@
+// Everline in a sealed file, and back from one.
+import { writeMomentBackup } from "./moment-backup.js";
+import { changesOf, forget, openMomentBackup, restoreMoments } from "./moment-restore.js";
+import { element } from "../../ui/element.js";
+import { button, card, section } from "../../ui/parts.js";
+import { shown, Transfer } from "./transfer.js";
+import { counted, sentenceOf, size } from "../../ui/words.js";
+import { backupInput, shareFile } from "./share-file.js";
+import { askPassphrase } from "./notes-backup-page.js";
+
+/** @typedef {{ start: HTMLElement, going: HTMLElement, status: HTMLElement }} Parts */
+
+const partsOf = (/** @type {HTMLElement} */ start) => ({
+    start, going: element("div", { class: "settings-parts" }),
+    status: element("p", { class: "section-foot", role: "status" }),
+});
+
+/** @type {SettingsPage} */
+export function copyPage(context) {
+    const making = partsOf(button("Make a sealed copy", () => make(context, making),
+        { kind: "primary", wide: true, icon: "share" }));
+    const bringing = partsOf(button("Choose a sealed copy", () => file.click(), { wide: true }));
+    const file = backupInput((chosen) => bringBack(context, chosen, bringing));
+    return {
+        title: "Sealed copy",
+        body: [
+            section("Make one", [card(
+                element("p", {},
+                    "One file with every moment and photo, sealed with a passphrase of its own. Without the "
+                        + "passphrase nobody can open it, not even AppLocker."),
+                element("p", { class: "soft" },
+                    "The trash is not included. The file contains the key of your "
+                        + "vault: store file and passphrase separately.")),
+            making.start, making.going, making.status]),
+            section("Restore one", [card(
+                element("p", {},
+                    "You see the changes before they are made. Each moment is restored with all its photos or not at "
+                        + "all; of two versions the later one stays."),
+                element("p", { class: "soft" }, "A copy that a computer made is imported at a computer.")),
+            bringing.start, file, bringing.going, bringing.status]),
+        ],
+    };
+}
+
+/** @param {Context} context @param {Parts} parts */
+async function make(context, { start, going, status }) {
+    const { companion, signal } = context;
+    status.textContent = "";
+    const isSure = await context.confirmWithGate({
+        title: "Make a sealed copy?", text: "It has every moment and photo of Everline, sealed with a passphrase.",
+        action: "Continue",
+    });
+    const passphrase = isSure
+        && await askPassphrase(context, { title: "A passphrase for the copy", action: "Make the copy", isNew: true });
+    if (!passphrase || signal.aborted) return;
+    start.hidden = true;
+    try {
+        const writing = new Transfer("Making the copy", signal);
+        shown(going, writing.element);
+        await companion.audit.record("backedUp");
+        /** @type {Blob[]} */
+        const pieces = [];
+        const { moments, photos, missing } = await writing.run((stop) => writeMomentBackup(companion, passphrase,
+            (bytes) => void pieces.push(new Blob([bytes])),
+            { signal: stop, progress: (done, all) => writing.show(done, all, `${size(done)} of ${size(all)}`) }));
+        if (signal.aborted) return;
+        const made = new File(pieces, `Everline ${new Date().toISOString().slice(0, 10)}.aplockerbackup`,
+            { type: "application/octet-stream" });
+        const save = button(`Save the copy (${size(made.size)})`, async () => {
+            status.textContent = (await shareFile(made))
+                ? "Saved. Test it: choose it below."
+                : "The copy was not saved anywhere.";
+        }, { kind: "primary", wide: true, icon: "share" });
+        shown(going, save);
+        save.focus();
+        status.textContent = `${counted(moments, "moment")} and ${counted(photos, "photo")} sealed.`
+            + (missing > 0
+                ? ` ${counted(missing, "photo")} ${missing === 1 ? "is" : "are"} not on this device and skipped.`
+                : "");
+    } catch (error) {
+        if (!signal.aborted) status.textContent = sentenceOf(error);
+    }
+    start.hidden = going.hasChildNodes();
+}
+
+/** @param {Context} context @param {File} file @param {Parts} parts */
+async function bringBack(context, file, { start, going, status }) {
+    const { companion, signal } = context;
+    status.textContent = "";
+    const passphrase = await askPassphrase(context, { title: "The copy’s passphrase", action: "Open", isNew: false });
+    if (!passphrase || signal.aborted) return;
+    start.hidden = true;
+    /** @type {import("./moment-restore.js").MomentBackup | null} */
+    let backup = null;
+    try {
+        const opening = new Transfer("Opening the copy", signal);
+        shown(going, opening.element);
+        backup = await opening.run(() => openMomentBackup(file, passphrase));
+        const changes = await changesOf(companion, backup);
+        if (signal.aborted) return;
+        const [added, changed] = [changes.added.length, changes.changed.length];
+        const rest = [changes.same > 0
+            && `${counted(changes.same, "moment")} ${changes.same === 1 ? "is" : "are"} here already.`,
+            changes.kept > 0
+                && `${counted(changes.kept, "moment")} ${changes.kept === 1 ? "is" : "are"} newer here and `
+                    + `${changes.kept === 1 ? "stays" : "stay"}.`];
+        if (added + changed === 0) {
+            status.textContent = ["It contains no new moments.", ...rest].filter(Boolean).join(" ");
+            return;
+        }
+        const isSure = await context.ask({
+            title: `Restore ${counted(added + changed, "moment")}?`, action: "Restore",
+            text: [`The copy is of ${new Date(backup.created).toLocaleDateString()}.`,
+                added > 0 && `${counted(added, "moment")} ${added === 1 ? "is" : "are"} missing here.`,
+                changed > 0
+                    && `${counted(changed, "moment")} ${changed === 1 ? "is" : "are"} older here and `
+                        + `${changed === 1 ? "becomes" : "become"} as in the copy.`, ...rest].filter(Boolean).join(" "),
+        });
+        if (!isSure || signal.aborted) return;
+        const restoring = new Transfer("Restoring", signal);
+        shown(going, restoring.element);
+        const opened = backup;
+        const result = await restoring.run((stop) => restoreMoments(companion, opened, changes, {
+            signal: stop, progress: (done, all) => restoring.show(done, all, `${done} of ${counted(all, "moment")}`),
+        }));
+        if (result.moments > 0) {
+            await companion.audit.record("restored", { moments: result.moments, photos: result.photos })
+                .catch(() => {});
+        }
+        if (signal.aborted) return;
+        status.textContent = [
+            `${counted(result.moments, "moment")} with ${counted(result.photos, "photo")} restored.`,
+            result.failed > 0
+                && `${counted(result.failed, "moment")} could not be restored: a photo in the copy is missing or ` +
+                    `damaged.`,
+            result.isStopped && "Stopped: choose the same copy again to continue.", result.problem,
+        ].filter(Boolean).join(" ");
+    } catch (error) {
+        if (!signal.aborted) status.textContent = sentenceOf(error);
+    } finally {
+        if (backup) forget(backup);
+        start.hidden = false;
+    }
+}

@@ -1,0 +1,119 @@
+// Exports notes to a sealed file, and imports them from one.
+import { addNotes, checkPassphrase, readBackup, writeBackup } from "./notes-backup.js";
+import { element } from "../../ui/element.js";
+import { button, card, field, section } from "../../ui/parts.js";
+import { sheet } from "../../ui/sheet.js";
+import { counted, sentenceOf, size } from "../../ui/words.js";
+import { backupInput, shareFile } from "./share-file.js";
+
+/** @type {SettingsPage} */
+export function backup(context) {
+    const exported = element("p", { class: "section-foot", role: "status" });
+    const imported = element("p", { class: "section-foot", role: "status" });
+    const file = backupInput((chosen) => bringBack(context, chosen, imported));
+    return {
+        title: "Backup of notes",
+        body: [
+            section("Export the notes", [card(
+                element("p", {},
+                    "A file with every note that this device can read, sealed with a passphrase. It can be opened on "
+                        + "any computer with AppLocker:"),
+                element("p", {}, element("code", { class: "settings-code" },
+                    "applocker backup import --passphrase FILE")),
+                element("p", { class: "soft" },
+                    "Apps, files and photos are not in it: your computer’s own backup has them.")),
+            button("Make a backup", () => take(context, exported), { kind: "primary", wide: true, icon: "share" }),
+            exported]),
+            section("Restore notes", [card(
+                element("p", {},
+                    "From a backup that was made here or on another phone. Missing "
+                        + "notes are added; existing ones are not changed."),
+                element("p", { class: "soft" }, "A backup made on a computer is imported on a computer.")),
+            button("Choose a backup", () => file.click(), { wide: true, icon: "note" }), imported, file]),
+        ],
+    };
+}
+
+/**
+ * @param {Context} context
+ * @param {{ title: string, action: string, isNew: boolean }} question
+ * @returns {Promise<string | null>}
+ */
+export function askPassphrase(context, { title, action, isNew }) {
+    return sheet(title, context.signal, (/** @type {(answer: string | null) => void} */ end) => {
+        const problem = element("p", { class: "problem note", role: "alert" });
+        const entry = (/** @type {string} */ label) => field(label, {
+            type: "password", autocomplete: isNew ? "new-password" : "off", autocapitalize: "none", spellcheck: "false",
+            required: true,
+        });
+        const [first, again] = [entry("Passphrase"), isNew ? entry("The same again") : null];
+        const typed = (/** @type {HTMLElement | null} */ label) =>
+            /** @type {HTMLInputElement | null} */ (label?.lastElementChild)?.value ?? "";
+        const submit = (/** @type {Event} */ event) => {
+            event.preventDefault();
+            try {
+                if (isNew) checkPassphrase(typed(first));
+            } catch (error) {
+                problem.textContent = sentenceOf(error);
+                return;
+            }
+            if (again && typed(first) !== typed(again)) problem.textContent = "The two differ; type them again.";
+            else end(typed(first));
+        };
+        return [
+            isNew && element("p", { class: "soft" },
+                "Nobody can open the file without it, and nobody can reset it. For example, use four words."),
+            element("form", { class: "settings-form", onsubmit: submit }, first, again, problem,
+                element("div", { class: "buttons buttons-even" },
+                    button("Cancel", () => end(null)),
+                    element("button", { class: "button button-primary", type: "submit" }, action))),
+        ];
+    });
+}
+
+/** @param {Context} context @param {HTMLElement} status */
+async function take(context, status) {
+    status.textContent = "";
+    const isSure = await context.confirmWithGate({
+        title: "Make a backup?", text: "It has every note that this device can read.", action: "Continue",
+    });
+    const passphrase = isSure && await askPassphrase(context,
+        { title: "A passphrase for the backup", action: "Make the backup", isNew: true });
+    if (!passphrase) return;
+    status.textContent = "Sealing…";
+    try {
+        const { bytes, notes } = await writeBackup(context.companion, passphrase);
+        if (context.signal.aborted) return;
+        const name = `notes-${new Date().toISOString().slice(0, 10)}.aplockerbackup`;
+        const isShared = await shareFile(new File([bytes], name, { type: "application/octet-stream" }));
+        status.textContent = isShared
+            ? `${counted(notes, "note")}, ${size(bytes.length)}. Test it: choose it below.`
+            : "The backup was not saved anywhere.";
+    } catch (error) {
+        status.textContent = sentenceOf(error);
+    }
+}
+
+/** @param {Context} context @param {File} file @param {HTMLElement} status */
+async function bringBack(context, file, status) {
+    status.textContent = "";
+    const passphrase = await askPassphrase(context, { title: "The backup’s passphrase", action: "Open", isNew: false });
+    if (!passphrase) return;
+    status.textContent = "Opening…";
+    try {
+        const { notes, created, others } = await readBackup(new Uint8Array(await file.arrayBuffer()), passphrase);
+        if (context.signal.aborted) return;
+        status.textContent = "";
+        const isSure = await context.ask({
+            title: `Add ${counted(notes.length, "note")}?`,
+            text: `The backup is of ${new Date(created).toLocaleDateString()}. Existing notes are skipped.`
+                + (others > 0 ? ` ${counted(others, "entry", "entries")} in it can’t be read on a phone.` : ""),
+            action: "Add",
+        });
+        if (!isSure || context.signal.aborted) return;
+        const added = await addNotes(context.companion, notes);
+        status.textContent = added === 0 ? "It contains no new notes." : `${counted(added, "note")} added.`;
+    } catch (error) {
+        status.textContent = sentenceOf(error);
+    }
+}

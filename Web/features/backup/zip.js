@@ -1,0 +1,117 @@
+// Writes a ZIP as it comes, nothing compressed: photos are already. PKWARE APPNOTE 6.3.10, sections 4.3 to 4.5, without
+// ZIP64.
+import { concat, utf8 } from "../../crypto/bytes.js";
+
+/** What the format's fields of 4 and 2 bytes hold; above it would be ZIP64. */
+export const zipLimits = Object.freeze({ bytes: 0xffff_ffff, files: 0xffff });
+
+const [localLength, centralLength, endLength] = [30, 46, 22];
+const isUTF8 = 0x0800;
+/** As much at once as no frame is lost by. */
+const sliceLength = 1 << 20;
+
+/** @param {number} value @param {number} count of bytes, the lowest first */
+function little(value, count) {
+    const bytes = new Uint8Array(count);
+    for (let index = 0, rest = value; index < count; index += 1, rest = Math.floor(rest / 256)) {
+        bytes[index] = rest % 256;
+    }
+    return bytes;
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, index) => {
+    let value = index;
+    for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb8_8320 : value >>> 1;
+    return value;
+});
+
+/**
+ * CRC-32 of ISO 3309.
+ * @param {Uint8Array} bytes
+ * @param {number} [before] of what comes before them
+ */
+export function crc32(bytes, before = 0) {
+    let sum = ~before;
+    for (let index = 0; index < bytes.length; index += 1) sum = table[(sum ^ bytes[index]) & 255] ^ (sum >>> 8);
+    return ~sum >>> 0;
+}
+
+/** @param {Uint8Array} bytes */
+async function crc32InSlices(bytes) {
+    let sum = 0;
+    for (let start = 0; start < bytes.length; start += sliceLength) {
+        sum = crc32(bytes.subarray(start, start + sliceLength), sum);
+        if (start + sliceLength < bytes.length) await new Promise((done) => setTimeout(done));
+    }
+    return sum;
+}
+
+/**
+ * Date and time as MS-DOS has them: from 1980 to 2107, every other second.
+ * @param {string} local "2024-05-17T18:30:05", by the clocks there
+ */
+function dosTime(local) {
+    const [year, month, day, hour, minute, second] = local.split(/\D/).map(Number);
+    if (year < 1980) return concat(little(0, 2), little((1 << 5) | 1, 2));
+    return concat(little((hour << 11) | (minute << 5) | (second >> 1), 2),
+        little((Math.min(year - 1980, 127) << 9) | (month << 5) | day, 2));
+}
+
+/**
+ * How long the ZIP gets, in bytes.
+ * @param {{ name: string, size: number }[]} files
+ */
+export const zipLength = (files) => files.reduce(
+    (sum, { name, size }) => sum + localLength + centralLength + 2 * utf8(name).length + size, endLength);
+
+export class ZipWriter {
+    #length = 0;
+    /** @type {Uint8Array[]} */
+    #central = [];
+
+    /** @param {(bytes: Uint8Array) => unknown} write what comes next; awaited */
+    constructor(write) {
+        this.write = write;
+    }
+
+    /** @param {Uint8Array} bytes */
+    async #put(bytes) {
+        this.#length += bytes.length;
+        await this.write(bytes);
+    }
+
+    /**
+     * Throws a RangeError for what the format does not hold.
+     * @param {string} name with "/" between folders; every name once
+     * @param {Uint8Array} bytes
+     * @param {string} local when it was last changed, "2024-05-17T18:30:05"
+     */
+    async add(name, bytes, local) {
+        const path = utf8(name);
+        const after = this.#length + localLength + path.length + bytes.length;
+        if (this.#central.length >= zipLimits.files || after > zipLimits.bytes || path.length > 0xffff) {
+            throw new RangeError("This does not fit into a ZIP.");
+        }
+        const start = this.#length;
+        const size = little(bytes.length, 4);
+        const shared = concat(
+            little(20, 2), little(isUTF8, 2), little(0, 2), dosTime(local),
+            little(await crc32InSlices(bytes), 4), size, size,
+            little(path.length, 2), little(0, 2));
+        await this.#put(concat([0x50, 0x4b, 3, 4], shared, path));
+        await this.#put(bytes);
+        this.#central.push(concat([0x50, 0x4b, 1, 2], little(20, 2), shared, new Uint8Array(10),
+            little(start, 4), path));
+    }
+
+    /** The list of all files; nothing comes after it. Throws as `add`. */
+    async end() {
+        const start = this.#length;
+        const length = this.#central.reduce((sum, entry) => sum + entry.length, 0);
+        if (start + length > zipLimits.bytes) throw new RangeError("This does not fit into a ZIP.");
+        for (const entry of this.#central) await this.#put(entry);
+        const count = little(this.#central.length, 2);
+        await this.#put(concat([0x50, 0x4b, 5, 6], new Uint8Array(4), count, count, little(length, 4), little(start, 4),
+            little(0, 2)));
+    }
+}

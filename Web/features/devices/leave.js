@@ -1,0 +1,80 @@
+// This device leaves the household.
+import { element } from "../../ui/element.js";
+import { banner, button, card, points, section } from "../../ui/parts.js";
+import { counted, sentenceOf } from "../../ui/words.js";
+import { computerToAsk } from "./settings.js";
+
+/** A computer is given so long to revoke this device, in milliseconds. */
+const patience = 10_000;
+
+/** @type {SettingsPage} */
+export async function removal(context) {
+    const { companion, signal } = context;
+    const warned = element("div", {});
+    const warn = async () => {
+        const { waiting, failed } = await companion.report();
+        const unsent = waiting + failed;
+        if (signal.aborted) return;
+        warned.hidden = unsent === 0;
+        warned.replaceChildren(banner("warning", "danger",
+            element("p", {},
+                `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} only on this device and ` +
+                    `would be lost. Sync first.`)));
+    };
+    companion.addEventListener("outbox", () => warn().catch(() => {}), { signal });
+    await warn();
+    return {
+        title: "Remove this device",
+        body: [
+            warned,
+            section("What happens", [card(points(
+                "Everything that AppLocker stores in this browser is erased: keys, notes, alerts.",
+                "Your computer removes this device from its list and replaces the keys, if it is on. Otherwise remove "
+                    + "it there with “applocker devices revoke”.",
+                "Notes, alerts and photos stay on your computer and your other devices.",
+                "To use AppLocker here again, pair it again."))]),
+            button("Remove this device", () => leave(context), { kind: "danger-strong", wide: true, icon: "trash" }),
+        ],
+    };
+}
+
+/** @param {Context} context */
+async function leave(context) {
+    const { companion, toast } = context;
+    const isSure = await context.confirmWithGate({
+        title: "Remove this device?", text: "Everything AppLocker stores in this browser is erased.",
+        action: "Remove",
+    });
+    if (!isSure) return;
+    toast("Removing…", { milliseconds: patience });
+    try {
+        await requestRevocation(context);
+        await companion.remove();
+    } catch (error) {
+        // The data on this device is erased; only the hub was not notified.
+        if (companion.state === "new" || companion.state === "revoked") console.warn(sentenceOf(error));
+        else toast(sentenceOf(error));
+    }
+}
+
+/**
+ * Asks a computer to revoke this device, so that the keys are replaced. Its answer can't be read any more: the hub's
+ * refusal is the answer. Whatever comes of it, this device leaves.
+ * @param {Context} context
+ */
+async function requestRevocation(context) {
+    const { companion } = context;
+    const computer = computerToAsk(context, await companion.household.devices());
+    if (!computer?.atHub?.isConnected) return;
+    const ended = new AbortController();
+    const refused = new Promise((resolve) => {
+        const look = () => (companion.syncLoop.connection === "removed" || companion.state === "revoked")
+            && resolve(null);
+        for (const kind of ["connection", "state"]) companion.addEventListener(kind, look, { signal: ended.signal });
+        setTimeout(resolve, patience);
+    });
+    const sent = companion.commands.send(computer.id, { revokeDevice: { device: companion.own.device } })
+        .catch(() => null);
+    await Promise.race([sent, refused]);
+    ended.abort();
+}

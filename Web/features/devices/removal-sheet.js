@@ -1,0 +1,54 @@
+// One sheet for the removal of a device: what was done, and what could not be.
+import { removeDevice } from "./remove-device.js";
+import { element } from "../../ui/element.js";
+import { button, row, tile } from "../../ui/parts.js";
+import { sheet } from "../../ui/sheet.js";
+
+/** @typedef {import("./remove-device.js").Removal} Removal */
+
+const moods = /** @type {const} */ ({ removed: "good", notIn: "", unclear: "warning", failed: "danger" });
+
+/** @param {Removal} removal */
+const line = ({ part, name, outcome, sentence }) => element("li", {}, row({
+    start: tile(part === "household" ? "computer" : "heart", moods[outcome]),
+    title: part === "household" ? "Household" : `Shared vault “${name}”`, note: sentence,
+}));
+
+/** @param {Removal[]} removals */
+function rest(removals) {
+    const isRevoked = removals.some(({ part, outcome }) => part === "household" && outcome === "removed");
+    return [
+        isRevoked
+            ? "It erases its data as soon as AppLocker is open there and reaches the hub. Unsent changes are lost."
+            : "It is still in your household. Try again, or run “applocker devices revoke” at a computer.",
+        "Shared vaults without this device are not listed: another member has to remove it there.",
+    ];
+}
+
+/**
+ * Ends once the sheet is closed.
+ * @param {Context} context
+ * @param {{ id: string, name: string }} computer
+ * @param {{ id: string, name: string }} device
+ */
+export async function removeAndReport({ companion, signal, toast }, computer, device) {
+    const list = element("ul", { class: "card rows" });
+    const state = element("p", { class: "soft note" }, "Removing…");
+    let isShown = true;
+    const closed = sheet(`Removal of ${device.name}`, signal, (/** @type {(answer: null) => void} */ end) => [
+        element("div", { role: "status", class: "settings-form" }, list, state),
+        button("Close", () => end(null), { wide: true }),
+    ]).then(() => (isShown = false));
+    /** @type {Removal[]} */
+    const removals = [];
+    for await (const removal of removeDevice(companion, computer, device.id)) {
+        removals.push(removal);
+        list.append(line(removal));
+    }
+    state.replaceWith(...rest(removals).map((sentence) => element("p", { class: "soft note" }, sentence)));
+    const open = removals.filter(({ outcome }) => outcome === "failed" || outcome === "unclear");
+    if (!isShown && companion.state === "unlocked") {
+        toast(open.length === 0 ? `${device.name} was removed` : open.map(({ sentence }) => sentence).join(" "));
+    }
+    await closed;
+}

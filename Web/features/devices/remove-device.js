@@ -1,0 +1,69 @@
+// Removing another device: from the shared vaults that this one is in too, then, by a computer, from the household.
+
+/** @typedef {import("../vaults/vaults.js").Vault} Vault */
+/**
+ * What became of one part. `unclear`: a person has to look.
+ * @typedef {{ part: "household" | "vault", name: string, outcome: "removed" | "notIn" | "unclear" | "failed",
+ *   sentence: string }} Removal
+ */
+
+/**
+ * Each part is tried, whatever becomes of the others. Never throws.
+ * @param {Companion} companion
+ * @param {{ id: string, name: string }} computer that is asked
+ * @param {string} device
+ * @returns {AsyncGenerator<Removal, void>}
+ */
+export async function* removeDevice(companion, computer, device) {
+    // First: once the household revoked it, this and other devices remove it there by themselves.
+    for (const vault of await companion.vaults.list().catch(() => [])) yield await removeFromVault(vault, device);
+    for (const problem of companion.vaults.problems.values()) {
+        yield {
+            part: "vault", name: "A vault that can’t be opened", outcome: "unclear",
+            sentence: `${problem} Another member has to check whether the device is in it.`,
+        };
+    }
+    yield await removeFromHousehold(companion, computer, device);
+}
+
+/**
+ * @param {Companion} companion
+ * @param {{ id: string, name: string }} computer
+ * @param {string} device
+ * @returns {Promise<Removal>}
+ */
+async function removeFromHousehold({ commands }, { id, name }, device) {
+    const part = "household";
+    try {
+        const { state, sentence } = await commands.send(id, { revokeDevice: { device } });
+        return { part, name, outcome: state === "done" ? "removed" : "failed", sentence };
+    } catch (error) {
+        return { part, name, outcome: "failed", sentence: /** @type {Error} */ (error).message };
+    }
+}
+
+/** @param {Vault} vault @param {string} device @returns {Promise<Removal>} */
+async function removeFromVault({ name, companion, membership, isRevoked }, device) {
+    /** @param {Removal["outcome"]} outcome @param {string} sentence @returns {Removal} */
+    const removal = (outcome, sentence) => ({ part: "vault", name, outcome, sentence });
+    if (isRevoked) {
+        return removal("unclear", "This device is no longer a member. A member has to check the other device.");
+    }
+    try {
+        // Members who came lately, too.
+        await companion.refresh();
+        const members = await membership.members();
+        const member = await membership.memberOf(members, device);
+        if (member) {
+            await membership.remove(member.id);
+            return removal("removed", "Removed. The vault’s keys are replaced.");
+        }
+        const unknown = members.filter(({ owner, isThis }) => owner === null && !isThis).map((one) => one.name);
+        if (unknown.length === 0) return removal("notIn", "It is not a member, as its members report.");
+        return removal("unclear",
+            `The household of these members is unknown: ${unknown.join(", ")}. If the device is one of them, ` +
+                `remove it in the vault’s list.`);
+    } catch (error) {
+        return removal("failed", `${/** @type {Error} */ (error).message} Remove it in the vault’s list.`);
+    }
+}

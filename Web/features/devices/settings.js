@@ -1,0 +1,109 @@
+// The devices of the household: their names, when they were seen, and removing one.
+import { element, keyed } from "../../ui/element.js";
+import { live } from "../../ui/live.js";
+import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
+import { askText, sheet } from "../../ui/sheet.js";
+import { ago } from "../../ui/words.js";
+import { removeAndReport } from "./removal-sheet.js";
+import { sendWithToasts } from "../../ui/command-progress.js";
+
+/** @typedef {Awaited<ReturnType<import("../../household/household.js").Household["devices"]>>[number]} Device */
+
+const longestName = 64;
+
+/**
+ * The computer that is asked: it has to be on.
+ * @param {Context} context
+ * @param {Device[]} devices
+ */
+export function computerToAsk({ companion }, devices) {
+    const computers = devices.filter(({ role }) => role === "computer");
+    return computers.find(({ atHub }) => atHub?.isConnected)
+        ?? computers.find(({ id }) => id === companion.own.computer)
+        ?? computers[0] ?? null;
+}
+
+/** @param {Device} device */
+function seen({ atHub, isThis }) {
+    if (isThis) return "You are using it now";
+    if (!atHub) return "Not known while offline";
+    if (atHub.isConnected) return "Connected now";
+    return atHub.lastSeen ? `Seen ${ago(atHub.lastSeen)}` : "Not seen yet";
+}
+
+/** @type {SettingsPage} */
+export async function devices(context) {
+    const { companion, signal } = context;
+    const list = element("ul", { class: "card rows" });
+    const away = element("div", { hidden: true });
+    /** @type {Device[]} */
+    let known = [];
+    const show = async () => {
+        known = await companion.household.devices();
+        if (signal.aborted) return;
+        away.hidden = known.some(({ atHub }) => atHub !== null);
+        away.replaceChildren(banner("offline", "warning",
+            "The hub can’t be reached: names can’t be changed and devices can’t be removed just now."));
+        keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
+            start: tile(device.role === "computer" ? "computer" : "phone", device.atHub?.isConnected ? "good" : ""),
+            title: device.name,
+            note: `${device.role === "computer" ? "Computer" : "Phone or browser"} · ${seen(device)}`,
+            end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
+        })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
+    };
+    await live(companion, ["devices"], show, signal);
+    companion.addEventListener("connection", () => show().catch(() => {}), { signal });
+    return {
+        title: "Devices",
+        body: [away, section(null, [list], { foot: "Another phone is added at a computer, with “applocker pair”." })],
+    };
+}
+
+/** @param {Context} context @param {Device} device @param {Device[]} all */
+async function open(context, device, all) {
+    const choice = await sheet(device.name, context.signal, (/** @type {(answer: string | null) => void} */ end) => [
+        element("p", { class: "soft" },
+            `${device.role === "computer" ? "A computer" : "A phone or browser"} of your household. ${seen(device)}.`),
+        element("p", { class: "caption soft" }, "Its key begins with ",
+            element("code", {}, device.id.slice(0, 8)), "."),
+        button("Rename", () => end("rename"), { wide: true }),
+        device.role === "companion" && button(device.isThis ? "Remove this device" : "Remove it", () => end("remove"),
+            { wide: true, kind: "danger" }),
+        device.role === "computer"
+            && element("p", { class: "caption soft" }, "A computer is removed at a computer, with the passcode."),
+        button("Close", () => end(null), { wide: true, kind: "plain" }),
+    ]);
+    if (choice === "rename") await rename(context, device, all);
+    if (choice === "remove" && device.isThis) context.go("settings/remove");
+    else if (choice === "remove") await revoke(context, device, all);
+}
+
+/** @param {Context} context @param {Device} device @param {Device[]} all */
+async function rename(context, device, all) {
+    const name = await askText(context.signal, `Rename ${device.name}`, "", {
+        label: "Name", value: device.name, maxlength: longestName, action: "Rename", problem: (typed) => {
+            const bytes = new TextEncoder().encode(typed).length;
+            return bytes === 0 ? "A device needs a name."
+                : bytes > longestName ? "This name is too long; use fewer letters." : null;
+        },
+    });
+    const computer = name && name !== device.name && computerToAsk(context, all);
+    if (!computer || !(await context.confirmWithGate({
+        title: "Rename this device?", text: `“${device.name}” becomes “${name}” on every device.`, action: "Rename",
+    }))) return;
+    await sendWithToasts(context, computer, { renameDevice: { device: device.id, name } }, "Renamed");
+}
+
+/** @param {Context} context @param {Device} device @param {Device[]} all */
+async function revoke(context, device, all) {
+    const computer = computerToAsk(context, all);
+    if (!computer) return;
+    const isSure = await context.confirmWithGate({
+        title: `Remove ${device.name}?`,
+        text: "It can no longer see alerts, notes or photos, or approve launches. Your keys are replaced, also those "
+            + "of shared vaults that both devices are in. It erases its data, including unsent changes, as soon as "
+                + "AppLocker is open there and reaches the hub. To use it again, pair it again.",
+        action: "Remove",
+    });
+    if (isSure) await removeAndReport(context, computer, device);
+}

@@ -1,0 +1,109 @@
+// The screen of the disguise: a working calculator. Nothing in it shows how AppLocker is opened.
+import { Calculator } from "./calculator.js";
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+
+/** Milliseconds; = and the display are held so long. */
+const heldFor = 700;
+/** Pixels that a finger may wander while it holds. */
+const wandering = 16;
+
+const names = /** @type {Record<string, string>} */ ({
+    "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "%": "percent", "±": "change sign", "=": "equals",
+    C: "clear", "⌫": "delete", ".": "point",
+});
+const typed = /** @type {Record<string, string>} */ ({
+    "-": "−", "*": "×", x: "×", "/": "÷", ":": "÷", ",": ".", Enter: "=", Backspace: "⌫", Delete: "C", Escape: "C",
+    c: "C", C: "C", n: "±",
+});
+const layout = ["C", "±", "%", "÷", "7", "8", "9", "×", "4", "5", "6", "−", "1", "2", "3", "+", "0", ".", "⌫", "="];
+
+/**
+ * @param {{ offer: (digits: string) => void, other: () => void, signal: AbortSignal }} ways `offer`: a number that is
+ *   meant as the PIN. `other`: the display was held, or Shift and Enter were pressed
+ */
+export function calculatorPage({ offer, other, signal }) {
+    const calculator = new Calculator();
+    const line = element("p", { class: "calculator-line" });
+    const number = element("output", { class: "calculator-number", "aria-live": "polite" });
+    const display = element("div", { class: "calculator-display" }, line, number);
+    const draw = () => {
+        line.textContent = calculator.line;
+        number.textContent = calculator.display;
+        const { length } = calculator.display;
+        number.dataset.size = length > 24 ? "tiny" : length > 14 ? "small" : length > 9 ? "middle" : "large";
+    };
+    const press = (/** @type {string} */ key) => {
+        const digits = calculator.press(key, performance.now());
+        draw();
+        if (digits) offer(digits);
+    };
+    held(display, signal, other);
+    const key = (/** @type {string} */ name) => {
+        const kind = /\d|\./.test(name) ? "" : name === "=" ? " calculator-equals"
+            : "+−×÷".includes(name) ? " calculator-operator" : " calculator-other";
+        let wasHeld = false;
+        const node = element("button", {
+            type: "button", class: `calculator-key${kind}`, "aria-label": names[name] ?? null,
+            onclick: () => {
+                if (!wasHeld) press(name);
+                wasHeld = false;
+            },
+        }, name === "⌫" ? icon("erase") : name);
+        if (name === "=") {
+            held(node, signal, () => {
+                wasHeld = true;
+                const digits = calculator.hold();
+                if (digits) offer(digits);
+                // Held or pressed, it shows what comes out.
+                press("=");
+            });
+            node.addEventListener("pointerdown", () => {
+                wasHeld = false;
+            });
+        }
+        return node;
+    };
+    document.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.key === "Enter" && event.shiftKey) return event.repeat || other();
+        const name = typed[event.key] ?? event.key;
+        // Enter is = also where a key has the focus: Space presses that.
+        if (!layout.includes(name)) return;
+        event.preventDefault();
+        if (!event.repeat || name === "⌫") press(name);
+    }, { signal });
+    signal.addEventListener("abort", () => {
+        calculator.forget();
+        draw();
+    }, { once: true });
+    draw();
+    return element("main", { class: "calculator" },
+        element("h1", { class: "visually-hidden", tabindex: "-1" }, "Calculator"),
+        display, element("div", { class: "calculator-keys" }, ...layout.map(key)));
+}
+
+/**
+ * Calls `done` when the finger that held is lifted: browsers ask for Face ID only after a touch that has ended.
+ * @param {HTMLElement} node
+ * @param {AbortSignal} signal
+ * @param {() => void} done
+ */
+function held(node, signal, done) {
+    /** @type {PointerEvent | null} */
+    let began = null;
+    node.addEventListener("pointerdown", (event) => {
+        began = event.isPrimary && event.button === 0 ? event : null;
+    }, { signal });
+    node.addEventListener("pointercancel", () => {
+        began = null;
+    }, { signal });
+    node.addEventListener("pointerup", (event) => {
+        const start = began;
+        began = null;
+        if (!start || event.timeStamp - start.timeStamp < heldFor) return;
+        if (Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) <= wandering) done();
+    }, { signal });
+    // The system's menu would show that a long press does something.
+    node.addEventListener("contextmenu", (event) => event.preventDefault(), { signal });
+}

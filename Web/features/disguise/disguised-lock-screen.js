@@ -1,0 +1,37 @@
+// What stands before the app while it is to look harmless, and how its owner comes back.
+import { askPasskey, isAvailable } from "../../household/passkey.js";
+import { checkPIN } from "../../household/pin-rules.js";
+import { isPanic } from "../../ui/app-identity.js";
+import { calculatorPage } from "./calculator-page.js";
+
+/**
+ * Failures are silent: an onlooker sees that the number stays. The hub counts each attempt as any other.
+ * @param {Companion} companion
+ * @param {() => void} gate shows the lock screen
+ * @param {AbortSignal} signal
+ */
+export function disguisedLockScreen(companion, gate, signal) {
+    let isBusy = false;
+    /** @param {() => Promise<void>} open */
+    const alone = async (open) => {
+        if (isBusy) return;
+        isBusy = true;
+        await open().catch(() => {});
+        isBusy = false;
+    };
+    return calculatorPage({
+        signal,
+        offer: (digits) => alone(async () => {
+            if (companion.state !== "locked") return;
+            // What no PIN can be costs no try.
+            checkPIN(digits);
+            await companion.unlockWithPIN(digits);
+        }),
+        other: () => alone(async () => {
+            // A panic hides for a while, and its owner may have a PIN with letters. A loss of data has to be shown.
+            if (isPanic() || companion.state === "lost" || companion.state === "revoked") return gate();
+            const passkey = await companion.passkey();
+            if (passkey && (await isAvailable())) await companion.unlockWithPasskey(await askPasskey(passkey));
+        }),
+    });
+}

@@ -1,0 +1,92 @@
+// What the app calls itself and looks like from outside.
+import { checkPINForIdentity, chooseIdentity, chosenIdentity, storeIdentity } from "../../ui/app-identity.js";
+import { element } from "../../ui/element.js";
+import { button, card, points, section } from "../../ui/parts.js";
+import { PINEntry } from "../../ui/pin-entry.js";
+import { sheet } from "../../ui/sheet.js";
+import { sentenceOf } from "../../ui/words.js";
+
+/** @typedef {import("../../ui/app-identity.js").AppIdentity} AppIdentity */
+
+/** @type {[AppIdentity, string, string][]} */
+const guises = [
+    ["applocker", "AppLocker", "Its own name and icon"],
+    ["calculator", "Calculator", "A working calculator that your PIN unlocks"],
+];
+
+/**
+ * The PIN, typed as it will be: one with letters would lock its owner out.
+ * @param {Context} context
+ */
+async function showsDigits({ companion, signal }) {
+    const question = "Look like a calculator?";
+    const answer = await sheet(question, signal, (/** @type {(answer: boolean) => void} */ end, closed) => [
+        element("p", { class: "soft" }, "Type your PIN. A calculator has no letters, so it must be digits alone."),
+        new PINEntry({
+            go: "Continue", signal: closed, explain: sentenceOf,
+            submit: async (pin) => {
+                checkPINForIdentity(pin, "calculator");
+                await companion.confirmWithPIN(pin);
+                end(true);
+            },
+        }).element,
+        button("Cancel", () => end(false), { kind: "plain", wide: true }),
+    ]);
+    return answer === true;
+}
+
+/** @type {SettingsPage} */
+export function disguisePage(context) {
+    const { companion, signal, toast } = context;
+    const choose = async (/** @type {AppIdentity} */ chosen) => {
+        if (chosen === chosenIdentity()) return;
+        const isSure = chosen === "applocker" || (await showsDigits(context));
+        if (signal.aborted) return;
+        if (isSure) {
+            chooseIdentity(chosen);
+            await storeIdentity(companion);
+            const registration = await navigator.serviceWorker?.getRegistration("/");
+            // They still have the other name.
+            for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
+            toast(chosen === "calculator" ? "It looks like a calculator now" : "It looks like AppLocker now");
+        }
+        draw();
+    };
+    const list = element("div", { class: "card rows", role: "radiogroup", "aria-label": "Appearance" });
+    const draw = () =>
+        list.replaceChildren(...guises.map(([value, title, note]) => element("label", { class: "row settings-choice" },
+            element("span", { class: "row-text" }, element("span", { class: "row-title" }, title),
+                element("span", { class: "row-note" }, note)),
+            element("input", {
+                type: "radio", name: "guise", class: "settings-radio", checked: value === chosenIdentity(),
+                onchange: () => choose(value),
+            }))));
+    draw();
+    return {
+        title: "Disguise",
+        body: [
+            section("Appearance", [list], {
+                foot: "Name, icon, title and notifications, and what is shown while it is locked. Notifications "
+                    + "only show that something is new; you approve and deny in the app.",
+            }),
+            section("How to unlock the calculator", [card(points(
+                "Type your PIN and nothing else, then press = twice, or hold it for a second.",
+                "With Face ID or a fingerprint: hold the display for a second and "
+                    + "release it. On a keyboard: Shift and Enter.",
+                "Calculating presses = once and never tries a PIN.",
+                "After a wrong PIN, during the pause after five wrong ones, or without a network, the number stays "
+                    + "without a message. The limit of ten wrong PINs also applies."))],
+            { foot: "The PIN is readable while you type it, as any number on a calculator." }),
+            section("On the Home Screen", [card(points(
+                "An icon that is there already keeps its name. Open the address below "
+                    + "in the browser and add the calculator from there.",
+                "On an iPhone the new icon is a device of its own: pair it, then remove the old one in Devices. "
+                    + "Elsewhere remove the old icon and keep its data.")),
+            element("p", {}, element("span", { class: "settings-code" }, `${location.origin}/?as=calculator`))],
+            {
+                foot: "Not disguised: the address, what the browser lists about it, the passkey’s name, and the "
+                    + "files’ names. A disguise withstands a glance, not a search.",
+            }),
+        ],
+    };
+}

@@ -1,0 +1,188 @@
+// Home: what waits for an answer, how the computers are, what happened last, and whether this device and theirs are
+// sound.
+import { element, keyed } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { everySecond, live } from "../../ui/live.js";
+import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
+import { ago, named, sentenceOf } from "../../ui/words.js";
+import { mergeAlerts } from "../../household/merge-alerts.js";
+import { chooseComputer, chosenComputer, followPresence, lastSeen } from "../../ui/computer-choice.js";
+import { computerCard, problemsOf } from "./computer.js";
+import { quickActions } from "../../ui/computer-actions.js";
+import { computerIntegrity, deviceIntegrity } from "./integrity.js";
+import { recoveryCheck } from "./recovery.js";
+import { LaunchCard } from "../../ui/launch-card.js";
+
+/** @typedef {import("../../household/household.js").Computer} Computer */
+
+const lastBlocks = 5;
+/** So many alerts are looked through for the last blocks. */
+const lookedThrough = 100;
+
+/** @type {AppScreen} */
+export async function home(context) {
+    const { companion, signal } = context;
+    const overview = element("div", { class: "home-main" });
+    const aside = element("div", { class: "home-side" });
+    const refresh = iconButton("refresh", "Refresh", async () => {
+        try {
+            await companion.refresh();
+            if (!signal.aborted) context.toast("Up to date.");
+        } catch (error) {
+            if (!signal.aborted) context.toast(sentenceOf(error));
+        }
+    });
+    const blocks = element("div", { class: "home-part" });
+    const device = element("div", { class: "home-part" });
+    const ofComputer = element("div", { class: "home-part" });
+    aside.append(...[await recoveryCheck(context), blocks, ofComputer, device].flatMap((part) => part ?? []));
+    const launches = waitingLaunches(context);
+    const drawComputers = followComputers(context, overview, ofComputer);
+    await Promise.all([
+        drawComputers, launches.ready,
+        live(companion, ["events"], () => drawBlocks(context, blocks), signal),
+        deviceIntegrity(context, device),
+    ]);
+    return {
+        title: "Home", actions: [refresh],
+        body: [element("div", { class: "home" }, launches.element,
+            element("div", { class: "home-columns" }, overview, aside))],
+    };
+}
+
+/**
+ * The cards of launches that wait, and of those that were answered a moment ago.
+ * @param {Context} context
+ */
+function waitingLaunches(context) {
+    const { companion, signal } = context;
+    const list = element("div", {
+        class: "home-launches", role: "region", "aria-label": "Waiting launches", "aria-live": "polite", hidden: true,
+    });
+    /** @type {Map<string, LaunchCard>} */
+    const cards = new Map();
+    const show = async () => {
+        const waiting = await companion.household.launches();
+        if (signal.aborted) return;
+        const known = new Set(waiting.map(({ id }) => id));
+        for (const launch of waiting) {
+            if (!cards.has(launch.id)) cards.set(launch.id, new LaunchCard(context, launch));
+        }
+        for (const [id, card] of cards) {
+            if (!known.has(id) && (!card.isAnswered || card.isRead)) cards.delete(id);
+        }
+        list.hidden = cards.size === 0;
+        keyed(list, [...cards.values()], ({ id }) => id, (card) => card.element, () => "");
+    };
+    everySecond(() => {
+        for (const card of cards.values()) card.tick();
+        if ([...cards.values()].some((card) => card.isTimeOver || card.isAnswered)) show().catch(() => {});
+    }, signal);
+    return { element: list, ready: live(companion, ["requests"], show, signal) };
+}
+
+/**
+ * The list of computers where there are several, the chosen one's card, its actions; beside it what it found out of
+ * itself.
+ * @param {Context} context
+ * @param {HTMLElement} overview
+ * @param {HTMLElement} integrity
+ */
+async function followComputers(context, overview, integrity) {
+    const { companion, signal } = context;
+    /** @type {import("../../ui/computer-choice.js").Presence} */
+    let presence = new Map();
+    /** @type {Computer[]} */
+    let computers = [];
+    /** @type {Computer | null} */
+    let chosen = null;
+    const list = element("div", { class: "home-part" });
+    const place = element("div", { class: "home-part" });
+    const actions = quickActions(context, () => chosen);
+    const draw = () => {
+        const seen = computers.map((computer) => lastSeen(companion, computer, presence));
+        // What stays the same is left alone: the focus, and what a screen reader reads.
+        const minute = Math.floor(companion.now() / 60_000);
+        drawn(list, computers.length > 1 && [computers, seen, chosen?.id, minute], () =>
+            computerList(computers, chosen, seen, async (id) => {
+                await chooseComputer(companion, id);
+                await show();
+                /** @type {HTMLElement | null} */ (list.querySelector("[aria-pressed=true]"))?.focus();
+            }));
+        drawn(place, [computers, seen, chosen?.id, minute], () =>
+            (chosen ? computerCard(companion, chosen, seen[computers.indexOf(chosen)], computers) : noComputer()));
+        actions.hidden = !chosen;
+        drawn(integrity, chosen?.integrity && [chosen.integrity],
+            () => computerIntegrity(context, /** @type {Computer} */ (chosen)));
+    };
+    const show = async () => {
+        const found = await companion.household.computers();
+        const one = await chosenComputer(companion, found);
+        if (signal.aborted) return;
+        // At once: what draws in between would look for the chosen one among others.
+        [computers, chosen] = [found, one];
+        draw();
+    };
+    overview.append(list, place, actions);
+    followPresence(companion, (reported) => {
+        presence = reported;
+        draw();
+    }, signal);
+    companion.addEventListener("connection", draw, { signal });
+    const timer = setInterval(() => !document.hidden && draw(), 20_000);
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+    await live(companion, ["status"], show, signal);
+}
+
+/**
+ * Draws a part again only if its content changed; an empty part has no elements.
+ * @param {HTMLElement} place
+ * @param {unknown} says
+ * @param {() => HTMLElement} make
+ */
+function drawn(place, says, make) {
+    keyed(place, says ? [says] : [], () => "only", make);
+}
+
+const noComputer = () => empty("computer", "No computer has reported yet",
+    "Your computer appears here as soon as it is on and reaches the hub.");
+
+/**
+ * @param {Computer[]} computers
+ * @param {Computer | null} chosen
+ * @param {(number | null)[]} seen
+ * @param {(id: string) => void} pick
+ */
+function computerList(computers, chosen, seen, pick) {
+    return section("Computers", [element("div", { class: "card rows", role: "group", "aria-label": "Computers" },
+        ...computers.map((computer, index) => {
+            const at = seen[index];
+            const problems = problemsOf(computer).length;
+            return element("button", {
+                class: "row", type: "button", "aria-pressed": String(computer.id === chosen?.id),
+                onclick: () => pick(computer.id),
+            },
+                tile("computer", problems ? "warning" : ""),
+                element("span", { class: "row-text" },
+                    element("span", { class: "row-title", dir: "auto" }, computer.name),
+                    element("span", { class: "row-note" }, at === null ? "Live" : `Last seen ${ago(at)}`,
+                        problems ? `, ${problems === 1 ? "1 warning" : `${problems} warnings`}` : "")),
+                computer.id === chosen?.id && icon("check"));
+        }))]);
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function drawBlocks(context, place) {
+    const found = mergeAlerts((await context.companion.household.alerts({ limit: lookedThrough }))
+        .filter(({ kind }) => kind === "blocked"));
+    if (context.signal.aborted) return;
+    const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
+    place.replaceChildren(section("Last blocked", [found.length === 0
+        ? empty("shield", "Nothing was blocked lately", "Launches of locked apps appear here immediately.")
+        : rows(...found.slice(0, lastBlocks).map((alert) => row({
+            start: tile("lock", "danger"), title: alert.appName ?? alert.app ?? "An app",
+            note: `${named(alert.computerName)}, ${ago(alert.time / 1000)}`,
+            href: `#/alerts?alert=${encodeURIComponent(alert.key)}`,
+        })))], { end: all }));
+}
+

@@ -1,0 +1,106 @@
+// Locks a companion whose page is hidden. Each tab watches itself: it has keys of its own.
+
+/**
+ * `monotonic` stands still while the device sleeps, `wall` can be set: both are asked, and the stricter one counts.
+ * @typedef {{ monotonic: () => number, wall: () => number }} Clocks milliseconds
+ */
+
+/** Seconds that a hidden companion stays open. */
+export const lockAfterChoices = Object.freeze([0, 60, 300]);
+const usual = 60;
+const name = "lockAfterSeconds";
+/** Clocks are corrected by so much, in milliseconds, while nobody sets them. */
+const correction = 2_000;
+
+export class AutoLock {
+    #companion;
+    #document;
+    #clocks;
+    #ended = new AbortController();
+    /** @type {{ monotonic: number, wall: number } | null} */
+    #hidden = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #timer;
+
+    /** @type {number} 0, 60 or 300; changed by `set`, and by other tabs */
+    seconds = usual;
+    /** Resolves once the kept setting was read. */
+    ready;
+
+    /** @param {Companion} companion @param {Document} document @param {Clocks} clocks */
+    constructor(companion, document, clocks = { monotonic: () => performance.now(), wall: () => Date.now() }) {
+        this.#companion = companion;
+        this.#document = document;
+        this.#clocks = clocks;
+        const { signal } = this.#ended;
+        document.addEventListener("visibilitychange", () => this.#look(), { signal });
+        // A page can be frozen, and shown again from memory, without a change of visibility.
+        document.addEventListener("freeze", () => this.#hide(), { signal });
+        document.addEventListener("resume", () => this.#look(), { signal });
+        window.addEventListener("pagehide", () => this.#hide(), { signal });
+        window.addEventListener("pageshow", () => this.#look(), { signal });
+        companion.addEventListener("state", () => void this.#read(), { signal });
+        this.ready = this.#read();
+        this.#look();
+    }
+
+    async #read() {
+        const kept = await this.#companion.settings.get(name, usual).catch(() => usual);
+        this.seconds = lockAfterChoices.includes(kept) ? kept : usual;
+    }
+
+    /** @param {number} seconds one of `lockAfterChoices`. Throws StoreError, RangeError. */
+    async set(seconds) {
+        if (!lockAfterChoices.includes(seconds)) {
+            throw new RangeError("AppLocker locks immediately, after 60 seconds or after 300.");
+        }
+        await this.#companion.settings.set(name, seconds);
+        this.seconds = seconds;
+        this.#companion.settings.announce();
+    }
+
+    #look() {
+        if (this.#document.visibilityState === "hidden") return this.#hide();
+        clearTimeout(this.#timer);
+        if (this.#hidden && this.#isTooLate(this.#hidden)) this.#lock();
+        this.#hidden = null;
+    }
+
+    #hide() {
+        if (this.seconds === 0) return this.#lock();
+        this.#hidden ??= { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };
+        this.#wait(this.seconds * 1000);
+    }
+
+    /**
+     * Timers of a hidden page come late, or not at all: then `#look` locks before anything is painted.
+     * @param {number} milliseconds
+     */
+    #wait(milliseconds) {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => {
+            if (!this.#hidden) return;
+            if (this.#isTooLate(this.#hidden)) this.#lock();
+            else this.#wait(1000);
+        }, milliseconds);
+    }
+
+    /** @param {{ monotonic: number, wall: number }} since */
+    #isTooLate(since) {
+        const monotonic = this.#clocks.monotonic() - since.monotonic;
+        const wall = this.#clocks.wall() - since.wall;
+        // A clock that was set back can't measure the time any more.
+        return Math.max(monotonic, wall) >= this.seconds * 1000 || wall < monotonic - correction;
+    }
+
+    #lock() {
+        clearTimeout(this.#timer);
+        if (this.#companion.state === "unlocked") this.#companion.lockTab();
+    }
+
+    /** Watches no longer. */
+    end() {
+        clearTimeout(this.#timer);
+        this.#ended.abort();
+    }
+}

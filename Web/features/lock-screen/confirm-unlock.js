@@ -1,0 +1,48 @@
+// Asks for the PIN or the passkey before important actions: it really unwraps the keys, which are then dropped.
+import { askPasskey, isAvailable } from "../../household/passkey.js";
+import { element } from "../../ui/element.js";
+import { passkeyComesFirst } from "./unlock-order.js";
+import { button } from "../../ui/parts.js";
+import { PINEntry } from "../../ui/pin-entry.js";
+import { sheet } from "../../ui/sheet.js";
+import { sentenceOf } from "../../ui/words.js";
+
+/** @typedef {import("../../ui/sheet.js").Question} Question */
+
+/**
+ * True where the person showed that they may.
+ * @param {Companion} companion
+ * @param {Question} question
+ * @param {AbortSignal} signal
+ * @returns {Promise<boolean>}
+ */
+export async function confirmWithGate(companion, { title, text, action }, signal) {
+    const passkey = (await isAvailable()) ? await companion.passkey() : null;
+    const isFirst = await passkeyComesFirst(companion);
+    const answer = await sheet(title, signal, (/** @type {(answer: boolean) => void} */ end, closed) => {
+        const entry = new PINEntry({
+            go: action, signal: closed, explain: sentenceOf,
+            submit: async (pin) => {
+                await companion.confirmWithPIN(pin);
+                end(true);
+            },
+        });
+        const withPasskey = async () => {
+            try {
+                if (!passkey) return;
+                await companion.confirmWithPasskey(await askPasskey(passkey));
+                end(true);
+            } catch (error) {
+                entry.say(sentenceOf(error));
+            }
+        };
+        const other = passkey && button(`${action} with Face ID or fingerprint`, withPasskey,
+            { kind: isFirst ? "primary" : "", wide: true, icon: "face" });
+        return [
+            text && element("p", { class: "soft", dir: "auto" }, text),
+            isFirst && other, entry.element, !isFirst && other,
+            button("Cancel", () => end(false), { kind: "plain", wide: true }),
+        ];
+    });
+    return answer === true;
+}

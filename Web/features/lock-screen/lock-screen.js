@@ -1,0 +1,112 @@
+// The lock screen, and the choice of the first PIN.
+import { askPasskey, isAvailable } from "../../household/passkey.js";
+import { checkPIN } from "../../household/pin-rules.js";
+import { checkPINForIdentity } from "../../ui/app-identity.js";
+import { element } from "../../ui/element.js";
+import { emblem, entryPage } from "../../ui/entry-page.js";
+import { passkeyComesFirst } from "./unlock-order.js";
+import { button } from "../../ui/parts.js";
+import { PINEntry } from "../../ui/pin-entry.js";
+import { counted, sentenceOf } from "../../ui/words.js";
+
+/** A page that was just opened asks for the passkey by itself; one that somebody locked does not. */
+let isFresh = true;
+
+/**
+ * The first PIN, typed twice.
+ * @param {Companion} companion
+ * @param {AbortSignal} signal
+ */
+export function chooseFirstPIN(companion, signal) {
+    isFresh = false;
+    const title = element("h1", { class: "door-title", tabindex: "-1" }, "Choose a PIN");
+    const text = element("p", { class: "soft" },
+        "At least six digits or letters. It unlocks AppLocker here; nobody can reset it.");
+    /** @type {string | null} */
+    let first = null;
+    /** @type {PINEntry} */
+    const entry = new PINEntry({
+        go: "Continue", signal, explain: sentenceOf,
+        submit: async (pin) => {
+            if (first === null) {
+                checkPIN(pin);
+                checkPINForIdentity(pin);
+                first = pin;
+                title.textContent = "Type it again";
+                text.textContent = "This avoids typing mistakes.";
+                return;
+            }
+            const same = first === pin;
+            first = null;
+            title.textContent = "Choose a PIN";
+            if (!same) {
+                text.textContent = "At least six digits or letters.";
+                return entry.say("The two PINs differ; choose one again.");
+            }
+            await companion.setPIN(pin);
+        },
+    });
+    return element("main", { class: "door" }, emblem(), element("div", { class: "door-text" }, title, text),
+        entry.element);
+}
+
+/** @param {Companion} companion @param {AbortSignal} signal */
+export function lockScreen(companion, signal) {
+    const entry = new PINEntry({
+        go: "Unlock", signal, explain: sentenceOf,
+        submit: async (pin) => {
+            try {
+                await companion.unlockWithPIN(pin);
+            } catch (error) {
+                throw await explained(companion, error);
+            }
+        },
+    });
+    const passkeys = element("div", {});
+    const wasFresh = isFresh;
+    isFresh = false;
+    const page = entryPage("AppLocker is locked", "", passkeys, entry.element);
+    companion.pinState().then(({ retryAfterSeconds }) => retryAfterSeconds > 0 && entry.wait(retryAfterSeconds))
+        .catch(() => {});
+    Promise.all([companion.passkey(), isAvailable(), passkeyComesFirst(companion)])
+        .then(([passkey, available, isFirst]) => {
+            if (!passkey || !available || signal.aborted) return;
+            const open = async () => {
+                try {
+                    await companion.unlockWithPasskey(await askPasskey(passkey));
+                } catch (error) {
+                    entry.say(sentenceOf(error));
+                }
+            };
+            passkeys.append(button("Unlock with Face ID or fingerprint", open,
+                { kind: isFirst ? "primary" : "", wide: true, icon: "face" }));
+            if (!isFirst) page.append(passkeys);
+            else if (wasFresh && !document.hidden) open();
+            // A person who returns to a locked AppLocker wants to unlock it; one who has just locked it does not.
+            else document.addEventListener("visibilitychange", () => !document.hidden && open(),
+                { signal, once: true });
+        }).catch(() => {});
+    return page;
+}
+
+/**
+ * How many tries are left, and why a PIN needs the hub.
+ * @param {Companion} companion
+ * @param {unknown} error
+ */
+async function explained(companion, error) {
+    const { code, name } = /** @type {{ code?: string, name?: string }} */ (error);
+    if (name === "HubUnreachable" && error instanceof Error) {
+        error.message =
+            "The PIN needs the hub, which counts wrong ones, and it can’t be reached. A passkey opens offline.";
+    }
+    if (code === "wrongPIN" && error instanceof Error) {
+        const { failures } = await companion.pinState().catch(() => ({ failures: 0 }));
+        if (failures > 0) {
+            error.message =
+                `The PIN is wrong. ${counted(10 - failures, "try", "tries")} left before this device has `
+                    + `to be paired again.`;
+        }
+    }
+    return error;
+}

@@ -1,0 +1,35 @@
+// The settings of auto-lock: how long a hidden companion stays unlocked.
+import { AutoLock, lockAfterChoices } from "./auto-lock.js";
+import { element } from "../../ui/element.js";
+import { section } from "../../ui/parts.js";
+import { sentenceOf } from "../../ui/words.js";
+
+const labels = ["At once", "After 1 minute", "After 5 minutes"];
+
+/** @type {SettingsPage} */
+export async function autoLock({ companion, signal, toast }) {
+    const watch = new AutoLock(companion, document);
+    signal.addEventListener("abort", () => watch.end(), { once: true });
+    await watch.ready;
+    const choice = (/** @type {number} */ seconds, /** @type {number} */ index) =>
+        element("label", { class: "row settings-choice" },
+            element("span", { class: "row-text" }, element("span", { class: "row-title" }, labels[index])),
+            element("input", {
+                type: "radio", name: "autolock", class: "settings-radio", checked: watch.seconds === seconds,
+                onchange: async () => {
+                    try {
+                        await watch.set(seconds);
+                    } catch (error) {
+                        toast(sentenceOf(error));
+                    }
+                },
+            }));
+    return {
+        title: "Auto-lock",
+        body: [section("Lock when AppLocker is hidden", [
+            element("div",
+                { class: "card rows", role: "radiogroup", "aria-label": "Lock when AppLocker is hidden" },
+                ...lockAfterChoices.map(choice))],
+            { foot: "The content is always covered immediately. Starting AppLocker always asks." })],
+    };
+}

@@ -1,0 +1,187 @@
+// What opens AppLocker here: the PIN, and Face ID or a fingerprint.
+import { createPasskey, isAvailable } from "../../household/passkey.js";
+import { checkPIN } from "../../household/pin-rules.js";
+import { checkPINForIdentity } from "../../ui/app-identity.js";
+import { element } from "../../ui/element.js";
+import { passkeyComesFirst, setPasskeyComesFirst } from "./unlock-order.js";
+import { row, rows, section, segments, switchRow, tile } from "../../ui/parts.js";
+import { PINEntry } from "../../ui/pin-entry.js";
+import { sentenceOf } from "../../ui/words.js";
+import { contentAsksAgain, setContentAsksAgain } from "../../ui/content-lock.js";
+
+/** @type {SettingsPage} */
+export async function gatePage(context) {
+    const { companion, signal, toast } = context;
+    const passkeys = element("div", {});
+    const drawPasskeys = async () => {
+        const [passkey, available,
+            isFirst] = [await companion.passkey(), await isAvailable(), await passkeyComesFirst(companion)];
+        if (signal.aborted) return;
+        passkeys.replaceChildren(passkeySection(context, { hasOne: passkey !== null, available, isFirst },
+            drawPasskeys));
+    };
+    await drawPasskeys();
+    const asks = await contentAsksAgain(companion);
+    return {
+        title: "PIN, Face ID and fingerprint",
+        body: [
+            section("PIN",
+                [
+                    rows(row({
+                        start: tile("key"), title: "Change the PIN", note: "Asks for the old PIN first",
+                        onclick: () => context.go("settings/gate/pin"),
+                    }))],
+                {
+                    foot: "The PIN needs the hub, which counts wrong ones. After ten "
+                        + "of them this device has to be paired again.",
+                }),
+            passkeys,
+            section("Notes", [rows(switchRow({
+                title: "Ask again for notes", note: "After each lock of AppLocker", checked: asks,
+                change: async (isOn, input) => {
+                    try {
+                        // Asking less often is for who could open it anyway.
+                        if (!isOn && !(await context.confirmWithGate({
+                            title: "Stop asking for notes?",
+                            text: "Anybody with this device can then read your notes while AppLocker is unlocked.",
+                            action: "Stop asking",
+                        }))) {
+                            input.checked = true;
+                            return;
+                        }
+                        await setContentAsksAgain(companion, isOn);
+                    } catch (error) {
+                        input.checked = !isOn;
+                        toast(sentenceOf(error));
+                    }
+                },
+            }))]),
+        ],
+    };
+}
+
+/**
+ * @param {Context} context
+ * @param {{ hasOne: boolean, available: boolean, isFirst: boolean }} state
+ * @param {() => Promise<void>} again
+ */
+function passkeySection(context, { hasOne, available, isFirst }, again) {
+    const { companion, toast } = context;
+    const title = "Face ID or fingerprint";
+    if (!hasOne && !available) {
+        return section(title,
+            [
+                rows(row({
+                    start: tile("face"), title: "Not on this device", note: "Only the PIN unlocks AppLocker here.",
+                }))]);
+    }
+    const add = async () => {
+        const isSure = await context.confirmWithGate({
+            title: "Use Face ID or fingerprint?",
+            text: "It unlocks AppLocker on this device, also offline. The PIN stays.", action: "Continue",
+        });
+        if (!isSure) return;
+        try {
+            const { passkey, output } = await createPasskey(companion.own.name);
+            await companion.addPasskey(passkey, output);
+            toast("Face ID or fingerprint unlocks AppLocker now");
+        } catch (error) {
+            toast(sentenceOf(error));
+        }
+        await again();
+    };
+    const remove = async () => {
+        const isSure = await context.confirmWithGate({
+            title: "Remove Face ID or fingerprint?",
+            text: "Then only the PIN unlocks AppLocker here, and it needs the hub. You can delete the passkey in this "
+                + "device’s settings as well.", action: "Remove",
+        });
+        if (!isSure) return;
+        try {
+            await companion.removePasskey();
+            toast("Only the PIN unlocks AppLocker now");
+        } catch (error) {
+            toast(sentenceOf(error));
+        }
+        await again();
+    };
+    if (!hasOne) {
+        return section(title,
+            [
+                rows(row({
+                    start: tile("face"), title: "Add Face ID or fingerprint", note: "Also unlocks AppLocker offline",
+                    onclick: add,
+                }))]);
+    }
+    return section(title, [
+        rows(row({ start: tile("face", "good"), title: "On", note: "Also unlocks AppLocker offline" }),
+            row({ start: tile("trash", "danger"), title: "Remove it", onclick: remove })),
+        segments("First method", [["passkey", "Face ID first"], ["pin", "PIN first"]],
+            isFirst ? "passkey" : "pin",
+            (value) => setPasskeyComesFirst(companion, value === "passkey").catch((error) => toast(sentenceOf(error)))),
+    ]);
+}
+
+/**
+ * @typedef {Record<"old" | "first" | "again", [string, string]>} PINSteps the title of each step, and what it says
+ */
+
+/**
+ * The PIN that opens now, then a new one, twice.
+ * @param {Context} context
+ * @param {PINSteps} steps
+ * @param {(pin: string) => Promise<void>} done
+ */
+export function pinSteps({ companion, signal }, steps, done) {
+    const title = element("h2", { class: "settings-step", "aria-live": "polite" });
+    const text = element("p", { class: "soft" });
+    /** @type {keyof PINSteps} */
+    let step = "old";
+    let first = "";
+    const become = (/** @type {keyof PINSteps} */ next) => {
+        step = next;
+        [title.textContent, text.textContent] = steps[next];
+    };
+    become("old");
+    signal.addEventListener("abort", () => {
+        first = "";
+    }, { once: true });
+    /** @type {PINEntry} */
+    const entry = new PINEntry({
+        go: "Continue", signal, explain: sentenceOf,
+        submit: async (pin) => {
+            if (step === "old") {
+                await companion.confirmWithPIN(pin);
+                return become("first");
+            }
+            if (step === "first") {
+                checkPIN(pin);
+                checkPINForIdentity(pin);
+                first = pin;
+                return become("again");
+            }
+            const isSame = first === pin;
+            first = "";
+            become("first");
+            if (!isSame) return entry.say("The two PINs differ; choose one again.");
+            await done(pin);
+        },
+    });
+    return element("div", { class: "settings-pin" }, title, text, entry.element);
+}
+
+/** @type {SettingsPage} */
+export function pinPage(context) {
+    const { companion, signal, toast, go } = context;
+    const steps = pinSteps(context, {
+        old: ["Type the PIN you have now", "This confirms that it is you."],
+        first: ["Choose the new PIN", "At least six digits or letters."],
+        again: ["Type the new PIN again", "This avoids typing mistakes."],
+    }, async (pin) => {
+        await companion.setPIN(pin);
+        if (signal.aborted) return;
+        toast("The PIN was changed");
+        go("settings/gate", { replace: true });
+    });
+    return { title: "Change the PIN", body: [steps] };
+}

@@ -1,0 +1,72 @@
+// Shows which parts of a moment are not at the hub yet, and why.
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { counted } from "../../ui/words.js";
+
+/** @typedef {import("./moments.js").Moment} Moment */
+
+export class UploadState {
+    /** @type {Moment | null} */
+    #moment = null;
+    /** @type {Map<string, number>} how much of a photo is there, from 0 to 1 */
+    #shares = new Map();
+    /** @type {string | null} a sentence: why it does not go on */
+    #problem = null;
+    #context;
+    #round = 0;
+
+    /** @param {Context} context */
+    constructor(context) {
+        this.#context = context;
+        this.element = element("div", { class: "moment-upload", role: "status", hidden: true });
+        const { companion, signal } = context;
+        companion.addEventListener("upload", (event) => {
+            const { photo, sent, size, problem } = /** @type {CustomEvent} */ (event).detail;
+            if (!this.#moment?.photos.some(({ id }) => id === photo)) return;
+            this.#shares.set(photo, size > 0 ? sent / size : 0);
+            this.#problem = problem;
+            this.#look();
+        }, { signal });
+        companion.addEventListener("connection", () => this.#look(), { signal });
+        signal.addEventListener("abort", () => {
+            this.#moment = null;
+        }, { once: true });
+    }
+
+    /** @param {Moment} moment */
+    show(moment) {
+        this.#moment = moment;
+        this.#look();
+    }
+
+    async #look() {
+        const moment = this.#moment;
+        const round = (this.#round += 1);
+        if (!moment) return;
+        const { companion, signal } = this.#context;
+        const states = await Promise.all(moment.photos.map(async ({ id }) =>
+            ({ id, ...(await companion.momentPhotos.status(id)) }))).catch(() => []);
+        if (signal.aborted || round !== this.#round) return;
+        const waiting = states.filter(({ isWaiting }) => isWaiting);
+        const isRefused = moment.problem !== null || waiting.some((one) => one.problem);
+        this.element.hidden = waiting.length === 0 && !moment.isWaiting && !isRefused;
+        if (this.element.hidden) return;
+        this.element.classList.toggle("moment-upload-refused", isRefused);
+        const isAway = !["live", "other"].includes(companion.syncLoop.connection);
+        const share = waiting.reduce((sum, { id }) => sum + (this.#shares.get(id) ?? 0), 0)
+            / Math.max(1, waiting.length);
+        const what = waiting.length > 0 ? counted(waiting.length, "photo") : "This moment";
+        const waits = waiting.length > 1 ? "wait" : "waits";
+        const done = waiting.length > 0 && share > 0 ? `: ${Math.floor(share * 100)} %` : "";
+        const refused = waiting.some((one) => one.problem) ? "a photo of this moment" : "this moment";
+        const sentence = isRefused
+            ? `The hub did not accept ${refused}. It stays on this device.`
+            : isAway
+                ? `${what} ${waits} on this device, sealed, until the hub can be reached.`
+                : this.#problem
+                    ? `${what} ${waits} on this device, sealed. ${this.#problem}`
+                    : `${what} ${waiting.length > 1 ? "are" : "is"} on the way to the hub${done}.`;
+        this.element.replaceChildren(icon(isRefused ? "warning" : isAway ? "offline" : "cloud"),
+            element("span", {}, sentence));
+    }
+}

@@ -1,0 +1,90 @@
+// One photo over the whole screen, to be looked at closely: larger by two fingers or a double tap, the next one by a
+// swipe or a key.
+import { dismantle, element } from "../../ui/element.js";
+import { iconButton } from "../../ui/parts.js";
+import { sentenceOf } from "../../ui/words.js";
+import { MediumPictures } from "./medium-photos.js";
+import { zoomable } from "../../ui/zoom.js";
+
+/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+
+/**
+ * @param {Context} context
+ * @param {MomentPhoto[]} photos
+ * @param {number} first
+ * @param {(index: number) => string} describe
+ * @param {(last: number) => void} left where the person was when it was closed
+ */
+export function viewMomentPhoto(context, photos, first, describe, left) {
+    const ended = new AbortController();
+    const { signal } = ended;
+    context.signal.addEventListener("abort", () => ended.abort(), { once: true, signal });
+    let index = first;
+    /** @type {string | null} */
+    let url = null;
+    const small = element("img", { class: "moment-view-small", alt: "", draggable: "false" });
+    const large = element("img", { class: "moment-view-large", alt: "", draggable: "false" });
+    const both = element("div", { class: "moment-view-picture" }, small, large);
+    const message = element("p", { class: "moment-view-message", role: "status" });
+    const stage = element("div", { class: "moment-view-stage" }, both);
+    const medium = new MediumPictures({ ...context, signal }, {
+        failed: (_, error) => (message.textContent = `This is the small size. ${sentenceOf(error)}`),
+    });
+    const place = element("span", { class: "moment-view-place", role: "status" });
+    const back = iconButton("back", "Previous photo", () => turn(-1));
+    const forward = iconButton("forward", "Next photo", () => turn(1));
+    /** @type {HTMLDialogElement} */
+    const dialog = element("dialog", { class: "moment-view", "aria-label": "Photo" },
+        stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => dialog.close()), place,
+            back, forward), message);
+
+    const forget = () => {
+        small.removeAttribute("src");
+        if (url) URL.revokeObjectURL(url);
+        url = null;
+    };
+    async function show() {
+        const { id } = photos[index];
+        forget();
+        whole();
+        medium.show([]);
+        message.textContent = "";
+        back.disabled = index === 0;
+        forward.disabled = index === photos.length - 1;
+        place.textContent = photos.length > 1 ? `${index + 1} of ${photos.length}` : "";
+        large.alt = describe(index);
+        medium.show([{ id, image: large }], id);
+        const bytes = await context.companion.momentPhotos.thumbnail(id).catch(() => null);
+        if (!bytes || signal.aborted || photos[index]?.id !== id) return;
+        forget();
+        url = URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" }));
+        bytes.fill(0);
+        small.src = url;
+    }
+
+    /** @param {1 | -1} step */
+    function turn(step) {
+        if (!photos[index + step]) return;
+        index += step;
+        show();
+    }
+
+    const whole = zoomable(stage, both, turn, signal);
+    dialog.addEventListener("keydown", (event) => {
+        if (event.key === "ArrowLeft") turn(-1);
+        else if (event.key === "ArrowRight") turn(1);
+    }, { signal });
+    dialog.addEventListener("close", () => {
+        const wasOpen = !context.signal.aborted;
+        forget();
+        ended.abort();
+        dialog.remove();
+        dismantle(dialog);
+        large.alt = "";
+        if (wasOpen) left(index);
+    });
+    signal.addEventListener("abort", () => dialog.open && dialog.close(), { once: true });
+    document.body.append(dialog);
+    dialog.showModal();
+    show();
+}

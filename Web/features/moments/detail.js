@@ -1,0 +1,217 @@
+// One moment: its photos, its words, when and where it was.
+import { dayOf } from "../../formats/moment-format.js";
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { banner, button, empty, iconButton } from "../../ui/parts.js";
+import { counted, named, sentenceOf } from "../../ui/words.js";
+import { carousel } from "./detail-photos.js";
+import { UploadState } from "./detail-uploads.js";
+import { comparedVersions } from "./detail-versions.js";
+import { moodIcon, moodName } from "./moods.js";
+import { nameOf, seen, wholeDay } from "./timeline-card.js";
+import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
+
+/** @typedef {import("./moments.js").Moment} Moment */
+
+/** How long a moment that was deleted can be brought back by one touch, in milliseconds. */
+const undoTime = 30_000;
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+
+/** @param {Moment} moment the time that clocks there showed */
+const timeThere = ({ date, offset }) => clock.format(new Date((date + offset * 60) * 1000));
+
+/**
+ * The name of the page is the same for all: browsers keep names of pages.
+ * @param {Context} context
+ * @param {string} id
+ * @returns {Promise<Page>}
+ */
+export async function detail(context, id) {
+    try {
+        const moment = await context.companion.moments.read(id);
+        const { moments } = await context.companion.moments.list();
+        const shown = new Detail(context, moment, moments);
+        return { title: "Moment", back: moment.removed === undefined
+            ? "moments"
+            : "moments/trash", actions: shown.actions, body: [shown.element] };
+    } catch (error) {
+        if (context.companion.state !== "unlocked") throw error;
+        return {
+            title: "Moment", back: "moments", body: [empty("heart", "This moment can’t be shown", sentenceOf(error))],
+        };
+    }
+}
+
+class Detail {
+    #context;
+    #moment;
+    /** @type {Moment[]} */
+    #versions = [];
+    #isComparing = false;
+    #photosKey = "";
+    #photosShown = new AbortController();
+    #notice = element("div", { class: "moment-notice" });
+    #photos = element("div", { class: "moment-stage" });
+    #text = element("div", { class: "moment-story" });
+    #uploads;
+    #heart;
+
+    /** @param {Context} context @param {Moment} moment @param {Moment[]} moments newest first */
+    constructor(context, moment, moments) {
+        this.#context = context;
+        this.#moment = moment;
+        const { companion, signal } = context;
+        this.#uploads = new UploadState(context);
+        this.#heart = iconButton("heart", "Favourite", () => this.#favour(),
+            { class: "button button-icon moment-favour" });
+        const isHere = moment.removed === undefined;
+        this.actions = isHere ? [this.#heart,
+            iconButton("edit", "Edit this moment", () => context.go(`moments/${moment.id}/edit`)),
+            iconButton("trash", "Delete this moment", () => this.#remove())] : [];
+        this.element = element("div", { class: "moment-detail" }, this.#notice, this.#photos,
+            element("div", { class: "moment-side" }, this.#text, this.#uploads.element, this.#neighbours(moments)));
+        this.#draw(moments);
+        companion.addEventListener("changed", (event) => {
+            const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
+            if (keys.some((key) => key.startsWith("moments/"))) this.#update();
+        }, { signal });
+        companion.addEventListener("outbox", () => this.#update(), { signal });
+        signal.addEventListener("abort", () => {
+            this.#photosShown.abort();
+            this.#versions = [];
+            this.#moment = { ...this.#moment, title: "", words: "", mood: "", place: undefined };
+        }, { once: true });
+    }
+
+    async #update() {
+        const { companion, signal } = this.#context;
+        if (this.#isComparing) return;
+        try {
+            const moment = await companion.moments.read(this.#moment.id);
+            const { moments } = await companion.moments.list();
+            if (signal.aborted || this.#isComparing) return;
+            this.#moment = moment;
+            this.#draw(moments);
+        } catch (error) {
+            if (signal.aborted || companion.state !== "unlocked") return;
+            this.#photosShown.abort();
+            this.element.replaceChildren(empty("heart", "This moment can’t be shown", sentenceOf(error)));
+        }
+    }
+
+    /** @param {Moment[]} moments */
+    #draw(moments) {
+        const moment = this.#moment;
+        this.#heart.setAttribute("aria-pressed", String(moment.favourite));
+        this.#versions = conflictsOf(moments).get(moment.id) ?? [];
+        const { photos } = moment;
+        const key = photos.map(({ id }) => id).join();
+        this.element.classList.toggle("moment-detail-plain", photos.length === 0);
+        if (key !== this.#photosKey) {
+            this.#photosShown.abort();
+            this.#photosShown = new AbortController();
+            this.#photosKey = key;
+            const describe = (/** @type {number} */ index) =>
+                `Photo ${index + 1} of ${photos.length}, ${named(nameOf(this.#moment))}`;
+            this.#photos.replaceChildren(photos.length === 0
+                ? ""
+                : carousel({ ...this.#context, signal: this.#photosShown.signal }, photos, describe));
+        }
+        this.#photos.hidden = photos.length === 0;
+        this.#drawText(this.#versions.length > 0 ? plainTitle(moment) : moment.title);
+        this.#uploads.show(moment);
+        this.#notice.replaceChildren(...[this.#removedNotice(), this.#versionsNotice()].flatMap((node) => node ?? []));
+    }
+
+    /** @param {string} title */
+    #drawText(title) {
+        const moment = this.#moment;
+        this.#text.replaceChildren(
+            element("p", { class: "moment-when" }, element("time", { datetime: dayOf(moment) }, wholeDay(moment)),
+                element("span", { class: "soft" }, timeThere(moment))),
+            element("h2", { class: `moment-headline${seen(title) ? "" : " visually-hidden"}`, dir: "auto" },
+                seen(title) ? title : wholeDay(moment)),
+            moment.mood || moment.place?.name ? element("p", { class: "moment-marks" },
+                moment.mood && element("span", { class: "moment-mark" }, icon(moodIcon(moment.mood)),
+                    element("span", { dir: "auto" }, moodName(moment.mood))),
+                moment.place?.name && element("span", { class: "moment-mark" }, icon("pin"),
+                    element("span", { dir: "auto" }, moment.place.name))) : "",
+            seen(moment.words) ? element("div", { class: "moment-body", dir: "auto" }, moment.words) : "");
+    }
+
+    #removedNotice() {
+        if (this.#moment.removed === undefined) return null;
+        return banner("trash", "warning", element("p", {}, "This moment is in the trash."),
+            element("div", { class: "buttons" }, button("Restore", () => this.#restore())));
+    }
+
+    #versionsNotice() {
+        if (this.#versions.length === 0) return null;
+        return banner("warning", "warning",
+            element("p", {}, "Two devices changed this moment at the same time. Both versions are kept."),
+            element("div", { class: "buttons" }, button("See both", () => this.#compare())));
+    }
+
+    #compare() {
+        const view = comparedVersions(this.#context, this.#versions, (id) => {
+            if (id === this.#moment.id) this.#context.go(`moments/${id}`, { replace: true });
+            else this.#context.go(`moments/${id}`);
+        });
+        this.#photosShown.abort();
+        this.#isComparing = true;
+        for (const action of this.actions) action.hidden = true;
+        this.element.className = "";
+        this.element.replaceChildren(view);
+        view.focus({ preventScroll: true });
+        window.scrollTo(0, 0);
+    }
+
+    /** @param {Moment[]} moments */
+    #neighbours(moments) {
+        const index = moments.findIndex(({ id }) => id === this.#moment.id);
+        const [newer, older] = index < 0 ? [null, null] : [moments[index - 1], moments[index + 1]];
+        const link = (/** @type {Moment | null | undefined} */ one, /** @type {string} */ label,
+            /** @type {"back" | "forward"} */ arrow) =>
+            one && element("a", { class: `moment-neighbour moment-neighbour-${arrow}`, href: `#/moments/${one.id}` },
+                icon(arrow),
+                element("span", { class: "moment-neighbour-text" }, element("span", { class: "soft caption" }, label),
+                    element("span", { class: "moment-neighbour-name", dir: "auto" }, nameOf(one))));
+        return element("nav", { class: "moment-neighbours", "aria-label": "Other moments" },
+            link(newer, "Newer", "back"), link(older, "Older", "forward"));
+    }
+
+    async #favour() {
+        try {
+            this.#moment = await this.#context.companion.moments.setFavourite(this.#moment, !this.#moment.favourite);
+            this.#heart.setAttribute("aria-pressed", String(this.#moment.favourite));
+        } catch (error) {
+            this.#context.toast(sentenceOf(error));
+        }
+    }
+
+    async #restore() {
+        const { companion, go, toast } = this.#context;
+        try {
+            await companion.moments.restore(this.#moment);
+            go(`moments/${this.#moment.id}`, { replace: true });
+        } catch (error) {
+            toast(sentenceOf(error));
+        }
+    }
+
+    async #remove() {
+        const { companion, go, toast } = this.#context;
+        try {
+            const removed = await companion.moments.remove(this.#moment);
+            go("moments");
+            const { photos } = removed;
+            toast(`Moment${photos.length > 0 ? ` and ${counted(photos.length, "photo")}` : ""} moved to the trash`, {
+                milliseconds: undoTime,
+                undo: () => companion.moments.restore(removed).catch((error) => toast(sentenceOf(error))),
+            });
+        } catch (error) {
+            toast(sentenceOf(error));
+        }
+    }
+}

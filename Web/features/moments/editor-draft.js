@@ -1,0 +1,119 @@
+// The draft of a moment, stored sealed on this device: locking, closing the page or an empty battery lose half a
+// second of it at most. A draft is on no other device.
+
+/** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
+/**
+ * `at`: when it was kept, seconds since 1970. `base`: the signature of the moment that is edited. `lost`: photos that
+ * were not sealed yet.
+ * @typedef {{ at: number, base: string | null, lost: number, title: string, words: string, day: string, time: string,
+ *   offset: number | null, isOwnTime: boolean, mood: string, place: import("../../formats/moment-format.js").Place |
+ *   null, favourite: boolean, keepsOriginal: boolean, photos: ChosenPhoto[] }} Draft
+ */
+
+const name = "momentDrafts";
+/** After the last key, in milliseconds. */
+const pause = 400;
+/** So many are kept: of a new moment, and of those that were edited last. */
+const most = 5;
+
+export class Drafts {
+    /** Another tab writes there already: what is typed here is kept when it is saved. */
+    isOurs = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #timer;
+    #writing = Promise.resolve();
+    /** @type {Record<string, Draft>} all that are kept: nobody else writes them meanwhile */
+    #kept = {};
+    #isOver = false;
+    #companion;
+    #place;
+    #read;
+
+    /**
+     * @param {Companion} companion
+     * @param {string | null} id of the moment; null for a new one
+     * @param {() => Draft | null} read what stands there now; null where nothing was changed
+     * @param {(error: unknown) => void} failed
+     */
+    constructor(companion, id, read, failed) {
+        this.#companion = companion;
+        this.#place = id ?? "new";
+        this.#read = read;
+        this.failed = failed;
+    }
+
+    /**
+     * What was left there, if anything.
+     * @param {AbortSignal} signal
+     * @returns {Promise<Draft | null>}
+     */
+    async open(signal) {
+        this.isOurs = await new Promise((resolve, reject) => {
+            const mark = `${this.#companion.name}/moment-draft`;
+            navigator.locks.request(mark, { ifAvailable: true }, (lock) => {
+                resolve(lock !== null);
+                // Until the editor is left, and the last of it is kept.
+                return lock && new Promise((/** @type {(value?: unknown) => void} */ end) =>
+                    signal.addEventListener("abort", () => this.#writing.finally(() => end()), { once: true }));
+            }).catch(reject);
+        });
+        if (!this.isOurs) return null;
+        // Before the listener that locks: what was typed is still sealed then.
+        document.addEventListener("visibilitychange", () => document.hidden && this.now(), { signal, capture: true });
+        for (const kind of ["pagehide", "blur"]) {
+            // Of the window, not of a field in it.
+            window.addEventListener(kind, (event) => event.target instanceof Element || this.now(),
+                { signal, capture: true });
+        }
+        signal.addEventListener("abort", () => {
+            clearTimeout(this.#timer);
+            this.#kept = {};
+        }, { once: true });
+        this.#kept = (await this.#companion.privateStorage.get(name)) ?? {};
+        return this.#kept[this.#place] ?? null;
+    }
+
+    /** Something was changed. */
+    soon() {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.now(), pause);
+    }
+
+    /** At once, as the page may be gone or locked the next moment. */
+    now() {
+        clearTimeout(this.#timer);
+        if (!this.isOurs || this.#isOver) return;
+        const draft = this.#read();
+        if (draft) this.#write(draft);
+    }
+
+    /** What was kept is not wanted; what is written from now on is. */
+    forget() {
+        clearTimeout(this.#timer);
+        if (this.isOurs) this.#write(null);
+    }
+
+    /**
+     * It was saved, or is not wanted.
+     * @returns {Promise<void>}
+     */
+    drop() {
+        clearTimeout(this.#timer);
+        this.#isOver = true;
+        return this.isOurs ? this.#write(null) : Promise.resolve();
+    }
+
+    /**
+     * Begins before it returns: the keys may be gone the next moment.
+     * @param {Draft | null} draft
+     */
+    #write(draft) {
+        const { [this.#place]: _, ...others } = this.#kept;
+        const newest = Object.entries(draft ? { ...others, [this.#place]: draft } : others)
+            .sort(([, one], [, other]) => other.at - one.at).slice(0, most);
+        this.#kept = Object.fromEntries(newest);
+        const kept = this.#companion.privateStorage.set(name, newest.length > 0 ? this.#kept : null);
+        this.#writing = Promise.all([this.#writing, kept]).then(() => {}, this.failed);
+        return this.#writing;
+    }
+}

@@ -1,0 +1,30 @@
+// Photos that are dropped on the page, or pasted.
+
+/**
+ * @param {HTMLElement} over says that it takes them
+ * @param {AbortSignal} signal
+ * @param {(files: File[]) => void} take
+ */
+export function acceptDroppedFiles(over, signal, take) {
+    const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
+    const show = (/** @type {boolean} */ isOn) => void over.classList.toggle("editor-dropping", isOn);
+    // The whole window: a photo dropped beside would be opened by the browser instead of this page.
+    window.addEventListener("dragover", (event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        show(true);
+    }, { signal });
+    window.addEventListener("dragleave", (event) => event.relatedTarget === null && show(false), { signal });
+    window.addEventListener("drop", (event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        show(false);
+        take([...(event.dataTransfer?.files ?? [])]);
+    }, { signal });
+    document.addEventListener("paste", (event) => {
+        const files = [...(event.clipboardData?.files ?? [])];
+        if (files.length === 0 || document.querySelector("dialog")) return;
+        event.preventDefault();
+        take(files);
+    }, { signal });
+}

@@ -1,0 +1,147 @@
+// One photo of a moment that is written: a small picture on a canvas, so that nothing of it outlives the page.
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { choose } from "../../ui/sheet.js";
+
+/** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
+/** @typedef {import("./moment-photos.js").SealingStep} SealingStep */
+
+/** Of the picture, in pixels: a tile of a phone with a fine screen. */
+const side = 256;
+/** @type {SealingStep[]} */
+const steps = ["reading", "drawing", "sealing", "keeping"];
+
+export class PhotoTile {
+    #stop = new AbortController();
+    #isBegun = false;
+    #isDrawn = false;
+    #canvas = element("canvas", { class: "editor-picture", width: 1, height: 1 });
+    #progress = element("progress",
+        { class: "progress editor-progress", max: steps.length, "aria-label": "Being sealed" });
+
+    /**
+     * @param {ChosenPhoto | null} photo
+     * @param {File | null} file that it is made of
+     * @param {{ remove: (tile: PhotoTile) => void, open: (tile: PhotoTile) => void, shift: (tile: PhotoTile,
+     *   by: number) => void }} actions
+     */
+    constructor(photo, file, actions) {
+        this.photo = photo;
+        this.file = file;
+        this.button = element("button", {
+            type: "button", class: "editor-photo", onclick: () => actions.open(this),
+            onkeydown: (/** @type {KeyboardEvent} */ event) => {
+                const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+                if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
+                event.preventDefault();
+                actions.shift(this, getComputedStyle(this.button).direction === "rtl" ? -by : by);
+            },
+        }, element("span", { class: "editor-none" }, icon("photo")), this.#canvas);
+        this.cross = element("button", { type: "button", class: "editor-cross", onclick: () => actions.remove(this) },
+            icon("cross"));
+        this.element = element("li", { class: "editor-tile" }, this.button, this.#progress, this.cross);
+        this.#drawState();
+    }
+
+    /** It waits for its turn to be sealed. */
+    get isWaiting() {
+        return this.file !== null && !this.photo && !this.#isBegun;
+    }
+
+    begin() {
+        this.#isBegun = true;
+        return this.#stop.signal;
+    }
+
+    /** @param {SealingStep} step */
+    step(step) {
+        this.#progress.value = steps.indexOf(step) + 0.5;
+    }
+
+    /** @param {ChosenPhoto} photo */
+    sealed(photo) {
+        this.photo = photo;
+        this.#drawState();
+    }
+
+    stop() {
+        this.#stop.abort();
+    }
+
+    /** From its file once more. */
+    again() {
+        this.#stop.abort();
+        this.#stop = new AbortController();
+        this.#isBegun = false;
+        this.photo = null;
+        this.#progress.removeAttribute("value");
+        this.#drawState();
+    }
+
+    #drawState() {
+        this.#progress.hidden = this.photo !== null;
+        this.element.classList.toggle("editor-tile-ready", this.photo !== null);
+    }
+
+    /** @param {number} index @param {number} count */
+    name(index, count) {
+        const name = `Photo ${index + 1} of ${count}`;
+        this.button.setAttribute("aria-label", this.photo ? name : `${name}, being sealed`);
+        const remove = this.photo ? `Remove photo ${index + 1}` : `Cancel photo ${index + 1}`;
+        this.cross.setAttribute("aria-label", remove);
+        this.cross.title = remove;
+    }
+
+    focus() {
+        this.button.focus();
+    }
+
+    /**
+     * From its file while there is one, otherwise from what is kept. What can't be drawn here stays a sign of a photo.
+     * @param {Companion} companion
+     * @returns {Promise<boolean>} false where it is not there any more
+     */
+    async draw(companion) {
+        if (this.#isDrawn) return true;
+        try {
+            const source = this.file
+                ?? new Blob([await companion.momentPhotos.thumbnail(/** @type {ChosenPhoto} */ (this.photo).id)],
+                    { type: "image/jpeg" });
+            const bitmap = await createImageBitmap(source,
+                this.file ? { resizeWidth: side * 2, resizeQuality: "medium" } : {});
+            const edge = Math.min(bitmap.width, bitmap.height);
+            this.#canvas.width = this.#canvas.height = Math.min(side, edge);
+            this.#canvas.getContext("2d")?.drawImage(bitmap, (bitmap.width - edge) / 2,
+                (bitmap.height - edge) / 2, edge, edge,
+                0, 0, this.#canvas.width, this.#canvas.height);
+            bitmap.close();
+            this.#isDrawn = true;
+            this.element.classList.add("editor-tile-drawn");
+            return true;
+        } catch (error) {
+            return /** @type {{ code?: string }} */ (error)?.code !== "notFound";
+        }
+    }
+
+    /**
+     * @param {number} index @param {number} count @param {AbortSignal} signal
+     * @returns {Promise<"first" | "earlier" | "later" | "remove" | null>}
+     */
+    ask(index, count, signal) {
+        return choose(`Photo ${index + 1} of ${count}`, [
+            ...(index > 0 ? [{ value: /** @type {const} */ ("first"), label: "Make it the first" }] : []),
+            ...(index > 1 ? [{ value: /** @type {const} */ ("earlier"), label: "One place earlier" }] : []),
+            ...(index < count - 1 ? [{ value: /** @type {const} */ ("later"), label: "One place later" }] : []),
+            { value: /** @type {const} */ ("remove"), label: this.photo
+                ? "Remove this photo"
+                : "Cancel this photo", isDanger: true },
+        ], signal);
+    }
+
+    /** Nothing of the picture stays. */
+    end() {
+        this.#stop.abort();
+        this.#canvas.width = this.#canvas.height = 0;
+        this.file = null;
+    }
+}

@@ -1,0 +1,24 @@
+// Everline: a moment is written, or changed.
+import { element } from "../../ui/element.js";
+import { button, empty } from "../../ui/parts.js";
+import { MomentForm } from "./editor-form.js";
+
+/** @param {Context} context @param {string | null} id null: a new one @returns {Promise<Page>} */
+export async function editor(context, id) {
+    const { companion, signal } = context;
+    const moment = id === null ? null : await companion.moments.read(id).catch((error) => {
+        if (error?.code === "notFound") return undefined;
+        throw error;
+    });
+    if (moment === undefined) {
+        return { title: "Edit moment", back: "moments",
+            body: [empty("heart", "Moment not found", "It may have been erased on another device.",
+                button("To the timeline", () => context.go("moments"), { kind: "primary" }))] };
+    }
+    const form = new MomentForm(context, moment);
+    await form.open();
+    if (!signal.aborted && !moment && matchMedia("(pointer: fine)").matches) requestAnimationFrame(() => form.focus());
+    return { title: moment ? "Edit moment" : "New moment", back: id
+        ? `moments/${id}`
+        : "moments", body: [element("div", { class: "editor-page" }, form.element)] };
+}

@@ -1,0 +1,73 @@
+// Larger photos in place of thumbnails: a few at a time, from the hub; those that are not needed any more are
+// cancelled and dropped.
+
+/** @typedef {{ id: string, image: HTMLImageElement }} Wanted */
+
+/** After which one that failed is asked for again, in milliseconds. */
+const pause = 4_000;
+
+export class MediumPictures {
+    /** @type {Map<HTMLImageElement, { stop: AbortController, url: string | null }>} */
+    #held = new Map();
+    #context;
+
+    /**
+     * @param {Context} context
+     * @param {{ failed?: (image: HTMLImageElement, problem: unknown) => void, triesAgain?: boolean }} options
+     */
+    constructor(context, { failed = () => {}, triesAgain = true } = {}) {
+        this.#context = context;
+        this.failed = failed;
+        this.triesAgain = triesAgain;
+        context.signal.addEventListener("abort", () => this.show([]), { once: true });
+    }
+
+    /**
+     * These and no others.
+     * @param {Wanted[]} wanted
+     * @param {string} [first] the one that is looked at
+     */
+    show(wanted, first) {
+        const images = new Set(wanted.map(({ image }) => image));
+        for (const image of [...this.#held.keys()]) if (!images.has(image)) this.#drop(image);
+        if (this.#context.signal.aborted) return;
+        for (const one of [...wanted].sort((a, b) => Number(b.id === first) - Number(a.id === first))) {
+            if (!this.#held.has(one.image)) this.#load(one);
+        }
+    }
+
+    /** @param {Wanted} wanted */
+    async #load({ id, image }) {
+        const held = { stop: new AbortController(), url: /** @type {string | null} */ (null) };
+        this.#held.set(image, held);
+        try {
+            const { type, bytes } = await this.#context.companion.momentPhotos.medium(id, { signal: held.stop.signal });
+            if (held.stop.signal.aborted) return void bytes.fill(0);
+            held.url = URL.createObjectURL(new Blob([bytes], { type }));
+            bytes.fill(0);
+            image.src = held.url;
+            await image.decode().catch(() => {});
+            if (held.url) image.setAttribute("data-shown", "");
+        } catch (error) {
+            if (held.stop.signal.aborted) return;
+            this.failed(image, error);
+            if (!this.triesAgain) return;
+            const again = setTimeout(() => {
+                if (this.#held.get(image) !== held) return;
+                this.#load({ id, image });
+            }, pause);
+            held.stop.signal.addEventListener("abort", () => clearTimeout(again), { once: true });
+        }
+    }
+
+    /** @param {HTMLImageElement} image */
+    #drop(image) {
+        const held = this.#held.get(image);
+        this.#held.delete(image);
+        held?.stop.abort();
+        image.removeAttribute("data-shown");
+        image.removeAttribute("src");
+        if (held?.url) URL.revokeObjectURL(held.url);
+        if (held) held.url = null;
+    }
+}

@@ -1,0 +1,265 @@
+// The photos of moments: sealed in a worker before anything of them is stored, and opened when they are shown.
+import { randomID, wipe } from "../../crypto/bytes.js";
+import { sealedBytes } from "../../crypto/signature.js";
+import { ContentStream, streamHeaderLength, streamName } from "../../crypto/stream.js";
+import { hasVaultKey } from "../../household/private-storage.js";
+import { CompanionError } from "../../household/errors.js";
+import { photoBody, photoHash, readPhoto, sealedLength } from "../../formats/moment-format.js";
+import { PhotoStaging, readSealed, removeStaged, stagedPhoto } from "../../sync/photo-staging.js";
+import { scriptURL } from "../../workers/script-url.js";
+
+/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+/** @typedef {import("../../workers/sealing.js").SealedPicture} SealedPicture */
+/** @typedef {import("../../workers/sealing.js").SealingMessage} SealingMessage */
+/**
+ * A photo that was sealed and waits for its moment. `taken` (seconds since 1970, minutes ahead of UTC) and `position`
+ * (degrees) from the file, for the moment's own; of these only the time is stored with the photo. `thumbnail`: a JPEG.
+ * `duplicate`: where the same file is already.
+ * @typedef {MomentPhoto & { vault: string, thumbnail: Uint8Array, taken: { date: number, offset: number } | null,
+ *   position: { latitude: number, longitude: number } | null, duplicate: { moment: string | null, photo: string } |
+ *   null }} StagedPhoto
+ */
+/** @typedef {"reading" | "drawing" | "sealing" | "keeping"} SealingStep */
+
+const sentences = {
+    tooLarge: "A photo has at most 50 MB; this one is larger.",
+    notPicture: "This is not a supported photo: JPEG, PNG, WebP, HEIC, AVIF or GIF.",
+    notDecoded: "This browser can't open this photo; convert it to JPEG, or add it on a phone that supports it.",
+    failed: "The photo could not be sealed; try again, or close other apps to free memory.",
+};
+
+export class MomentPhotos {
+    /** @type {Map<string, string>} hashes of photos that were staged since unlocking */
+    #staged = new Map();
+    #ended = new AbortController();
+
+    /**
+     * @param {DeviceSession} device
+     * @param {import("../../sync/record-editor.js").RecordEditor} editor
+     * @param {import("./moments.js").Moments} moments
+     */
+    constructor(device, editor, moments) {
+        this.device = device;
+        this.editor = editor;
+        this.moments = moments;
+    }
+
+    /** Stops sealing; nothing unsealed stays. */
+    forget() {
+        this.#ended.abort();
+        this.#ended = new AbortController();
+        this.#staged.clear();
+    }
+
+    // Coming in
+
+    /**
+     * Seals a chosen file, one after another. It waits on this device for `Moments.save` with it, for a day at most,
+     * and leaves with the moment. Throws CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
+     * @param {Blob} file of at most 50 MB
+     * @param {{ keepsOriginal?: boolean, vault?: string, signal?: AbortSignal, progress?: (step: SealingStep) => void
+     *   }} options
+     *   `keepsOriginal`: with the file's data about camera and place; otherwise its pixels alone
+     * @returns {Promise<StagedPhoto>}
+     */
+    async seal(file, { keepsOriginal = false, vault, signal, progress = () => {} } = {}) {
+        const open = this.device.keys;
+        const ended = this.#ended.signal;
+        const stop = new AbortController();
+        const abort = () => stop.abort();
+        for (const outer of [signal, ended]) {
+            outer?.addEventListener("abort", abort);
+            if (outer?.aborted) abort();
+        }
+        const keys = open.cloneVaultKeys();
+        try {
+            return await this.device.tabs.exclusive("seal",
+                () => this.#seal(file, { keepsOriginal, vault, keys, signal: stop.signal, progress }), stop.signal);
+        } catch (error) {
+            if (ended.aborted) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
+            if (stop.signal.aborted) throw new CompanionError("cancelled", "The photo was not added.");
+            throw error;
+        } finally {
+            keys.wipe();
+            for (const outer of [signal, ended]) outer?.removeEventListener("abort", abort);
+        }
+    }
+
+    /**
+     * @param {Blob} file
+     * @param {{ keepsOriginal: boolean, vault?: string, keys: import("../../household/keys.js").UnlockedKeys,
+     *   signal: AbortSignal, progress: (step: SealingStep) => void }} options
+     * @returns {Promise<StagedPhoto>}
+     */
+    async #seal(file, { keepsOriginal, vault: chosen, keys, signal, progress }) {
+        const vault = chosen ?? (await this.editor.vault(keys));
+        const name = { vault, collection: "photos", id: randomID(), revision: 1 };
+        const picture = await inWorker({ file, keepsOriginal, name: streamName(name) }, signal, progress);
+        const { width, height, thumbnail, taken, position, digest } = picture;
+        const sizes = [picture.original, ...(picture.medium ? [picture.medium] : [])];
+        try {
+            const entry = keys.vaultKey(vault);
+            const hash = await photoHash(entry, digest);
+            const held = await this.moments.holding(vault, digest);
+            const other = this.#staged.get(hash);
+            const duplicate = held ? { moment: held.moment, photo: held.photo.id } : other ? {
+                moment: null, photo: other,
+            } : null;
+            const body = photoBody({
+                width, height, ...(taken ? { taken: taken.date } : {}), original: picture.original,
+                ...(picture.medium ? { medium: picture.medium } : {}), thumbnail,
+            });
+            const record = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
+            wipe(body);
+            progress("keeping");
+            const staging = new PhotoStaging(this.device, name.id);
+            try {
+                for (const size of sizes) {
+                    await staging.add(size);
+                    signal.throwIfAborted();
+                }
+                await staging.finish(record);
+                signal.throwIfAborted();
+            } catch (error) {
+                await staging.cancel();
+                throw error;
+            }
+            this.#staged.set(hash, name.id);
+            return { id: name.id, vault, width, height, hash, thumbnail, taken, position, duplicate };
+        } finally {
+            for (const { key } of sizes) wipe(key);
+        }
+    }
+
+    /**
+     * A photo that was sealed and is not wanted after all; nothing of it stays.
+     * @param {string} id
+     */
+    async discard(id) {
+        for (const [hash, other] of this.#staged) if (other === id) this.#staged.delete(hash);
+        await removeStaged(this.device, (photo) => photo.id === id);
+    }
+
+    /**
+     * Whether it is at the hub; `problem`: the code that it will not get there for.
+     * @param {string} id
+     * @returns {Promise<{ isWaiting: boolean, problem: string | null }>}
+     */
+    async status(id) {
+        const { line } = await this.device.stored("photos", id);
+        return { isWaiting: line !== undefined, problem: line?.problem ?? null };
+    }
+
+    // Looking at
+
+    /** @param {string} id */
+    async #content(id) {
+        const { keys } = this.device;
+        const record = (await this.device.stored("photos", id)).record ?? (await stagedPhoto(this.device, id))?.record;
+        const sealed = record && sealedBytes(record);
+        if (!sealed || !hasVaultKey(keys.ring, record.vault)) {
+            throw new CompanionError("notFound", "This photo is not stored here.");
+        }
+        const content = readPhoto(await keys.openContent(record, sealed), record.blobs);
+        if (!content) throw new CompanionError("noKey", "This photo was added by a newer AppLocker; update this one.");
+        this.device.requireUnlocked(keys);
+        return { content, record };
+    }
+
+    /**
+     * A JPEG of at most 320 pixels, without a network; nothing of it is kept. Throws CompanionError `locked`,
+     * `notFound`, `noKey`, FormatError.
+     * @param {string} id
+     * @returns {Promise<Uint8Array>}
+     */
+    async thumbnail(id) {
+        return (await this.#content(id)).content.thumbnail;
+    }
+
+    /**
+     * The facts about a photo, without its bytes; sizes in bytes. Throws as `thumbnail`.
+     * @param {string} id
+     */
+    async facts(id) {
+        const { width, height, taken = null, original, medium = null } = (await this.#content(id)).content;
+        wipe(original.key, medium?.key);
+        return {
+            width, height, taken, original: { type: original.type, size: original.size },
+            medium: medium && { type: medium.type, size: medium.size },
+        };
+    }
+
+    /**
+     * As `original`, a JPEG of at most 2,048 pixels.
+     * @param {string} id
+     * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options]
+     */
+    medium(id, options = {}) {
+        return this.#size(id, ({ medium, original }) => medium ?? original, options);
+    }
+
+    /**
+     * The picture as it was kept; nothing of it stays here. Throws CompanionError `locked`, `notFound`, FormatError,
+     * HubError, HubUnreachable.
+     * @param {string} id
+     * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options] `progress`: from 0 to 1
+     * @returns {Promise<{ type: string, bytes: Uint8Array }>}
+     */
+    original(id, options = {}) {
+        return this.#size(id, ({ original }) => original, options);
+    }
+
+    /**
+     * @param {string} id
+     * @param {(content: import("../../formats/moment-format.js").PhotoContent) =>
+     *   import("../../formats/moment-format.js").PhotoSize} choose
+     * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} options
+     */
+    async #size(id, choose, { signal, progress = () => {} }) {
+        const { keys } = this.device;
+        const { content, record } = await this.#content(id);
+        const { type, size, key, blob } = choose(content);
+        const length = sealedLength(size);
+        /** @param {number} start @param {number} end */
+        const read = (start, end) => readSealed(this.device, blob, start, end, signal);
+        const name = streamName({ vault: record.vault, collection: "photos", id });
+        const header = await read(0, streamHeaderLength);
+        const stream = await ContentStream.opening(header, name, key);
+        wipe(...[content.original, content.medium].map((one) => one?.key));
+        const layout = stream.layout(length);
+        const bytes = new Uint8Array(size);
+        for (let index = 0; index < layout.count; index += 1) {
+            const chunk = await stream.open(await read(...layout.range(index)), index, index === layout.count - 1);
+            if (index * stream.chunkSize + chunk.length > size) {
+                throw new CompanionError("notFound", "The photo is damaged.");
+            }
+            bytes.set(chunk, index * stream.chunkSize);
+            this.device.requireUnlocked(keys);
+            progress((index + 1) / layout.count);
+        }
+        return { type, bytes };
+    }
+}
+
+/**
+ * One worker for one picture: its memory ends with it.
+ * @param {import("../../workers/sealing.js").SealingJob} job
+ * @param {AbortSignal} signal
+ * @param {(step: SealingStep) => void} progress
+ * @returns {Promise<SealedPicture>}
+ */
+function inWorker(job, signal, progress) {
+    const worker = new Worker(scriptURL("/workers/sealing.js"), { type: "module" });
+    /** @type {Promise<SealedPicture>} */
+    const made = new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new CompanionError("cancelled", "The photo was not added.")));
+        worker.onerror = () => reject(new CompanionError("notPicture", sentences.failed));
+        worker.onmessage = (/** @type {MessageEvent<SealingMessage>} */ { data }) => {
+            if ("step" in data) progress(data.step);
+            else if ("picture" in data) resolve(data.picture);
+            else reject(new CompanionError("notPicture", sentences[data.refused]));
+        };
+        worker.postMessage(job);
+    });
+    return made.finally(() => worker.terminate());
+}

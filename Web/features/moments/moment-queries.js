@@ -1,0 +1,80 @@
+// What can be found and counted among opened moments, without opening anything.
+import { dayOf, localOf } from "../../formats/moment-format.js";
+
+/** @typedef {import("./moments.js").Moment} Moment */
+
+const written = new Intl.DateTimeFormat(undefined,
+    { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone: "UTC" });
+
+/**
+ * Everything that a search looks through, in lower case: words, mood, place, the date in digits and in words.
+ * @param {Moment} moment
+ */
+export function searchableText(moment) {
+    const local = localOf(moment);
+    const day = Number.isFinite(local.getTime()) ? `${local.toISOString().slice(0, 10)}\n${written.format(local)}` : "";
+    return [moment.title, moment.words, moment.mood, moment.place?.name ?? "", day].join("\n").toLocaleLowerCase();
+}
+
+/**
+ * Of this day in other years, the newest first.
+ * @param {Moment[]} moments
+ * @param {string} day "2024-05-17"; what was on February 29 is shown on 28 where the year has none
+ */
+export function onThisDay(moments, day) {
+    const isShort = new Date(`${day.slice(0, 4)}-02-29T00:00:00Z`).getUTCMonth() !== 1;
+    const days = isShort && day.endsWith("-02-28") ? ["-02-28", "-02-29"] : [day.slice(4)];
+    return moments.filter((moment) => {
+        const other = dayOf(moment);
+        return other.slice(0, -6) !== day.slice(0, 4) && days.includes(other.slice(-6));
+    });
+}
+
+/** @param {Map<string, number>} counts @param {string} name @param {number} [more] */
+const add = (counts, name, more = 1) => void counts.set(name, (counts.get(name) ?? 0) + more);
+
+/**
+ * `months`: "2024-05", oldest first. `years`: newest first, `index` of the first one in the list. `daysTogether`: null
+ * without a date.
+ * @typedef {{ moments: number, photos: number, favourites: number, places: number, days: number, first: number | null,
+ *   months: { month: string, moments: number, photos: number }[], moods: { mood: string, moments: number }[],
+ *   years: { year: number, moments: number, index: number }[], daysTogether: number | null }} Statistics
+ */
+
+/**
+ * @param {Moment[]} moments newest first
+ * @param {{ together?: string, today: string }} days local ones, "2024-05-17"
+ * @returns {Statistics}
+ */
+export function statistics(moments, { together, today }) {
+    /** @type {[Map<string, number>, Map<string, number>, Map<string, number>]} */
+    const [months, photos, moods] = [new Map(), new Map(), new Map()];
+    const [places, days] = [new Set(), new Set()];
+    /** @type {Statistics["years"]} */
+    const years = [];
+    for (const [index, moment] of moments.entries()) {
+        const day = dayOf(moment);
+        const month = day.slice(0, -3);
+        days.add(day);
+        add(months, month);
+        add(photos, month, moment.photos.length);
+        if (moment.mood) add(moods, moment.mood);
+        if (moment.place?.name) places.add(moment.place.name.toLocaleLowerCase());
+        const year = Number(month.slice(0, -3));
+        const last = years.at(-1);
+        if (last?.year === year) last.moments += 1;
+        else years.push({ year, moments: 1, index });
+    }
+    return {
+        moments: moments.length, photos: [...photos.values()].reduce((sum, count) => sum + count, 0),
+        favourites: moments.filter(({ favourite }) => favourite).length, places: places.size, days: days.size,
+        first: moments.at(-1)?.date ?? null,
+        months: [...months].map(([month, count]) => ({ month, moments: count, photos: photos.get(month) ?? 0 }))
+            .reverse(),
+        moods: [...moods].map(([mood, count]) => ({ mood, moments: count }))
+            .sort((one, other) => other.moments - one.moments),
+        years, daysTogether: together
+            ? Math.max(0, Math.floor((Date.parse(today) - Date.parse(together)) / 86_400_000))
+            : null,
+    };
+}

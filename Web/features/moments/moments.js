@@ -1,0 +1,305 @@
+// Moments: all of them in memory while unlocked, changed offline too, and kept twice if two devices changed one.
+import { recordKey } from "../../formats/record-key.js";
+import { ringKind } from "../../crypto/ring.js";
+import { CompanionError } from "../../household/errors.js";
+import { onThisDay, statistics } from "./moment-queries.js";
+import { dayOf, momentBody, photoHash, trashSeconds } from "../../formats/moment-format.js";
+import { MomentIndex } from "./moment-index.js";
+import { stagedPhoto } from "../../sync/photo-staging.js";
+import { textMatcher } from "../../household/text-search.js";
+
+/** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
+/**
+ * As a note's: `base`, `isWaiting`, `problem`, `signature`.
+ * @typedef {MomentContent & { id: string, vault: string, revision: number, base: number, signature: string,
+ *   isWaiting: boolean, problem: string | null }} Moment
+ */
+/**
+ * What a person writes; what is absent stays as it was, or empty; `place` null removes it. `offset`: absent, this
+ * device's at that time. `photos` in order: of a moment, or as `MomentPhotos.seal` returned them.
+ * @typedef {{ title: string, words: string, date: number, offset?: number, mood?: string,
+ *   place?: import("../../formats/moment-format.js").Place | null,
+ *   photos?: import("../../formats/moment-format.js").MomentPhoto[], favourite?: boolean }} Draft
+ */
+
+export class Moments {
+    /** @type {Promise<MomentIndex> | null} */
+    #index = null;
+    /** @type {Set<string>} */
+    #stale = new Set();
+    /** @type {Promise<unknown>} */
+    #refreshing = Promise.resolve();
+
+    /** @param {DeviceSession} device @param {import("../../sync/record-editor.js").RecordEditor} editor */
+    constructor(device, editor) {
+        this.device = device;
+        this.editor = editor;
+        device.events.addEventListener("changed", (event) => {
+            for (const key of /** @type {CustomEvent<string[]>} */ (event).detail) {
+                if (key.startsWith("moments/")) this.#stale.add(key);
+                // What had no key may have one now.
+                if (key.startsWith("keys/")) {
+                    this.#index?.then(({ unreadable }) => unreadable.forEach((other) => this.#stale.add(other)))
+                        .catch(() => {});
+                }
+            }
+        });
+    }
+
+    /** Nothing of a moment stays. */
+    forget() {
+        this.#index?.then((index) => index.forget()).catch(() => {});
+        this.#index = null;
+        this.#stale.clear();
+        this.#refreshing = Promise.resolve();
+    }
+
+    /** @returns {Promise<MomentIndex>} with all that was written by now */
+    async #ready() {
+        const { keys } = this.device;
+        if (!this.#index) {
+            this.#stale.clear();
+            const building = MomentIndex.build(this.device);
+            this.#index = building;
+            building.then(() => this.purge()).catch(() => {});
+            building.catch(() => {
+                if (this.#index === building) this.#index = null;
+            });
+        }
+        const index = await this.#index;
+        if (this.#stale.size > 0) {
+            const stale = [...this.#stale];
+            this.#stale.clear();
+            // Who asks meanwhile waits for it too.
+            this.#refreshing = this.#refreshing.catch(() => {})
+                .then(() => Promise.all(stale.map((key) => index.refresh(key))));
+        }
+        await this.#refreshing;
+        this.device.requireUnlocked(keys);
+        return index;
+    }
+
+    /**
+     * The newest first; what is in the trash only with `trash`. The first call after unlocking reads everything. Throws
+     * CompanionError `locked`.
+     * @param {{ search?: string, mood?: string, favourite?: boolean, from?: string, to?: string, vault?: string,
+     *   trash?: boolean }} filter
+     *   `search`: words that title, words, mood, place or date have, all of them. `from`, `to`: local days,
+     *   "2024-05-17", both counted
+     * @returns {Promise<{ moments: Moment[], unreadable: number }>} `unreadable`: those that this device has no key for
+     */
+    async list({ search = "", mood, favourite, from, to, vault, trash = false } = {}) {
+        const index = await this.#ready();
+        const isFound = textMatcher(search);
+        const moments = index.sorted.filter((moment) => {
+            if ((moment.removed !== undefined) !== trash) return false;
+            if ((mood && moment.mood !== mood) || (favourite && !moment.favourite)
+                || (vault && moment.vault !== vault)) {
+                return false;
+            }
+            if ((from && dayOf(moment) < from) || (to && dayOf(moment) > to)) return false;
+            return isFound(() => index.haystack(moment));
+        });
+        return { moments, unreadable: index.unreadable.size };
+    }
+
+    /**
+     * Throws CompanionError `locked`, `notFound`.
+     * @param {string} id
+     * @returns {Promise<Moment>}
+     */
+    async read(id) {
+        const moment = (await this.#ready()).moment(id);
+        if (!moment) throw new CompanionError("notFound", "This moment no longer exists.");
+        return moment;
+    }
+
+    /**
+     * This day in other years.
+     * @param {string} [day] "2024-05-17"; absent, today
+     */
+    async onThisDay(day = this.#today()) {
+        return onThisDay((await this.list()).moments, day);
+    }
+
+    /** @param {{ together?: string }} [since] the local day that days together are counted from */
+    async statistics(since = {}) {
+        return statistics((await this.list()).moments, { together: since.together, today: this.#today() });
+    }
+
+    #today() {
+        const now = this.device.time.now();
+        return dayOf(/** @type {Moment} */ ({ date: now / 1000, offset: -new Date(now).getTimezoneOffset() }));
+    }
+
+    /**
+     * Where a file is here already, in the trash too. Throws CompanionError `locked`.
+     * @param {string} vault
+     * @param {Uint8Array} digest SHA-256 of the file
+     * @returns {Promise<{ moment: string, photo: import("../../formats/moment-format.js").MomentPhoto } | null>}
+     */
+    async holding(vault, digest) {
+        const index = await this.#ready();
+        const inVault = index.sorted.filter((moment) => moment.vault === vault);
+        const epochs = new Set(inVault.flatMap(({ photos }) => photos.map(({ hash }) => hash.slice(0, 8))));
+        /** @type {Set<string>} */
+        const hashes = new Set();
+        for (const text of epochs) {
+            const epoch = parseInt(text, 16);
+            const key = this.device.keys.ring.key(ringKind.vault, vault, epoch);
+            if (key) hashes.add(await photoHash({ key, epoch, vault }, digest));
+        }
+        for (const moment of inVault) {
+            const photo = moment.photos.find(({ hash }) => hashes.has(hash));
+            if (photo) return { moment: moment.id, photo };
+        }
+        return null;
+    }
+
+    // Changes
+
+    /**
+     * Keeps a change on this device, durably, with the photos that were sealed for it, in one step; it leaves when the
+     * hub can be reached. Photos that it had and has no more are removed. Throws CompanionError `locked`, `notFound`
+     * (of a photo), FormatError, StoreError.
+     * @param {Moment | null} moment as it was read, or null for a new one
+     * @param {Draft} draft
+     * @returns {Promise<Moment>} to be changed further
+     */
+    save(moment, draft) {
+        const { date, place = moment?.place } = draft;
+        const now = this.device.time.now() / 1000;
+        return this.#write(moment, {
+            title: draft.title, words: draft.words, date, mood: draft.mood ?? moment?.mood ?? "",
+            favourite: draft.favourite ?? moment?.favourite ?? false,
+            offset: draft.offset ?? moment?.offset ?? -new Date(date * 1000).getTimezoneOffset(),
+            ...(place ? { place } : {}), photos: (draft.photos ?? moment?.photos ?? [])
+            .map(({ id, width, height, hash }) => ({ id, width, height, hash })),
+            created: moment?.created ?? now, modified: now,
+        });
+    }
+
+    /** @param {Moment} moment as it was read @param {boolean} favourite */
+    setFavourite(moment, favourite) {
+        return this.#write(moment, { ...this.#content(moment), favourite });
+    }
+
+    /**
+     * Into the trash, for 30 days.
+     * @param {Moment} moment as it was read @returns {Promise<Moment>} for `restore`
+     */
+    remove(moment) {
+        return this.#write(moment, { ...this.#content(moment), removed: this.device.time.now() / 1000 });
+    }
+
+    /**
+     * Out of the trash.
+     * @param {Moment} moment as it was read, or as `remove` gave it
+     */
+    restore(moment) {
+        const { removed: _, ...content } = this.#content(moment);
+        return this.#write(moment, content);
+    }
+
+    /** @param {Moment} moment @returns {MomentContent} */
+    #content({ title, words, date, offset, mood, place, photos, favourite, created, removed }) {
+        return {
+            title, words, date, offset, mood, ...(place ? { place } : {}), photos, favourite, created,
+            modified: this.device.time.now() / 1000, ...(removed === undefined ? {} : { removed }),
+        };
+    }
+
+    /** @param {Moment | null} moment @param {MomentContent} content @returns {Promise<Moment>} */
+    async #write(moment, content) {
+        const body = momentBody(content);
+        const index = await this.#ready();
+        return this.editor.exclusive(async (keys) => {
+            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
+            const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
+            const photos = await this.#photosOf(moment, content);
+            const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
+            await this.editor.commit({
+                ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...photos.waiting, ...gone.waiting],
+                unstaged: photos.unstaged,
+            });
+            return { ...content, ...name, base: replaces, signature: record.signature, isWaiting: true, problem: null };
+        });
+    }
+
+    /**
+     * Photos that were sealed for it are sent with it. One that it had may still be missing here.
+     * @param {Moment | null} moment
+     * @param {MomentContent} content
+     */
+    async #photosOf(moment, content) {
+        /** @type {{ waiting: import("../../store/store.js").Waiting[], unstaged: string[] }} */
+        const change = { waiting: [], unstaged: [] };
+        const had = new Set(moment?.photos.map(({ id }) => id));
+        for (const { id } of content.photos.filter((photo) => !had.has(photo.id))) {
+            const staged = await stagedPhoto(this.device, id);
+            if (staged) {
+                change.waiting.push({ key: recordKey("photos", id), record: staged.record, uploads: staged.uploads });
+                change.unstaged.push(id);
+            } else if (!(await this.device.stored("photos", id)).record) {
+                throw new CompanionError("notFound",
+                    "A photo of this moment is no longer stored here; choose it again.");
+            }
+        }
+        return change;
+    }
+
+    /**
+     * The change that removes the photos that a moment no longer has, unless another moment has them.
+     * @param {Moment | null} moment
+     * @param {{ id: string }[]} photos
+     * @param {MomentIndex} index
+     * @param {import("../../household/keys.js").UnlockedKeys} keys
+     */
+    async #withoutPhotos(moment, photos, index, keys) {
+        const kept = new Set(photos.map(({ id }) => id));
+        const gone = (moment?.photos ?? []).filter(({ id }) => !kept.has(id));
+        const others = new Set(gone.length === 0 ? [] : index.sorted.flatMap((other) =>
+            (other.id === moment?.id ? [] : other.photos.map(({ id }) => id))));
+        /** @type {{ waiting: import("../../store/store.js").Waiting[], withoutPieces: string[] }} */
+        const change = { waiting: [], withoutPieces: [] };
+        for (const { id } of gone) {
+            if (!moment || others.has(id)) continue;
+            const { key, line, row, record } = await this.device.stored("photos", id);
+            if (!record?.sealed) continue;
+            const name = { vault: record.vault, collection: "photos", id, revision: record.revision + 1 };
+            change.waiting.push({ key, record: await keys.tombstone(name, row?.record.revision ?? 0) });
+            change.withoutPieces.push(...(line?.uploads ?? []).map(({ blob }) => blob));
+        }
+        return change;
+    }
+
+    /**
+     * Erases a moment permanently, with its photos.
+     * @param {Moment} moment as it was read
+     */
+    async erase(moment) {
+        const index = await this.#ready();
+        await this.editor.exclusive(async (keys) => {
+            const newest = (await this.device.stored("moments", moment.id)).record;
+            // Another tab was first.
+            if (newest && !newest.sealed) return;
+            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
+            const gone = await this.#withoutPhotos(moment, [], index, keys);
+            const record = { ...(await keys.tombstone(name, replaces)), ancestors };
+            await this.editor.commit({
+                ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...gone.waiting],
+            });
+        });
+    }
+
+    /**
+     * Erases what was in the trash for 30 days; called once after each unlocking.
+     * @returns {Promise<number>} how many went
+     */
+    async purge() {
+        const end = this.device.time.now() / 1000 - trashSeconds;
+        const over = (await this.list({ trash: true })).moments.filter(({ removed }) => (removed ?? end) < end);
+        for (const moment of over) await this.erase(moment);
+        return over.length;
+    }
+}

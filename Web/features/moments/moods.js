@@ -1,0 +1,19 @@
+// How a moment's mood is called and drawn.
+import { moods } from "../../formats/moment-format.js";
+
+/** @typedef {import("../../ui/icon.js").IconName} IconName */
+
+/** @type {Record<string, [string, IconName]>} */
+const known = {
+    love: ["Love", "heart"], joy: ["Joy", "smile"], calm: ["Calm", "calm"], proud: ["Proud", "star"],
+    excited: ["Excited", "spark"], grateful: ["Grateful", "sun"], funny: ["Funny", "laugh"], sad: ["Sad", "frown"],
+};
+
+/** @param {string} mood one of `moods`, or a word of the person's own */
+export const moodName = (mood) => known[mood]?.[0] ?? mood;
+
+/** @param {string} mood @returns {IconName} */
+export const moodIcon = (mood) => known[mood]?.[1] ?? "smile";
+
+/** Those that are offered, in their order. */
+export const offeredMoods = moods;

@@ -1,0 +1,20 @@
+// From Everline's settings to what is done with all of it at once.
+import { row, rows, section, tile } from "../../ui/parts.js";
+
+export const fileLinks = () => section("Photos and copies", [rows(
+    row({
+        start: tile("plus"), title: "Import photos", note: "Old ones, into moments by day",
+        href: "#/settings/everline/import",
+    }),
+    row({
+        start: tile("share"), title: "Export", note: "Unsealed, for other programs",
+        href: "#/settings/everline/export",
+    }),
+    row({
+        start: tile("shield"), title: "Sealed copy", note: "Export or restore one file with a passphrase",
+        href: "#/settings/everline/copy",
+    }),
+    row({
+        start: tile("trash", "danger"), title: "Reset Everline", note: "Erases every moment and photo",
+        href: "#/settings/everline/reset",
+    }))]);

@@ -1,0 +1,141 @@
+// Everline in figures: days together, when, where, and how it was.
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { live } from "../../ui/live.js";
+import { button, empty, section, segments } from "../../ui/parts.js";
+import { counted } from "../../ui/words.js";
+import { moodIcon, moodName } from "./moods.js";
+import { monthChart } from "./statistics-chart.js";
+import { nextOccasion, together } from "./together.js";
+
+/** @typedef {import("./moment-queries.js").Statistics} Statistics */
+
+const number = new Intl.NumberFormat();
+const longDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
+/** As many years as fit beside each other on a phone. */
+const yearsBeside = 4;
+
+/** @param {Context} context @returns {Promise<Page>} */
+export async function figures(context) {
+    const { companion, signal } = context;
+    const page = element("div", { class: "figures" });
+    /** @type {number | null} */
+    let year = null;
+    await live(companion, ["moments", "private"], async () => {
+        const since = await together(companion);
+        const found = await companion.moments.statistics(since ? { together: since } : {});
+        if (signal.aborted) return;
+        if (found.moments > 0 && !found.years.some((one) => one.year === year)) year = found.years[0].year;
+        const draw = () => page.replaceChildren(...parts(context, found, since, year, (chosen) => {
+            year = chosen;
+            draw();
+            /** @type {HTMLElement | null} */ (page.querySelector(
+                ".figures-years [aria-pressed=true], .figures-years select"))?.focus();
+        }));
+        draw();
+    }, signal);
+    signal.addEventListener("abort", () => page.replaceChildren(), { once: true });
+    return { title: "In figures", back: "moments", body: [page] };
+}
+
+/**
+ * @param {Context} context
+ * @param {Statistics} found
+ * @param {string | null} since
+ * @param {number | null} year
+ * @param {(year: number) => void} choose
+ */
+function parts(context, found, since, year, choose) {
+    const nothing = found.moments === 0 ? [empty("heart", "Nothing to count yet", "It starts with your first moment.",
+        button("Write a moment", () => context.go("moments/new"), { kind: "primary", icon: "plus" }))] : [];
+    if (nothing.length > 0 || year === null) return [days(context, found, since), ...nothing];
+    return [
+        element("div", { class: "figures-part" }, days(context, found, since), totals(found)),
+        element("div", { class: "figures-part" },
+            section("By month", [element("div", { class: "card figures-card" }, years(found, year, choose),
+                inYear(found, year), ...monthChart(found.months, year))]),
+            ...moods(found)),
+    ];
+}
+
+/** @param {Context} context @param {Statistics} found @param {string | null} since */
+function days(context, found, since) {
+    if (since === null || found.daysTogether === null) {
+        return element("div", { class: "card figures-days" }, icon("heart"),
+            element("p", { class: "figures-since" }, "How many days have you been together?"),
+            button("Set the day you count from", () => context.go("settings/everline"), { kind: "primary" }));
+    }
+    const now = context.companion.now();
+    const today = new Date(now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+    const isAhead = since > today;
+    const next = isAhead ? null : nextOccasion(since, today);
+    const what = next && (next.years === null ? `${number.format(next.days)} days`
+        : next.years === 1 ? "one year" : `${next.years} years`);
+    return element("div", { class: "card figures-days" }, icon("heart"),
+        element("p", { class: "figures-number" }, number.format(found.daysTogether)),
+        element("p", { class: "figures-word" }, found.daysTogether === 1 ? "day together" : "days together"),
+        element("p", { class: "figures-since" }, `since ${longDay.format(Date.parse(since))}`),
+        next && element("p", { class: "figures-next" },
+            `${next.inDays === 1 ? "Tomorrow" : `In ${number.format(next.inDays)} days`}: ${what}`));
+}
+
+/** @param {Statistics} found */
+function totals(found) {
+    /** @type {[string, string, number, import("../../ui/icon.js").IconName][]} */
+    const all = [
+        ["moment", "moments", found.moments, "edit"], ["photo", "photos", found.photos, "photo"],
+        ["place", "places", found.places, "pin"],
+        ["favourite", "favourites", found.favourites, "heart"],
+        ["day with a moment", "days with a moment", found.days, "calendar"],
+    ];
+    return element("ul", { class: "figures-totals", "aria-label": "In all" }, ...all.map(([one, many, count, name]) =>
+        element("li", { class: "card figures-total" }, icon(name),
+            element("span", { class: "figures-count" }, number.format(count)),
+            element("span", { class: "figures-what" }, count === 1 ? one : many))));
+}
+
+/** @param {Statistics} found @param {number} year @param {(year: number) => void} choose */
+function years({ years: all }, year, choose) {
+    if (all.length === 1) return null;
+    if (all.length <= yearsBeside) {
+        const options = all.map((one) => /** @type {[string, string]} */ ([String(one.year), String(one.year)]))
+            .reverse();
+        const beside = segments("Year", options, String(year), (chosen) => choose(Number(chosen)));
+        beside.classList.add("figures-years");
+        return beside;
+    }
+    const select = element("select",
+        { class: "input", "aria-label": "Year", onchange: () => choose(Number(select.value)) },
+        ...all.map((one) => element("option", { value: one.year, selected: one.year === year },
+            `${one.year} (${number.format(one.moments)})`)));
+    select.value = String(year);
+    return element("div", { class: "figures-years" }, select);
+}
+
+/** @param {Statistics} found @param {number} year */
+function inYear({ months }, year) {
+    const of = months.filter(({ month }) => Number(month.slice(0, -3)) === year);
+    const sum = (/** @type {"moments" | "photos"} */ what) => of.reduce((so, one) => so + one[what], 0);
+    return element("p", { class: "figures-year" },
+        `${year}: ${counted(sum("moments"), "moment")}, ${counted(sum("photos"), "photo")}`);
+}
+
+/** @param {Statistics} found */
+function moods({ moods: all }) {
+    if (all.length === 0) return [];
+    const most = all[0].moments;
+    return [section("Moods",
+        [element("ul", { class: "card figures-moods" }, ...all.slice(0, 12).map(({ mood, moments }) =>
+            element("li", { class: "figures-mood" }, icon(moodIcon(mood)),
+                element("span", { class: "figures-name", dir: "auto" }, moodName(mood)),
+                share(moments / most),
+                element("span", { class: "figures-amount numbers" }, number.format(moments)))))])];
+}
+
+/** @param {number} part of the longest */
+function share(part) {
+    const bar = element("span", { class: "figures-share" });
+    bar.style.setProperty("inline-size", `${Math.max(2, part * 100).toFixed(1)}%`);
+    return element("span", { class: "figures-meter" }, bar);
+}

@@ -1,0 +1,15 @@
+// The small pictures of moments, opened as they come near the screen; of those nothing is held that is far from it.
+import { PictureLoader } from "../../ui/picture-loader.js";
+
+/** @param {Context} context */
+export function thumbnails({ companion, signal }) {
+    return new PictureLoader(companion, signal, (place) => place.setAttribute("data-failed", ""), {
+        atOnce: 6, near: 400, far: 1200,
+        open: async (id) => {
+            const bytes = await companion.momentPhotos.thumbnail(id);
+            const blob = new Blob([bytes], { type: "image/jpeg" });
+            bytes.fill(0);
+            return blob;
+        },
+    });
+}

@@ -1,0 +1,55 @@
+// The pictures of a moment as one tile: one large, two side by side, three and more as a mosaic. How high it is follows
+// from the sizes that stand in the moment, before any picture is opened.
+import { element } from "../../ui/element.js";
+
+/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+
+/** How many photos are shown of many; the last one shows how many more there are. */
+const most = 4;
+/** Between pictures, in pixels. */
+const gap = 3;
+/** Width by height: neither a tower nor a strip. */
+const [tallest, flattest] = [4 / 5, 16 / 9];
+
+/** @param {MomentPhoto} photo */
+const ratioOf = ({ width, height }) => width / height;
+
+/** @param {number} ratio @param {number} least @param {number} largest */
+const within = (ratio, least, largest) => Math.max(least, Math.min(largest, ratio));
+
+/**
+ * In pixels, for a tile of this width.
+ * @param {MomentPhoto[]} photos
+ * @param {number} width
+ */
+export function mosaicHeight(photos, width) {
+    if (photos.length === 0) return 0;
+    if (photos.length === 1) return Math.round(width / within(ratioOf(photos[0]), tallest, flattest));
+    if (photos.length === 2) {
+        const ratio = within((ratioOf(photos[0]) + ratioOf(photos[1])) / 2, 3 / 4, 4 / 3);
+        return Math.round((width - gap) / 2 / ratio);
+    }
+    // A large one above a row, or beside a column.
+    return Math.round(width * (isBeside(photos) ? 0.8 : 0.96));
+}
+
+/** @param {MomentPhoto[]} photos */
+const isBeside = (photos) => ratioOf(photos[0]) < 1;
+
+/**
+ * @param {MomentPhoto[]} photos at least one
+ * @param {(place: HTMLElement, id: string, image: HTMLImageElement) => void} watch
+ */
+export function mosaic(photos, watch) {
+    const shown = photos.slice(0, most);
+    const kind = ["one", "two", isBeside(photos) ? "beside" : "above"][Math.min(photos.length, 3) - 1];
+    const more = photos.length - shown.length;
+    return element("div", { class: `moment-mosaic moment-mosaic-${kind}`, "data-count": shown.length },
+        ...shown.map(({ id }, index) => {
+            const image = element("img", { class: "moment-image", alt: "", decoding: "async" });
+            const place = element("div", { class: "moment-photo" }, image,
+                more > 0 && index === shown.length - 1 && element("span", { class: "moment-more" }, `+${more}`));
+            watch(place, id, image);
+            return place;
+        }));
+}

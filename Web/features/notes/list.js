@@ -1,0 +1,188 @@
+// The list of notes, with a search. Its content is dropped with the screen.
+import { searchText } from "./notes.js";
+import { textMatcher } from "../../household/text-search.js";
+import { element, keyed } from "../../ui/element.js";
+import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
+import { ago, counted, dayAndTime } from "../../ui/words.js";
+import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
+
+/** @typedef {import("./notes.js").Note} Note */
+/**
+ * `text`: what a search looks through.
+ * @typedef {{ note: Note, text: string }} Entry
+ */
+
+/**
+ * So many rows are made at once, as the end of the list comes near: a list of their own, that is drawn when it is seen.
+ */
+const step = 30;
+/** More changes than this are read anew all together. */
+const few = 50;
+const previewLength = 140;
+
+/** @param {Note} note */
+const entryOf = (note) => ({ note, text: searchText(note) });
+
+/** Whether there is anything to be seen in it. */
+const isSeen = /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u;
+
+/** @param {string} body */
+function firstLine(body) {
+    const line = /\S.*/.exec(body)?.[0] ?? "";
+    return [...line.slice(0, 2 * previewLength)].slice(0, previewLength).join("");
+}
+
+export class NotesList {
+    /** @type {Map<string, Entry>} */
+    #entries = new Map();
+    /** @type {Note[]} */
+    #found = [];
+    #words = "";
+    #shown = 2 * step;
+    #unreadable = 0;
+    /** @type {string | null} */
+    #selected = null;
+    /** @type {Map<string, Note[]>} */
+    #conflicts = new Map();
+    #context;
+    #open;
+    #create;
+    #list = element("div", { class: "card notes-list" });
+    #empty = element("div", {});
+    #status = element("p", { class: "visually-hidden", role: "status" });
+    #warning = element("div", { hidden: true });
+    #end = element("div", { class: "notes-end" });
+
+    /** @param {Context} context @param {{ open: (id: string) => unknown, create: () => unknown }} actions */
+    constructor(context, { open, create }) {
+        this.#context = context;
+        this.#open = open;
+        this.#create = create;
+        const { signal, companion } = context;
+        this.search = searchField("Search notes", (words) => this.#search(words));
+        this.element = element("div", { class: "notes-column" }, this.search, this.#warning, this.#list, this.#empty,
+            this.#end, this.#status);
+        companion.addEventListener("changed", (event) => {
+            const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("notes/"));
+            if (keys.length > 0) this.#update(keys.map((key) => key.slice(6)));
+        }, { signal });
+        // What waits to be sent changes without a new record where the hub refuses it.
+        companion.addEventListener("outbox", () => this.#update([...this.#entries.values()]
+            .filter(({ note }) => note.isWaiting).map(({ note }) => note.id)), { signal });
+        const more = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.#more(),
+            /** @type {IntersectionObserverInit} */ ({ rootMargin: "1200px", scrollMargin: "1200px" }));
+        more.observe(this.#end);
+        signal.addEventListener("abort", () => {
+            more.disconnect();
+            this.#entries.clear();
+            this.#conflicts.clear();
+            this.#found = [];
+        }, { once: true });
+    }
+
+    /** Throws CompanionError `locked`. */
+    async load() {
+        const { notes, unreadable } = await this.#context.companion.notes.list();
+        if (this.#context.signal.aborted) return;
+        this.#entries = new Map(notes.map((note) => [note.id, entryOf(note)]));
+        this.#unreadable = unreadable;
+        this.#find();
+    }
+
+    /** @param {string[]} ids */
+    async #update(ids) {
+        const { companion, signal } = this.#context;
+        if (ids.length === 0) return;
+        if (ids.length > few) return this.load().catch(() => {});
+        for (const id of ids) {
+            const note = await companion.notes.read(id).catch(() => null);
+            if (signal.aborted) return;
+            if (note) this.#entries.set(id, entryOf(note));
+            else this.#entries.delete(id);
+        }
+        this.#find();
+    }
+
+    /** @param {string} words */
+    #search(words) {
+        this.#words = words;
+        this.#shown = 2 * step;
+        this.#find();
+        this.#status.textContent = words.trim() ? counted(this.#found.length, "note") + " found" : "";
+    }
+
+    #find() {
+        const isFound = textMatcher(this.#words);
+        this.#found = [...this.#entries.values()].filter(({ text }) => isFound(() => text))
+            .map(({ note }) => note).sort((one, other) => other.modified - one.modified);
+        this.#conflicts = conflictsOf([...this.#entries.values()].map(({ note }) => note));
+        this.#draw();
+    }
+
+    #more() {
+        if (this.#shown >= this.#found.length) return;
+        this.#drawRows(this.#shown, this.#shown + step);
+        this.#shown += step;
+    }
+
+    /** @param {number} from @param {number} to */
+    #drawRows(from, to) {
+        for (let start = from; start < Math.min(to, this.#found.length); start += step) {
+            let part = this.#list.children[start / step];
+            if (!part) this.#list.append(part = element("ul", { class: "rows notes-part" }));
+            keyed(part, this.#found.slice(start, start + step), (note) => note.id, (note) => this.#row(note),
+                (note) =>
+                    `${note.signature} ${note.isWaiting} ${note.problem} ${this.#conflicts.has(note.id)} `
+                        + `${ago(note.modified)}`);
+        }
+    }
+
+    /** @param {string | null} id the one that is open beside the list */
+    select(id) {
+        this.#selected = id;
+        for (const link of this.#list.querySelectorAll("a")) {
+            if (/** @type {HTMLElement} */ (link.parentElement).dataset.key === id)
+                link.setAttribute("aria-current", "true");
+            else link.removeAttribute("aria-current");
+        }
+    }
+
+    #draw() {
+        const isEmpty = this.#entries.size === 0;
+        this.search.hidden = isEmpty;
+        this.#list.hidden = this.#found.length === 0;
+        this.#warning.hidden = this.#unreadable === 0;
+        this.#warning.replaceChildren(...(this.#unreadable === 0 ? [] : [banner("warning", "warning",
+            `${counted(this.#unreadable, "note")} can’t be opened with this device’s keys. Your computer `
+                + `still has them.`)]));
+        this.#drawRows(0, this.#shown);
+        while (this.#list.children.length > Math.ceil(
+            Math.min(this.#shown, this.#found.length) / step)) this.#list.lastElementChild?.remove();
+        if (this.#found.length > 0) return this.#empty.replaceChildren();
+        this.#empty.replaceChildren(isEmpty
+            ? empty("note", "No notes yet", "What you write here is sealed on this device before it leaves it.",
+                button("Write a note", this.#create, { kind: "primary", icon: "plus" }))
+            : empty("search", "Nothing found", "No note has all of these words."));
+    }
+
+    /** @param {Note} note */
+    #row(note) {
+        const [title, preview] = [plainTitle(note).slice(0, 400), firstLine(note.body)];
+        const state = this.#conflicts.has(note.id) ? badge("Two versions", "warning")
+            : note.problem ? badge("Not accepted by the hub", "danger") : note.isWaiting ? badge("Not sent yet") : null;
+        return element("li", { class: "notes-item" }, element("a", {
+            class: "row notes-row", href: `#/notes/${note.id}`,
+            "aria-current": note.id === this.#selected ? "true" : null,
+            onclick: (/** @type {MouseEvent} */ event) => {
+                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                event.preventDefault();
+                this.#open(note.id);
+            },
+        }, element("span", { class: "row-text" },
+            element("span", { class: "row-title notes-name", dir: "auto" },
+                isSeen.test(title) ? title : "Without a title"),
+            element("span", { class: "row-note notes-first", dir: "auto" }, isSeen.test(preview) ? preview : "No text"),
+            element("span", { class: "notes-meta" },
+                element("time", { title: dayAndTime(note.modified) }, ago(note.modified)), state))));
+    }
+}

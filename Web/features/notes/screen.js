@@ -1,0 +1,97 @@
+// Notes: a list, and an editor over it on a phone or beside it on a desktop.
+import { element } from "../../ui/element.js";
+import { button, empty, iconButton } from "../../ui/parts.js";
+import { isContentOpen, openContent } from "../../ui/content-lock.js";
+import { NotesList } from "./list.js";
+import { openNote } from "./detail.js";
+
+/** As in styles/vault.css. */
+const wide = "(min-width: 64rem)";
+
+/** @type {AppScreen} */
+export async function notes(context) {
+    if (!(await isContentOpen(context.companion))) return closed(context);
+    const media = matchMedia(wide);
+    media.addEventListener("change", () => context.go(location.hash.replace(/^#\//, ""), { replace: true }),
+        { signal: context.signal });
+    const [id] = context.parts;
+    if (media.matches) return split(context, id);
+    return id ? alone(context, id) : listed(context);
+}
+
+/** @param {Context} context @returns {Page} */
+function closed(context) {
+    const open = async () => {
+        if (await openContent(context)) context.go(location.hash.replace(/^#\//, ""), { replace: true });
+    };
+    // Asked once by itself; after a "Cancel" the button asks again.
+    setTimeout(() => !context.signal.aborted && open());
+    return {
+        title: "Notes",
+        body: [empty("lock", "Your notes are locked", "Enter your PIN again, or use Face ID or fingerprint.",
+            button("Open notes", open, { kind: "primary", icon: "unlock" }))],
+    };
+}
+
+/** @param {Context} context */
+const newButton = (context, open = () => context.go("notes/new")) => iconButton("plus", "New note", open);
+
+/** @param {Context} context @returns {Promise<Page>} */
+async function listed(context) {
+    const list = new NotesList(context,
+        { open: (id) => context.go(`notes/${id}`), create: () => context.go("notes/new") });
+    await list.load();
+    return { title: "Notes", actions: [newButton(context)], body: [list.element] };
+}
+
+/** @param {Context} context @param {string} id @returns {Promise<Page>} */
+async function alone(context, id) {
+    const detail = await openNote(context, id,
+        { signal: context.signal, leave: () => context.go("notes"), named: () => {} });
+    return {
+        title: id === "new" ? "New note" : "Note", back: "notes", actions: detail.actions, body: [detail.element],
+    };
+}
+
+/**
+ * The list stays where it is while one note after another is shown beside it.
+ * @param {Context} context
+ * @param {string | undefined} first
+ * @returns {Promise<Page>}
+ */
+async function split(context, first) {
+    const pane = element("div", { class: "notes-pane" });
+    let shown = new AbortController();
+    context.signal.addEventListener("abort", () => shown.abort(), { once: true });
+    const leave = () => {
+        history.replaceState(null, "", "#/notes");
+        show(null);
+    };
+    /** @param {string | null} id @returns {Promise<void>} */
+    const show = async (id) => {
+        shown.abort();
+        if (context.signal.aborted) return;
+        shown = new AbortController();
+        const { signal } = shown;
+        list.select(id);
+        if (!id) {
+            return pane.replaceChildren(empty("note", "No note is open", "Choose one beside, or write a new one.",
+                button("New note", () => open("new"), { kind: "primary", icon: "plus" })));
+        }
+        const detail = await openNote(context, id, { signal, leave, named: (made) => list.select(made) });
+        if (signal.aborted) return;
+        pane.replaceChildren(element("div", { class: "notes-pane-actions" }, ...detail.actions), detail.element);
+    };
+    /** @param {string} id @returns {Promise<void>} */
+    const open = (id) => {
+        history.replaceState(null, "", `#/notes/${id}`);
+        return show(id);
+    };
+    const list = new NotesList(context, { open, create: () => open("new") });
+    await list.load();
+    await show(first ?? null);
+    return {
+        title: "Notes", actions: [newButton(context, () => open("new"))],
+        body: [element("div", { class: "notes-split" }, list.element, pane)],
+    };
+}

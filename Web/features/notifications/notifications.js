@@ -1,0 +1,165 @@
+// Notifications, as a page asks for them: permission, the subscription, which kinds, and whether they arrive.
+import { hex, randomBytes } from "../../crypto/bytes.js";
+import { CompanionError } from "../../household/errors.js";
+import { factNames, noticeKinds } from "../../workers/notification-text.js";
+import { keepSubscription, soon } from "../../workers/push-subscription.js";
+
+/** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
+/**
+ * `install`: an iPhone or iPad, where only an app on the Home Screen may. `unsupported`: this browser can't.
+ * @typedef {"default" | "granted" | "denied" | "install" | "unsupported"} Permission
+ */
+
+/** @returns {Permission} */
+export function permission() {
+    if (/** @type {{ standalone?: boolean }} */ (navigator).standalone === false) return "install";
+    if (typeof Notification === "undefined" || typeof PushManager === "undefined" || !navigator.serviceWorker) {
+        return "unsupported";
+    }
+    return Notification.permission;
+}
+
+const registered = () => soon(
+    navigator.serviceWorker.ready,
+    "AppLocker is not installed on this device yet, which notifications require; reload and try again.");
+
+/**
+ * `here`: this browser has a subscription. `atHub`: the hub has one for this device; null where it can't be asked.
+ * @param {Companion} companion
+ * @returns {Promise<{ permission: Permission, here: boolean, atHub: boolean | null }>}
+ */
+export async function notificationState({ device }) {
+    const registration = await navigator.serviceWorker?.getRegistration("/").catch(() => undefined);
+    const subscription = await registration?.pushManager?.getSubscription().catch(() => null);
+    const atHub = await device.hub.devices().then(
+        (devices) => devices.some(({ id, hasPush }) => id === device.paired.device && hasPush), () => null);
+    return { permission: permission(), here: Boolean(subscription), atHub };
+}
+
+/**
+ * To be called from a tap: browsers ask the person only then. Throws CompanionError `noNotifications`, `noPush`,
+ * HubError, HubUnreachable.
+ * @param {Companion} companion
+ */
+export async function subscribe({ device }) {
+    const refused = /** @type {Record<string, string>} */ ({
+        install: "Put AppLocker on the Home Screen first: Share, then “Add to Home Screen”.",
+        unsupported: "This browser shows no notifications for AppLocker.",
+        denied: "Notifications are turned off for AppLocker in this device's settings.",
+        default: "Notifications were not allowed.",
+    });
+    let found = permission();
+    if (found === "default") found = await Notification.requestPermission();
+    if (found !== "granted") throw new CompanionError("noNotifications", refused[found]);
+    await keepSubscription(device, await registered());
+}
+
+/**
+ * First on this device, so that nothing is shown any more even if the hub fails. Throws HubError, HubUnreachable.
+ * @param {Companion} companion
+ */
+export async function unsubscribe({ device, settings }) {
+    await settings.set(factNames.wanted, false);
+    const registration = await navigator.serviceWorker?.getRegistration("/");
+    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+    await device.hub.removePush();
+}
+
+/** For an erased device: ends its subscription and closes its notifications. */
+export async function forgetNotifications() {
+    const registration = await navigator.serviceWorker?.getRegistration("/");
+    for (const notification of (await registration?.getNotifications?.()) ?? []) notification.close();
+    await navigator.clearAppBadge?.();
+    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+}
+
+/**
+ * Browsers end subscriptions without notice: checked whenever AppLocker starts.
+ * @param {Companion} companion
+ * @returns {Promise<string | null>} why notifications don't come although they are wanted; one sentence
+ */
+export async function resubscribeAtStart({ device, settings }) {
+    if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
+    if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device's settings.";
+    try {
+        await keepSubscription(device, await registered());
+        return null;
+    } catch (error) {
+        return /** @type {Error} */ (error).message;
+    }
+}
+
+// Which kinds
+
+/** @param {Companion} companion @returns {Promise<Record<NoticeKind, boolean>>} */
+export async function wantedKinds({ settings }) {
+    const kept = await settings.get(factNames.kinds, /** @type {Partial<Record<NoticeKind, boolean>>} */ ({}));
+    return /** @type {Record<NoticeKind, boolean>} */ (Object.fromEntries(
+        noticeKinds.map((kind) => [kind, kept[kind] ?? true])));
+}
+
+/**
+ * An unwanted kind is still shown as one silent notification that the next one replaces: browsers end a subscription
+ * whose pushes show nothing.
+ * @param {Companion} companion
+ * @param {Partial<Record<NoticeKind, boolean>>} change
+ */
+export async function setWantedKinds(companion, change) {
+    await companion.settings.set(factNames.kinds, { ...(await wantedKinds(companion)), ...change });
+}
+
+// Whether they arrive
+
+/**
+ * Sends a push to this device the whole way: hub, push service, worker. Throws CompanionError `noPush`, HubError,
+ * HubUnreachable.
+ * @param {Companion} companion
+ * @param {number} [milliseconds] how long it may take
+ * @returns {Promise<"arrived" | "notYet" | "noSubscription">} `notYet`: the hub sent it, and nothing came so far.
+ *   `noSubscription`: the hub has none for this device
+ */
+export async function testPush({ device, settings }, milliseconds = 15_000) {
+    const word = hex(randomBytes(16));
+    await settings.set(factNames.test, word);
+    /** @type {() => void} */
+    let end = () => {};
+    const arrived = new Promise((resolve) => {
+        /** @param {MessageEvent} event */
+        const receive = (event) => {
+            if (event.data?.kind === "pushTest" && event.data.word === word) resolve("arrived");
+        };
+        navigator.serviceWorker.addEventListener("message", receive);
+        const timer = setTimeout(() => resolve("notYet"), milliseconds);
+        end = () => {
+            navigator.serviceWorker.removeEventListener("message", receive);
+            clearTimeout(timer);
+        };
+    });
+    try {
+        const sent = await device.hub.push({
+            content: { test: word }, urgency: "high", ttl: 60, devices: [device.paired.device],
+        });
+        return sent === 0 ? "noSubscription" : /** @type {"arrived" | "notYet"} */ (await arrived);
+    } finally {
+        end();
+    }
+}
+
+// What was seen
+
+/** AppLocker is in view: clears the badge and all notifications but those of pending launches. */
+export async function seen() {
+    const registration = await navigator.serviceWorker?.getRegistration("/");
+    registration?.active?.postMessage({ kind: "seen" });
+}
+
+/**
+ * A launch was answered, here or elsewhere.
+ * @param {string} id
+ */
+export async function launchIsOver(id) {
+    const registration = await navigator.serviceWorker?.getRegistration("/");
+    for (const notification of (await registration?.getNotifications({ tag: `launch-${id}` })) ?? []) {
+        notification.close();
+    }
+}

@@ -1,0 +1,119 @@
+// The first page of a device that is not paired, or not any more.
+import { entryPage } from "../../ui/entry-page.js";
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { button, field } from "../../ui/parts.js";
+import { ask } from "../../ui/sheet.js";
+import { sentenceOf } from "../../ui/words.js";
+
+/** What this device calls itself, to begin with. */
+function deviceKind() {
+    const agent = navigator.userAgent;
+    if (/iPhone/.test(agent)) return "iPhone";
+    if (/iPad/.test(agent)) return "iPad";
+    if (/Android/.test(agent)) return "Android phone";
+    return "Browser";
+}
+
+/**
+ * Without a link: how to get one. With one: a name, then the owner's word at the computer.
+ * @param {Companion} companion
+ * @param {string | null} link
+ * @param {AbortSignal} signal
+ */
+export function welcome(companion, link, signal) {
+    if (!link) return noLink();
+    const problem = element("p", { class: "problem note", role: "alert" });
+    const submit = element("button", { class: "button button-primary button-wide", type: "submit" },
+        "Pair this device");
+    const waiting = element("p", { class: "soft note", role: "status" });
+    const name = field("Name of this device",
+        { name: "name", value: deviceKind(), maxlength: 40, required: true, autocomplete: "off", dir: "auto" });
+    const form = element("form", {
+        class: "door-form",
+        onsubmit: async (/** @type {Event} */ event) => {
+            event.preventDefault();
+            problem.textContent = "";
+            submit.disabled = true;
+            try {
+                const typed = /** @type {HTMLInputElement} */ (name.lastElementChild).value.trim();
+                await companion.pair(link, typed, {
+                    signal, waiting: () => {
+                        waiting.textContent = "Now confirm at the computer: it shows this device's name and asks.";
+                    },
+                });
+            } catch (error) {
+                problem.textContent = sentenceOf(error);
+            }
+            waiting.textContent = "";
+            submit.disabled = false;
+        },
+    }, name, submit, waiting, problem);
+    return entryPage("Pair with your computer",
+        "This device will show alerts and approve launches. The link works once, for five minutes.", form);
+}
+
+function noLink() {
+    const problem = element("p", { class: "problem note", role: "alert" });
+    const input = field("Or paste the link here",
+        { type: "url", name: "link", placeholder: "https://…/#pair=…", autocomplete: "off" });
+    const form = element("form", {
+        class: "door-form", onsubmit: (/** @type {Event} */ event) => {
+            event.preventDefault();
+            const typed = /** @type {HTMLInputElement} */ (input.lastElementChild).value.trim();
+            const hash = typed.indexOf("#pair=");
+            if (hash < 0) problem.textContent = "This is not a pairing link; it has “#pair=” in it.";
+            else if (!typed.startsWith(location.origin))
+                problem.textContent = "This link is for another address; open it in the browser.";
+            else location.hash = typed.slice(hash);
+        },
+    }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
+    return entryPage("Welcome to AppLocker", "",
+        element("ol", { class: "card rows door-steps" },
+            ...[["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
+                ["phone", "Scan the code that it shows with this device’s camera."],
+                ["check", "Confirm at the computer, then choose a PIN here."]].map(([name, text]) =>
+                element("li", { class: "row" }, element("span", { class: "tile" }, icon(/** @type {any} */ (name))),
+                    element("span", { class: "row-text" }, text)))),
+        form);
+}
+
+/**
+ * The browser threw away what was kept here.
+ * @param {Companion} companion
+ * @param {string | null} link
+ * @param {AbortSignal} signal
+ */
+export function dataLost(companion, link, signal) {
+    if (link) return welcome(companion, link, signal);
+    return entryPage("This browser lost AppLocker’s data",
+        "Browsers delete the data of sites that were not opened for a long time. Nothing is lost elsewhere: notes " +
+            "and alerts are on your "
+            + "computer and at the hub. Pair this device again, and put AppLocker on the Home Screen so that it stays.",
+        startAgain(companion, signal));
+}
+
+/**
+ * A computer revoked this device, and all that it kept was erased.
+ * @param {Companion} companion
+ * @param {string | null} link
+ * @param {AbortSignal} signal
+ */
+export function revoked(companion, link, signal) {
+    if (link) return welcome(companion, link, signal);
+    return entryPage("This device was removed from the household",
+        "A computer removed it from the list of devices, so everything that AppLocker stored in this browser was "
+            + "erased: keys, notes, moments, alerts, shared vaults, and changes that had not been sent yet. Sent data "
+            + "is on your computer and your other devices. To use AppLocker here again, pair this device again.",
+        startAgain(companion, signal));
+}
+
+/** @param {Companion} companion @param {AbortSignal} signal */
+function startAgain(companion, signal) {
+    return button("Start again", async () => {
+        const sure = await ask({
+            title: "Start again?", text: "This device is set up from the beginning.", action: "Start again",
+        }, signal);
+        if (sure) await companion.remove().catch(() => {});
+    }, { kind: "primary", wide: true });
+}

@@ -1,0 +1,62 @@
+// Which AppLocker this is, to compare with others, and another one where it waits.
+import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
+import { element } from "../../ui/element.js";
+import { banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
+import { sentenceOf } from "../../ui/words.js";
+
+/** @type {Record<typeof offline.state, [string, string, "good" | "warning" | ""]>} */
+const states = {
+    ready: ["Works offline", "The app is stored on this device.", "good"],
+    starting: ["Being stored on this device…", "", ""],
+    unsupported: ["Needs the network to open", "", "warning"],
+    failed: ["Not stored on this device", "", "warning"],
+};
+
+/** @type {SettingsPage} */
+export async function about({ signal }) {
+    const body = element("div", { class: "settings-parts" });
+    const status = element("p", { class: "section-foot", role: "status" });
+    const draw = async () => {
+        const version = await appVersion();
+        if (signal.aborted) return;
+        const [word, note, mood] = states[offline.state];
+        body.replaceChildren(...[
+            offline.update && banner("refresh", "", element("p", {},
+                "Another version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
+                element("p", { class: "caption" }, "Its hash begins with ",
+                    element("code", {}, offline.update.slice(0, 16)), "."),
+                element("div", { class: "buttons" }, button("Update", () => applyUpdate(), { kind: "primary" }))),
+            section("This version", [rows(
+                row({ start: tile("lock"), title: `AppLocker ${version?.version ?? ""}`, note: version
+                    ? undefined
+                    : "The version is unknown until the app is stored or the hub can be reached." }),
+                row({ start: tile(mood === "good" ? "check" : "warning", mood), title: word, note: offline.problem
+                    ?? note }))]),
+            version && section("Hash of its files", [card(
+                element("p", { class: "settings-hash", "aria-label": version.hash },
+                    ...(version.hash.match(/.{8}/g) ?? []).flatMap((part) => [element("span", {}, part), " "])),
+                element("p", { class: "soft caption" },
+                    "The same on every device with the same files. "
+                        + "docs/operations.md describes how to compare it with the package."))]),
+            button("Look for an update", look, { wide: true, icon: "refresh" }), status,
+        ].flatMap((part) => part || []));
+    };
+    const look = async () => {
+        try {
+            const isOther = await checkForUpdate();
+            if (!signal.aborted) {
+                status.textContent = isOther
+                    ? "Another version is being fetched…"
+                    : offline.problem ?? "This is the hub’s version.";
+            }
+        } catch (error) {
+            if (!signal.aborted) status.textContent = sentenceOf(error);
+        }
+    };
+    for (const kind of ["state", "ready"]) updates.addEventListener(kind, () => draw().catch(() => {}), { signal });
+    updates.addEventListener("failed", (event) => {
+        status.textContent = /** @type {CustomEvent<string>} */ (event).detail;
+    }, { signal });
+    await draw();
+    return { title: "Version and update", body: [body] };
+}

@@ -1,0 +1,100 @@
+// Pending changes, problems with the hub, and storage.
+import { element } from "../../ui/element.js";
+import { badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
+import { sentenceOf, size } from "../../ui/words.js";
+
+/** @type {Record<string, [string, "good" | "warning" | "danger" | ""]>} */
+const connections = {
+    live: ["Up to date", "good"], other: ["Another tab is connected", "good"], connecting: ["Connecting…", ""],
+    waiting: ["Not connected", "warning"], removed: ["This device was removed", "danger"], off: ["Off", "warning"],
+};
+
+/**
+ * In steps of 5 %: exact bytes would show how much is stored besides the visible content.
+ * @param {number} usage
+ * @param {number} quota
+ */
+function share(usage, quota) {
+    if (usage === 0 || quota === 0) return "Unknown";
+    const percent = Math.ceil((usage / quota) * 20) * 5;
+    return percent <= 5 ? "Less than 5 %" : `At most ${percent} %`;
+}
+
+/** @type {SettingsPage} */
+export async function syncPage({ companion, signal, toast }) {
+    const body = element("div", { class: "settings-parts" });
+    const status = element("p", { class: "section-foot", role: "status" });
+    const draw = async () => {
+        const report = await companion.report();
+        if (signal.aborted) return;
+        const [word, mood] = connections[report.connection] ?? connections.off;
+        const { persisted, usage, quota } = report.room;
+        body.replaceChildren(...[
+            report.misbehaviour.length > 0 && banner("warning", "danger", element("p", {}, "Problems with the hub:"),
+                points(...report.misbehaviour)),
+            section("Sync", [rows(
+                row({ start: tile("cloud", mood), title: word, note: report.problem
+                    ?? report.device?.hub.replace(/^https?:\/\//, "") }),
+                row({ title: "Pending changes", end: String(report.waiting) }),
+                report.failed > 0 && row({
+                    title: "Changes the hub refused", note: "Marked in your notes; they are only on this device.",
+                    end: badge(String(report.failed), "danger"),
+                }),
+                report.deferred > 0 && row({
+                    title: "Records waiting for keys", note: "They open once your computer sends the keys.",
+                    end: String(report.deferred),
+                }),
+                report.refused > 0 && row({
+                    title: "Records refused", note: "Their signature or seal is invalid.",
+                    end: badge(String(report.refused), "danger"),
+                }),
+                row({
+                    title: "Last change seen", note: "The hub counts them",
+                    end: element("span", { class: "numbers" }, String(report.cursor)),
+                }),
+            ), button("Sync now", sync, { wide: true, icon: "refresh" }), status]),
+            section("Storage", [rows(
+                row({
+                    start: tile(persisted ? "check" : "warning", persisted ? "good" : "warning"),
+                    title: persisted ? "Stored permanently" : "The browser may clear it",
+                    note: persisted
+                        ? "The browser keeps AppLocker’s data permanently."
+                        : "When space is low, or AppLocker is not opened for a long time. "
+                            + "Put it on the Home Screen to prevent that.",
+                }),
+                row({ title: "Used here", end: share(usage, quota), note: quota > 0
+                    ? `Of ${size(quota)} that the browser allows`
+                    : undefined }),
+            ), !persisted && button("Request permanent storage", keep, { wide: true })]),
+        ].flatMap((part) => part || []));
+    };
+    const sync = async () => {
+        const slow = setTimeout(() => {
+            status.textContent = "Syncing…";
+        }, 300);
+        let word = "Everything is up to date.";
+        try {
+            await companion.refresh();
+        } catch (error) {
+            word = sentenceOf(error);
+        }
+        clearTimeout(slow);
+        if (signal.aborted) return;
+        await draw();
+        status.textContent = word;
+    };
+    const keep = async () => {
+        const isKept = await navigator.storage?.persist?.().catch(() => false);
+        if (signal.aborted) return;
+        toast(isKept
+            ? "The browser stores it permanently now"
+            : "The browser refused. Put AppLocker on the Home Screen, then try again.");
+        await draw();
+    };
+    const again = () => draw().catch(() => {});
+    for (const kind of ["connection", "outbox", "state", "changed"]) {
+        companion.addEventListener(kind, again, { signal });
+    }
+    await draw();
+    return { title: "Sync and storage", body: [body] };
+}

@@ -1,0 +1,145 @@
+// One shared vault: who belongs to it, inviting, its name, leaving.
+import { element, keyed } from "../../ui/element.js";
+import { live } from "../../ui/live.js";
+import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
+import { askText } from "../../ui/sheet.js";
+import { sentenceOf } from "../../ui/words.js";
+import { invite } from "./invite.js";
+import { vaultNameProblem } from "./membership.js";
+import { chooseVault } from "../../ui/vault-choice.js";
+
+/** @typedef {import("./vaults.js").Vault} Vault */
+/** @typedef {import("./membership.js").VaultMember} VaultMember */
+
+const all = "settings/vaults";
+
+/**
+ * @param {Context} context
+ * @param {string} id
+ * @returns {Promise<{ title: string, back: string, body: import("../../ui/element.js").Child[] }>}
+ */
+export async function vaultPage(context, id) {
+    const { companion, signal } = context;
+    const vault = await companion.vaults.vault(id).catch(() => null);
+    if (!vault) {
+        return {
+            title: "Shared vault", back: all,
+            body: [banner("warning", "warning", "This vault is no longer on this device."), backLink()],
+        };
+    }
+    const name = element("p", { class: "sharing-name", dir: "auto" });
+    const out = element("div", { hidden: true });
+    const list = element("ul", { class: "card rows" });
+    const actions = element("div", { class: "settings-form" });
+    const show = async () => {
+        const members = await vault.membership.members();
+        if (signal.aborted) return;
+        name.textContent = vault.name;
+        out.hidden = !vault.isRevoked;
+        out.replaceChildren(banner("warning", "warning",
+            "Another member removed this device from the vault. Earlier content stays here until you remove it."));
+        keyed(list, vault.isRevoked ? [] : members, (member) => member.id, (member) => element("li", {}, row({
+            start: tile("phone", member.isConnected ? "good" : ""), title: member.name, note: seen(member),
+            end: member.isThis ? badge("This one") : null,
+            onclick: member.isThis ? undefined : () => remove(context, vault, member),
+            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
+        })));
+        list.hidden = vault.isRevoked;
+        actions.replaceChildren(...buttons(context, vault, members.length === 1));
+    };
+    await live(vault.companion, ["devices", "about"], show, signal);
+    const again = () => void show().catch(() => {});
+    companion.vaults.addEventListener("changed", again, { signal });
+    vault.companion.addEventListener("connection", again, { signal });
+    return {
+        title: "Shared vault", back: all,
+        body: [name, out, section("Members", [list], {
+            foot: vault.isRevoked ? undefined : "Each device is a separate member: invite all of yours.",
+        }), actions, backLink()],
+    };
+}
+
+/** Beside the menu there is no arrow. */
+const backLink = () => element("a", { class: "button button-plain button-wide sharing-all", href: `#/${all}` },
+    "All shared vaults");
+
+/** @param {VaultMember} member */
+const seen = ({ isThis, isConnected }) => (isThis ? "You are using it now"
+    : isConnected === null ? "Not known while offline" : isConnected ? "Connected now" : "Not connected now");
+
+/** @param {Context} context @param {Vault} vault @param {boolean} isAlone */
+function buttons(context, vault, isAlone) {
+    if (vault.isRevoked) {
+        return [button("Remove it from this device", () => forget(context, vault), { wide: true, kind: "danger" })];
+    }
+    return [
+        button("Invite a device", () => invite(context, vault), { wide: true, kind: "primary", icon: "share" }),
+        button("Show its moments", async () => {
+            await chooseVault(context.companion, vault.id);
+            context.go("moments");
+        }, { wide: true, icon: "heart" }),
+        button("Rename", () => rename(context, vault), { wide: true }),
+        button(isAlone ? "Delete this vault" : "Leave this vault", () => leave(context, vault, isAlone),
+            { wide: true, kind: "danger" }),
+    ];
+}
+
+/** @param {Context} context @param {Vault} vault */
+async function rename(context, vault) {
+    const name = await askText(context.signal, "Rename the vault", "For all members.",
+        { label: "Name", value: vault.name, action: "Rename", problem: vaultNameProblem });
+    if (!name || name === vault.name) return;
+    await vault.membership.rename(name)
+        .then(() => context.toast("Renamed"), (error) => context.toast(sentenceOf(error)));
+}
+
+/** @param {Context} context @param {Vault} vault @param {VaultMember} member */
+async function remove(context, vault, member) {
+    const isSure = await context.confirmWithGate({
+        title: `Remove ${member.name}?`, action: "Remove",
+        text: "It can’t read new entries: the vault’s keys are replaced. Its existing data stays on it, sealed with "
+            + "its PIN. To rejoin it has to be invited again.",
+    });
+    if (!isSure) return;
+    await vault.membership.remove(member.id)
+        .then(() => context.toast("Removed"), (error) => context.toast(sentenceOf(error)));
+}
+
+/** @param {Context} context @param {Vault} vault @param {boolean} isAlone */
+async function leave(context, vault, isAlone) {
+    const waiting = (await vault.companion.report()).waiting;
+    const unsent = waiting === 0 ? "" : " Some changes of this device have not been sent yet; they are lost.";
+    const isSure = await context.confirmWithGate(isAlone ? {
+        title: "Delete this vault?", action: "Delete",
+        text: `This device is its only member. All its moments and photos are permanently deleted, here and at the ` +
+            `hub.${unsent}`,
+    } : {
+        title: "Leave this vault?", action: "Leave",
+        text: `Its data is removed from this device. The others keep everything, also what you wrote, and replace ` +
+            `the keys: you can’t read later entries. To rejoin you have to be invited again.${unsent}`,
+    });
+    if (!isSure) return;
+    try {
+        await context.companion.vaults.leave(vault.id);
+        context.toast(isAlone ? "The vault was deleted" : "You left the vault");
+        context.go(all, { replace: true });
+    } catch (error) {
+        context.toast(sentenceOf(error));
+    }
+}
+
+/** @param {Context} context @param {Vault} vault */
+async function forget(context, vault) {
+    const isSure = await context.ask({
+        title: "Remove it from this device?",
+        text: "The vault’s data is removed from this device. The others keep all of it.", action: "Remove",
+        isDanger: true,
+    });
+    if (!isSure) return;
+    try {
+        await context.companion.vaults.forget(vault.id);
+        context.go(all, { replace: true });
+    } catch (error) {
+        context.toast(sentenceOf(error));
+    }
+}

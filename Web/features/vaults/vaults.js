@@ -1,0 +1,306 @@
+// The vaults that this device shares with others. Each is a household of its own at the hub, with its own database and
+// keys here; the list of them is sealed under the main keys; they are unlocked and locked with the main session.
+// docs/formats.md, "Shared vaults".
+import { base64url, randomID, unbase64url, wipe } from "../../crypto/bytes.js";
+import { CompanionError } from "../../household/errors.js";
+import { foundVault, joinVault } from "./joining.js";
+import { longestVaultName, VaultMembership } from "./membership.js";
+
+/** @typedef {import("../../sync/device-session.js").DeviceFacts} DeviceFacts */
+/** @typedef {import("./joining.js").Membership} Membership */
+/**
+ * @typedef {{ database: string, facts: DeviceFacts, rootKey: Uint8Array, written?: Record<string, unknown> }}
+ *   OpenMembership
+ */
+/**
+ * As it is kept. Bytes in base64url.
+ * @typedef {{ database: string, name: string, hub: string, household: string, device: string, ownName: string,
+ *   token: string, rootKey: string }} Entry
+ */
+/**
+ * An open vault. `id`: its household's. `isRevoked`: another member revoked this device.
+ * @typedef {{ id: string, name: string, companion: Companion, membership: VaultMembership, isRevoked: boolean }} Vault
+ */
+
+/** @typedef {{ vault: string, name: string }} RemovedMember names */
+
+const kept = "vaults";
+/** Each follows the hub by a connection of its own, and browsers have six. */
+export const maximumVaults = 3;
+
+/** @param {string} text */
+const bytesOf = (text) => unbase64url(text) ?? new Uint8Array();
+
+/**
+ * Events: "changed" (there are others, or one is called otherwise), "removed" (detail: `RemovedMember`, by this device,
+ * which nobody asked for it: the household had revoked it).
+ */
+export class Vaults extends EventTarget {
+    /** @type {Map<string, Vault> | null} by household; null while locked */
+    #open = null;
+    /** @type {Promise<void>} */
+    #opening = Promise.resolve();
+    /** @type {Map<string, string>} why some could not be opened; by household */
+    problems = new Map();
+
+    /**
+     * @param {import("../../session/session-state.js").SessionState} main
+     * @param {{ open: (membership: OpenMembership) => Promise<Companion>, remove: (name: string) => Promise<void> }}
+     *   databases `open` takes ownership of the root key
+     */
+    constructor(main, databases) {
+        super();
+        this.main = main;
+        this.databases = databases;
+        main.device.events.addEventListener("roster", () => {
+            for (const vault of this.#open?.values() ?? []) this.#removeRevoked(vault);
+        });
+    }
+
+    /** @returns {Promise<Entry[]>} throws CompanionError `locked` */
+    async #entries() {
+        return (await this.main.privateStorage.get(kept)) ?? [];
+    }
+
+    /**
+     * One change at a time over all tabs.
+     * @param {(entries: Entry[]) => Entry[]} change
+     */
+    #change(change) {
+        return this.main.device.tabs.exclusive("vaults", async () => {
+            await this.main.privateStorage.set(kept, change(await this.#entries()));
+        });
+    }
+
+    // The gate
+
+    /** Opens the vaults after unlocking, and again after another tab changed the list. */
+    open() {
+        this.#open ??= new Map();
+        const open = this.#open;
+        this.#opening = this.#opening.catch(() => {}).then(() => this.#follow(open));
+        this.#opening.catch(() => {});
+    }
+
+    /** @param {Map<string, Vault>} open */
+    async #follow(open) {
+        if (this.#open !== open) return;
+        const entries = await this.#entries();
+        for (const entry of entries) {
+            if (open.has(entry.household) || this.#open !== open) continue;
+            try {
+                await this.#take(open, entry);
+                this.problems.delete(entry.household);
+            } catch (error) {
+                this.problems.set(entry.household, error instanceof Error ? error.message : "It can't be opened.");
+            }
+        }
+        for (const [id, vault] of open) {
+            if (entries.some(({ household }) => household === id)) continue;
+            open.delete(id);
+            vault.companion.end();
+        }
+        this.#changed();
+    }
+
+    /** @param {Map<string, Vault>} open @param {Entry} entry @param {Record<string, unknown>} [written] */
+    async #take(open, entry, written) {
+        const facts = {
+            hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
+            name: entry.ownName,
+            token: bytesOf(entry.token), deviceSecret: new Uint8Array(),
+        };
+        const companion = await this.databases.open({
+            database: entry.database, facts, rootKey: bytesOf(entry.rootKey), written,
+        });
+        if (this.#open !== open) {
+            companion.end();
+            throw new CompanionError("locked", "AppLocker was locked meanwhile.");
+        }
+        const membership = new VaultMembership(companion, this.main.device.paired.device);
+        /** @type {Vault} */
+        const vault = { id: entry.household, name: (await membership.name())
+            ?? entry.name, companion, membership, isRevoked: false };
+        open.set(vault.id, vault);
+        companion.addEventListener("connection", () => {
+            const { connection } = companion.syncLoop;
+            if (connection === "live") this.#removeRevoked(vault);
+            if (vault.isRevoked ? connection !== "live" : connection !== "removed") return;
+            vault.isRevoked = !vault.isRevoked;
+            this.#changed();
+        });
+        companion.addEventListener("changed", (event) => {
+            const { detail } = /** @type {CustomEvent<string[]>} */ (event);
+            if (detail.some((key) => key.startsWith("about/") || key.startsWith("devices/"))) this.#renamed(vault);
+            if (detail.some((key) => key.startsWith("devices/"))) this.#removeRevoked(vault);
+        });
+        companion.addEventListener("state", () => this.#changed());
+        membership.sayOwnName().catch(() => {});
+        return vault;
+    }
+
+    /**
+     * Removes devices from the vault that were revoked in this household. A failure is retried with the next
+     * connection.
+     * @param {Vault} vault
+     */
+    async #removeRevoked({ name, membership }) {
+        const { revoked } = this.main.device.roster;
+        if (revoked.size === 0) return;
+        try {
+            const members = await membership.members();
+            for (const device of revoked) {
+                const member = await membership.memberOf(members, device);
+                if (!member || member.isThis || !(await membership.remove(member.id))) continue;
+                this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
+            }
+        } catch (error) {
+            console.warn(error);
+        }
+    }
+
+    /** @param {Vault} vault */
+    async #renamed(vault) {
+        const name = await vault.membership.name().catch(() => null);
+        if (name && name !== vault.name) {
+            vault.name = name;
+            await this.#change((entries) =>
+                entries.map((entry) => (entry.household === vault.id ? { ...entry, name } : entry))).catch(() => {});
+        }
+        this.#changed();
+    }
+
+    #changed() {
+        this.dispatchEvent(new CustomEvent("changed"));
+    }
+
+    /** Closes the vaults on locking: nothing of them stays. */
+    close() {
+        const open = this.#open;
+        this.#open = null;
+        this.problems.clear();
+        for (const { companion } of open?.values() ?? []) companion.end();
+        if (open) this.#changed();
+    }
+
+    /**
+     * In the order in which they came. Throws CompanionError `locked`.
+     * @returns {Promise<Vault[]>}
+     */
+    async list() {
+        await this.#opening.catch(() => {});
+        if (!this.#open) throw new CompanionError("locked", "AppLocker is locked; unlock it first.");
+        return [...this.#open.values()];
+    }
+
+    /**
+     * Throws CompanionError `locked`, `notFound`.
+     * @param {string} id
+     */
+    async vault(id) {
+        const found = (await this.list()).find((vault) => vault.id === id);
+        if (!found) throw new CompanionError("notFound", "There is no such vault on this device.");
+        return found;
+    }
+
+    // Coming and going
+
+    /** Throws CompanionError `full`. */
+    async #requireRoom() {
+        if ((await this.#entries()).length >= maximumVaults) {
+            throw new CompanionError("full", `A device can be in ${maximumVaults} shared vaults; leave one first.`);
+        }
+    }
+
+    /**
+     * A new vault, at this device's hub. Throws CompanionError `locked`, `full`, HubError, HubUnreachable, StoreError.
+     * @param {string} name 1 to 64 characters
+     * @param {{ ownName?: string }} options `ownName`: of this device for the others
+     */
+    async create(name, { ownName } = {}) {
+        await this.#requireRoom();
+        const { device } = this.main;
+        const membership = await foundVault(device, ownName ?? device.paired.name);
+        const vault = await this.#enter(membership, cutName(name));
+        await vault.membership.rename(cutName(name));
+        return vault;
+    }
+
+    /**
+     * Throws as `joinVault`, and CompanionError `full`, `alreadyPaired`.
+     * @param {string} link
+     * @param {{ ownName?: string, waiting?: () => void, signal?: AbortSignal }} options
+     */
+    async join(link, { ownName, waiting, signal } = {}) {
+        await this.#requireRoom();
+        const { device } = this.main;
+        return this.#enter(await joinVault(device, link, ownName ?? device.paired.name, { waiting, signal }),
+            "Shared vault");
+    }
+
+    /** @param {Membership} membership @param {string} name */
+    async #enter({ facts, rootKey, written }, name) {
+        const database = `${this.main.name}/${randomID()}`;
+        const { hub, household, device, name: ownName } = facts;
+        const entry = {
+            database, name, hub, household, device, ownName, token: base64url(facts.token), rootKey: base64url(rootKey),
+        };
+        wipe(rootKey);
+        const open = this.#open;
+        if (!open) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
+        let vault;
+        try {
+            vault = await this.#take(open, entry, written);
+            await this.#change((entries) => [...entries, entry]);
+        } catch (error) {
+            open.delete(household);
+            vault?.companion.end();
+            await this.databases.remove(database).catch(() => {});
+            throw error;
+        }
+        this.main.device.tabs.post({ kind: "state" });
+        this.#changed();
+        return vault;
+    }
+
+    /**
+     * This device leaves, and keeps nothing of it. Throws HubError, HubUnreachable: then nothing changed.
+     * @param {string} id
+     */
+    async leave(id) {
+        const vault = await this.vault(id);
+        vault.companion.syncLoop.stop();
+        try {
+            await vault.membership.leave();
+        } catch (error) {
+            vault.companion.syncLoop.start();
+            throw error;
+        }
+        await this.forget(id);
+    }
+
+    /**
+     * Removes what this device has of a vault that it does not belong to any more, or that can't be opened.
+     * @param {string} id
+     */
+    async forget(id) {
+        const entries = await this.#entries();
+        this.#open?.get(id)?.companion.end();
+        this.#open?.delete(id);
+        this.problems.delete(id);
+        await this.#change((all) => all.filter(({ household }) => household !== id));
+        this.main.device.tabs.post({ kind: "state" });
+        for (const { household, database } of entries) if (household === id) await this.databases.remove(database);
+        this.#changed();
+    }
+
+    /** Erases the databases of all vaults, whose list can't be read while locked. */
+    async erase() {
+        this.close();
+        const all = (await indexedDB.databases?.()) ?? [];
+        for (const { name } of all) if (name?.startsWith(`${this.main.name}/`)) await this.databases.remove(name);
+    }
+}
+
+/** @param {string} name */
+const cutName = (name) => [...name.trim()].slice(0, longestVaultName).join("");

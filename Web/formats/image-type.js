@@ -1,0 +1,21 @@
+// What a picture's first bytes say it is; its name and what a browser thinks of it count for nothing.
+
+const signatures = /** @type {[string, number, string][]} */ ([
+    ["image/jpeg", 0, "\xff\xd8\xff"], ["image/png", 0, "\x89PNG\r\n\x1a\n"], ["image/webp", 8, "WEBP"],
+    ["image/gif", 0, "GIF8"],
+]);
+const brands = /** @type {Record<string, string>} */ ({
+    heic: "image/heic", heix: "image/heic", heim: "image/heic", heis: "image/heic", mif1: "image/heic",
+    msf1: "image/heic",
+    avif: "image/avif", avis: "image/avif",
+});
+
+/**
+ * The media type, or null for what is no picture that is kept here.
+ * @param {Uint8Array} bytes
+ */
+export function typeOf(bytes) {
+    const start = String.fromCharCode(...bytes.subarray(0, 16));
+    if (start.slice(4, 8) === "ftyp") return brands[start.slice(8, 12)] ?? null;
+    return signatures.find(([, at, text]) => start.slice(at, at + text.length) === text)?.[0] ?? null;
+}

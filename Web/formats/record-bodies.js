@@ -1,0 +1,113 @@
+// The content of a household's records: Sources/Shared/Household/HouseholdMessages.swift has each field. A record that
+// lacks a field, or has another kind of value there, is refused.
+import { isID } from "../crypto/bytes.js";
+
+/**
+ * `owner`: of a member of a shared vault; docs/formats.md, "Shared vaults".
+ * @typedef {{ name: string, owner?: string }} DeviceName
+ * @typedef {{ version: string, isSetUp: boolean, protection: "held" | "weak" | "gate_away", degraded: string[],
+ *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number,
+ *   waitingLaunches: number, prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }}
+ *   StatusReport
+ * @typedef {{ name: string, clock: number, status: StatusReport, auditHead?: string, lastEvent?: string,
+ *   rosterNumber: number, rosterHead?: string, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[] }}
+ *   ComputerStatus
+ * @typedef {{ id: string, title: string, state: "ok" | "warning" | "problem", sentence: string }} IntegrityFinding
+ * @typedef {{ id: string, name: string, state: "locked" | "unlocked" | "outside_schedule" | "monitoring_off",
+ *   opensUntil?: number, schedule?: string, categories: string[] }} RemoteApp
+ * @typedef {{ id: string, name: string }} OtherApp
+ * @typedef {{ name: string, schedule?: string }} RemoteCategory
+ * @typedef {{ clock: number, apps: RemoteApp[], others?: OtherApp[], categories?: RemoteCategory[] }} ComputerApps
+ * @typedef {"blocked" | "failed" | "photographed" | "unlocked" | "relocked" | "degraded" | "started" | "stopped"
+ *   | "changed" | "hub_misbehaved"} EventKind a newer computer may send other words
+ * @typedef {{ kind: EventKind, computer: string, computerName: string, time: number, app?: string, appName?: string,
+ *   reason?: string, sentence: string, photo?: string, previous?: string }} HouseholdEvent
+ * @typedef {{ computer: string, computerName: string, prompt: string, app: string, appName: string, path: string,
+ *   parentName?: string, userName?: string, clock: number, expires: number, defaultGrantSeconds: number,
+ *   outcome?: "allowed" | "denied" | "timed_out" | "gone" }} LaunchRequest
+ * @typedef {{ computer: string, clock: number, state: "received" | "done" | "refused", reason?: string,
+ *   sentence: string, record?: string }} CommandReply
+ * @typedef {{ title: string, body: string, created: number, modified: number }} NoteContent
+ * @typedef {{ time: number, app?: string, failures: number, size: number, contentKey: string }} IntruderContent
+ */
+/**
+ * By collection; `replies` are the later revisions of `commands`.
+ * @typedef {{ devices: DeviceName, status: ComputerStatus, apps: ComputerApps, events: HouseholdEvent,
+ *   requests: LaunchRequest, replies: CommandReply, notes: NoteContent, intruders: IntruderContent }} RecordBodies
+ */
+
+/** @typedef {(value: any) => boolean} Check */
+
+/** @type {Check} */ const text = (value) => typeof value === "string";
+/** @type {Check} */ const number = (value) => typeof value === "number" && Number.isFinite(value);
+// Milliseconds since 1970, and seconds: of the years that a browser writes as a date.
+/** @type {Check} */ const time = (value) => number(value) && value >= 0 && value <= 253_402_214_400_000;
+/** @type {Check} */ const seconds = (value) => number(value) && value >= -62_135_510_400 && value <= 253_402_214_400;
+/** @type {Check} */ const flag = (value) => typeof value === "boolean";
+/** @param {Check} check @returns {Check} */
+const maybe = (check) => (value) => value === undefined || value === null || check(value);
+/** @param {Check} check @returns {Check} */
+const list = (check) => (value) => Array.isArray(value) && value.every(check);
+/** @param {...string} words @returns {Check} */
+const oneOf = (...words) => (value) => words.includes(value);
+/** @param {Record<string, Check>} shape @returns {Check} */
+const object = (shape) => (value) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+    && Object.entries(shape).every(([key, check]) => check(value[key]));
+
+const status = object({
+    version: text, isSetUp: flag, protection: text, degraded: list(text),
+    monitoring: object({ isOn: flag, endsInSeconds: maybe(number) }), lockedApps: number, unlockedApps: number,
+    waitingLaunches: number, prompterConnected: flag, lockout: object({ failures: number, remainingSeconds: number }),
+});
+
+/** @type {Record<keyof RecordBodies, Check>} by collection; `replies` are the later revisions of `commands` */
+const checks = {
+    devices: object({ name: text, owner: maybe(isID) }),
+    status: object({
+        name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
+        rosterHead: maybe(text),
+        hubProblems: list(text), vault: maybe(isID),
+        integrity: maybe(list(object({
+            id: text, title: text, state: oneOf("ok", "warning", "problem"), sentence: text,
+        }))),
+    }),
+    apps: object({
+        clock: time,
+        apps: list(object({
+            id: text, name: text, state: text, opensUntil: maybe(time), schedule: maybe(text), categories: list(text),
+        })),
+        others: maybe(list(object({ id: text, name: text }))),
+        categories: maybe(list(object({ name: text, schedule: maybe(text) }))),
+    }),
+    events: object({
+        kind: text, computer: isID, computerName: text, time, app: maybe(text), appName: maybe(text),
+        reason: maybe(text), sentence: text, photo: maybe(isID), previous: maybe(isID),
+    }),
+    requests: object({
+        computer: isID, computerName: text, prompt: text, app: text, appName: text, path: text, parentName: maybe(text),
+        userName: maybe(text), clock: time, expires: time, defaultGrantSeconds: number, outcome: maybe(text),
+    }),
+    replies: object({
+        computer: isID, clock: time, state: oneOf("received", "done", "refused"), reason: maybe(text), sentence: text,
+        record: maybe(isID),
+    }),
+    notes: object({ title: text, body: text, created: seconds, modified: seconds }),
+    intruders: object({ contentKey: text, time: maybe(seconds) }),
+};
+
+/**
+ * The value, or null where it is not what this collection holds.
+ * @template {keyof RecordBodies} Kind
+ * @param {Kind} kind
+ * @param {Uint8Array} bytes of JSON
+ * @returns {RecordBodies[Kind] | null}
+ */
+export function readBody(kind, bytes) {
+    try {
+        const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+        return checks[kind]?.(value) ? value : null;
+    } catch {
+        return null;
+    }
+}

@@ -1,0 +1,78 @@
+// What devices check of each record before they look inside. docs/formats.md, "Signed record".
+import { unbase64 } from "../crypto/bytes.js";
+import { sealedBytes, verifyRecord } from "../crypto/signature.js";
+
+/** @typedef {import("../crypto/roster.js").Member} Member */
+/**
+ * A record whose author, signature and place are right. `sealed`: null for a tombstone.
+ * @typedef {{ name: { vault: string, collection: string, id: string, revision: number }, epoch: number, author: Member,
+ *   sealed: Uint8Array | null, blobs: string[] }} CheckedRecord
+ */
+
+/** By code: what it was that the hub served. */
+const refusals = {
+    malformed: "an invalid record",
+    unknownAuthor: "a record of a device that is not in the household",
+    wrongSignature: "a record that was changed in transit",
+    wrongWriter: "a record of a device that may not write it",
+    wrongVault: "a record of another household or collection",
+    notNewer: "an older state than before",
+    unreadable: "a record that does not open",
+};
+
+/** Why a record of the hub is not believed. */
+export class RecordRefusal extends Error {
+    /** @param {keyof typeof refusals} code */
+    constructor(code) {
+        super(refusals[code]);
+        this.name = "RecordRefusal";
+        this.code = code;
+    }
+}
+
+const ofHousehold = new Set(["keys", "devices", "status", "apps", "events", "requests", "commands"]);
+const ofComputers = new Set(["keys", "devices", "status", "apps", "events", "requests", "intruders"]);
+const maximumBlobs = 8;
+
+/** @param {Member} author @param {CheckedRecord["name"]} name */
+function mayWrite(author, { collection, id, revision }) {
+    const isComputer = author.role === "computer";
+    if (collection === "commands") return isComputer !== (revision === 1);
+    // A computer speaks for itself alone.
+    if (collection === "status" || collection === "apps") return isComputer && author.id === id;
+    // What happened is not changed afterwards.
+    if (collection === "events") return isComputer && revision === 1;
+    return isComputer || !ofComputers.has(collection);
+}
+
+/**
+ * Throws RecordRefusal.
+ * @param {{ household: string, member: (id: string) => Member | undefined }} roster
+ * @param {HubRecord} record of the right shape
+ * @param {number} known the revision of it that is known, 0 where none is
+ * @returns {Promise<CheckedRecord>}
+ */
+export async function checkRecord(roster, record, known) {
+    const { collection, id, vault, revision, epoch, blobs } = record;
+    if (revision < 1 || epoch < 1 || blobs.length > maximumBlobs) throw new RecordRefusal("malformed");
+    const author = roster.member(record.author);
+    if (!author) throw new RecordRefusal("unknownAuthor");
+    const name = { vault, collection, id, revision };
+    let sealed;
+    let signature;
+    try {
+        sealed = sealedBytes(record);
+        signature = unbase64(record.signature);
+    } catch {
+        throw new RecordRefusal("malformed");
+    }
+    if (!(await verifyRecord(author.verifyKey, name, { epoch, author: author.id, blobs, sealed }, signature))) {
+        throw new RecordRefusal("wrongSignature");
+    }
+    if (ofHousehold.has(collection) !== (vault === roster.household)) throw new RecordRefusal("wrongVault");
+    if (!mayWrite(author, name) || (blobs.length > 0 && ofHousehold.has(collection))) {
+        throw new RecordRefusal("wrongWriter");
+    }
+    if (revision <= known) throw new RecordRefusal("notNewer");
+    return { name, epoch, author, sealed, blobs };
+}

@@ -1,0 +1,34 @@
+// Finds out whether the hub kept back events of a computer: each names the one before it, and the status the newest.
+
+/**
+ * `named`: by an event or a status, and not here. `beginning`: what came before the first that was served; it may have
+ * been forgotten in time.
+ * @typedef {{ hasBegun: boolean, beginning: string | null, named: string[] }} EventChain
+ */
+
+/** @returns {EventChain} */
+export const newChain = () => ({ hasBegun: false, beginning: null, named: [] });
+
+/**
+ * @param {EventChain} chain
+ * @param {string} id
+ * @param {string | undefined} previous
+ * @param {boolean} hasPrevious whether the one before is here
+ */
+export function addEvent(chain, id, previous, hasPrevious) {
+    if (!chain.hasBegun) chain.beginning = previous ?? null;
+    chain.hasBegun = true;
+    chain.named = chain.named.filter((named) => named !== id);
+    if (previous) nameEvent(chain, previous, hasPrevious);
+}
+
+/** @param {EventChain} chain @param {string} id as an event or a status names it @param {boolean} isHere */
+export function nameEvent(chain, id, isHere) {
+    if (!isHere && id !== chain.beginning && !chain.named.includes(id)) chain.named.push(id);
+}
+
+/**
+ * So many events are missing, at least. To be asked once everything that the hub has was read.
+ * @param {EventChain} chain
+ */
+export const missingEvents = (chain) => (chain.hasBegun ? chain.named.length : 0);

@@ -1,0 +1,218 @@
+// What a companion shows of its household: computers, devices, alerts, launches that wait, apps. Behind the gate,
+// although the status key would open it: a locked companion shows nothing.
+import { recordKey } from "../formats/record-key.js";
+import { ringKind } from "../crypto/ring.js";
+import { missingEvents } from "./event-chain.js";
+import { clockOf } from "./computer-clocks.js";
+import { openStored } from "./keys.js";
+
+/** @typedef {import("../store/store.js").Row} Row */
+/** @typedef {import("../formats/record-bodies.js").HouseholdEvent} HouseholdEvent */
+/**
+ * `photo`: null where this device can't open it.
+ * @typedef {Omit<HouseholdEvent, "photo"> & { photo?: string | null, key: string, sequence: number }} Alert
+ */
+/**
+ * `reported`: when it wrote this, by this device's clock, milliseconds since 1970. `arrived`: when this device read it.
+ * `clockLead`: how far its clock is ahead of this device's, milliseconds.
+ * @typedef {{ id: string, sequence: number, missingEvents: number, reported: number, arrived: number, clockLead: number
+ *   } & import("../formats/record-bodies.js").ComputerStatus} Computer
+ */
+/**
+ * `since` and `expires` by this device's clock.
+ * @typedef {import("../formats/record-bodies.js").LaunchRequest & { id: string }} Launch
+ */
+
+export class Household {
+    /** @param {DeviceSession} device */
+    constructor(device) {
+        this.device = device;
+    }
+
+    /**
+     * Records that were checked when they were ingested; those that don't open any more are left out.
+     * @param {Row[]} rows
+     * @template {keyof import("../formats/record-bodies.js").RecordBodies} Kind
+     * @param {Kind} kind
+     * @returns {Promise<{ row: Row, body: import("../formats/record-bodies.js").RecordBodies[Kind] }[]>}
+     */
+    async #opened(rows, kind) {
+        const { keys } = this.device;
+        const opened = await Promise.all(rows.map(async (row) => {
+            const body = await openStored(this.device, row.record, kind);
+            return body && { row, body };
+        }));
+        this.device.requireUnlocked(keys);
+        return opened.flatMap((one) => one ?? []);
+    }
+
+    /**
+     * By name.
+     * @returns {Promise<Computer[]>}
+     */
+    async computers() {
+        const chains = await this.device.store.fact("chains",
+            /** @type {Record<string, import("./event-chain.js").EventChain>} */ ({}));
+        const clocks = await this.device.store.fact("clocks", {});
+        const now = this.device.time.now();
+        const found = await this.#opened(await this.device.store.records("status"), "status");
+        const computers = found.map(({ row, body }) => {
+            const clockLead = clockOf(clocks, row.record.id, now) - now;
+            return {
+                ...body, id: row.record.id, sequence: row.sequence, clockLead, reported: body.clock - clockLead,
+                arrived: row.at,
+                missingEvents: chains[row.record.id] ? missingEvents(chains[row.record.id]) : 0,
+            };
+        });
+        return computers.sort((one, other) => one.name.localeCompare(other.name));
+    }
+
+    /**
+     * The vault that new notes belong to: of the computer that let this device in, or of another one where that is
+     * gone.
+     * @returns {Promise<string | null>}
+     */
+    async mainVault() {
+        const computers = (await this.computers()).filter(({ vault }) => vault);
+        return (computers.find(({ id }) => id === this.device.paired.computer) ?? computers[0])?.vault ?? null;
+    }
+
+    /**
+     * Everybody who belongs, by the roster. `lastSeen` (seconds since 1970) and the rest are the hub's word, and absent
+     * offline.
+     * `owner`: of a shared vault's members.
+     * @returns {Promise<{ id: string, name: string, owner: string | null, role: "computer" | "companion",
+     *   isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
+     */
+    async devices() {
+        const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
+            .map(({ row: { record }, body }) => {
+                const { name, owner } = body;
+                // Every member of a shared vault may write it; whose a device is, it reports itself.
+                return [record.id, { name, owner: record.author === record.id ? owner : null }];
+            }));
+        const atHub = await this.device.hub.devices().catch(() => []);
+        return this.device.roster.members.map(({ id, role }) => ({
+            id, role, name: bodies.get(id)?.name ?? id.slice(0, 8), owner: bodies.get(id)?.owner ?? null,
+            isThis: id === this.device.paired.device,
+            atHub: atHub.find((device) => device.id === id) ?? null,
+        }));
+    }
+
+    /**
+     * Newest first, without cleared ones.
+     * @param {{ before?: number, limit?: number }} page `before` is the sequence number of the last one that is shown
+     * @returns {Promise<Alert[]>}
+     */
+    async alerts({ before, limit = 200 } = {}) {
+        return this.#asAlerts(await this.device.store.records("events", { before, limit }));
+    }
+
+    /**
+     * Those of these alerts that exist and were not cleared.
+     * @param {string[]} keys
+     * @returns {Promise<Alert[]>}
+     */
+    async alertsOf(keys) {
+        const rows = await Promise.all(keys.map((key) => this.device.store.record(key)));
+        return this.#asAlerts(rows.flatMap((row) => (row && row.collection === "events" && !row.hidden ? [row] : [])));
+    }
+
+    /** @param {Row[]} rows @returns {Promise<Alert[]>} */
+    async #asAlerts(rows) {
+        const cleared = await this.clearedAlerts();
+        const hasPhotos = this.device.keys.ring.entries.some(({ kind }) => kind === ringKind.inbox);
+        return (await this.#opened(rows.filter(({ sequence }) => sequence > cleared), "events"))
+            .map(({ row, body }) => ({
+                ...body, ...(hasPhotos ? {} : { photo: null }), key: row.key, sequence: row.sequence,
+            }));
+    }
+
+    /** The sequence number up to which alerts were cleared. */
+    clearedAlerts() {
+        return this.device.store.fact("alertsCleared", 0);
+    }
+
+    /**
+     * Clears all alerts up to a sequence number, and shows later ones again.
+     * @param {number} sequence
+     */
+    async clearAlerts(sequence) {
+        await this.device.store.write({ facts: { alertsCleared: sequence } });
+        this.device.changed(["events/"]);
+    }
+
+    /**
+     * Hides alerts on this device, or shows them again.
+     * @param {string[]} keys
+     */
+    async hideAlerts(keys, hidden = true) {
+        const rows = await Promise.all(keys.map((key) => this.device.store.record(key)));
+        await this.device.store.write({ records: rows.flatMap((row) => (row ? [{ ...row, hidden }] : [])) });
+        this.device.changed(keys);
+    }
+
+    /**
+     * Launches that wait now, as far as is known.
+     * @returns {Promise<Launch[]>}
+     */
+    async launches() {
+        const now = this.device.time.now();
+        return (await this.#asLaunches(await this.device.store.records("requests", { limit: 50 }), now))
+            .filter(({ outcome, expires }) => !outcome && expires > now);
+    }
+
+    /**
+     * One launch, over or not; null where this device does not know it.
+     * @param {string} id
+     * @returns {Promise<Launch | null>}
+     */
+    async launch(id) {
+        const row = await this.device.store.record(recordKey("requests", id));
+        return (await this.#asLaunches(row ? [row] : [], this.device.time.now()))[0] ?? null;
+    }
+
+    /** @param {Row[]} rows @param {number} now @returns {Promise<Launch[]>} */
+    async #asLaunches(rows, now) {
+        const clocks = await this.device.store.fact("clocks", {});
+        return (await this.#opened(rows, "requests")).map(({ row, body }) => {
+            const lead = clockOf(clocks, body.computer, now) - now;
+            return { ...body, id: row.record.id, clock: body.clock - lead, expires: body.expires - lead };
+        });
+    }
+
+    /** @param {string} computer @returns {Promise<import("../formats/record-bodies.js").RemoteApp[]>} */
+    async apps(computer) {
+        return (await this.appList(computer))?.apps ?? [];
+    }
+
+    /**
+     * A computer's list of locked apps and those that can be added; `opensUntil` by this device's clock. Null before it
+     * was reported.
+     * @param {string} computer
+     * @returns {Promise<import("../formats/record-bodies.js").ComputerApps | null>}
+     */
+    async appList(computer) {
+        const row = await this.device.store.record(recordKey("apps", computer));
+        const [found] = await this.#opened(row ? [row] : [], "apps");
+        if (!found) return null;
+        const clocks = await this.device.store.fact("clocks", {});
+        const now = this.device.time.now();
+        const lead = clockOf(clocks, computer, now) - now;
+        const { body } = found;
+        return {
+            ...body, apps: body.apps.map((app) => ({ ...app, opensUntil: app.opensUntil && app.opensUntil - lead })),
+        };
+    }
+
+    /**
+     * The end of a command, or what is known of it.
+     * @param {string} id
+     * @returns {Promise<import("../formats/record-bodies.js").CommandReply | null>}
+     */
+    async reply(id) {
+        const row = await this.device.store.record(recordKey("commands", id));
+        const [found] = await this.#opened(row ? [row] : [], "replies");
+        return found?.body ?? null;
+    }
+}

@@ -1,0 +1,348 @@
+// The life of a companion session: it is opened, paired, locked, unlocked, and erased.
+import { CompanionStore } from "../store/store.js";
+import { Tabs } from "../store/tabs.js";
+import { HubError } from "../hub/errors.js";
+import { systemTime } from "../hub/time.js";
+import { DeviceSession } from "../sync/device-session.js";
+import { openDrawer } from "../household/private-storage.js";
+import { eraseEverything, pairedMarkName } from "./erase.js";
+import { CompanionError } from "../household/errors.js";
+import * as gate from "../household/unlock.js";
+import { UnlockedKeys } from "../household/keys.js";
+import { forgetUnfinished, pair } from "../household/pairing.js";
+import { ingestRecords, ingestDeferred } from "../sync/ingest.js";
+import { sweepStaged } from "../sync/photo-staging.js";
+import { settleKeys } from "../sync/vault-keys.js";
+import { SessionState } from "./session-state.js";
+
+/**
+ * `new`: to be paired. `gate`: admitted, a PIN has to be set. `lost`: it was paired, and the browser threw away what it
+ * kept.
+ * `revoked`: a computer revoked it, and everything was erased.
+ * @typedef {"new" | "gate" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
+ */
+/** @typedef {import("../household/pairing.js").Admitted} Admitted */
+
+/** The companion session, from pairing to erasing. */
+export class Companion extends SessionState {
+    /** @type {Admitted | null} */
+    #admitted = null;
+    #isLost = false;
+    #isRevoked = false;
+    /** @type {Promise<void>} */
+    #erasing = Promise.resolve();
+    #locks = 0;
+
+    /** @param {DeviceSession} device @param {string} name */
+    constructor(device, name) {
+        super(device, name, (membership) => Companion.#ofVault(membership, device.time));
+        device.events.addEventListener("revoked", () => void this.#erase(true).catch((error) => console.warn(error)));
+        device.tabs.listen((message) => this.#receive(message));
+    }
+
+    /**
+     * Opens the session with the stored state. Throws StoreError.
+     * @param {{ name?: string, time?: import("../hub/time.js").Time }} options the name of the database, for tests
+     */
+    static async open({ name = "applocker", time = systemTime } = {}) {
+        const companion = await Companion.#on(name, async (store) => {
+            const device = new DeviceSession(store, new Tabs(name), time);
+            await device.load();
+            return device;
+        });
+        await companion.#begin();
+        return companion;
+    }
+
+    /** @param {string} database @param {(store: CompanionStore) => Promise<DeviceSession>} load */
+    static async #on(database, load) {
+        /** @type {Companion | null} */
+        let companion = null;
+        const store = await CompanionStore.open(() => {
+            if (companion) companion.#lose();
+        }, database);
+        try {
+            return (companion = new Companion(await load(store), database));
+        } catch (error) {
+            store.close();
+            throw error;
+        }
+    }
+
+    async #begin() {
+        const { facts, isRevoked, store } = this.device;
+        // Also if an earlier erasure was interrupted.
+        if (isRevoked || (!facts && (await store.wasRevoked()))) return this.#erase(true);
+        if (facts) return this.syncLoop.start();
+        this.#isLost = localStorage.getItem(pairedMarkName(this.name)) !== null;
+        await forgetUnfinished(this.device);
+    }
+
+    /**
+     * Of a shared vault: unlocked from the beginning, and ended when the main session locks. Throws StoreError,
+     * FormatError, CompanionError `pairAgain`.
+     * @param {import("../features/vaults/vaults.js").OpenMembership} membership
+     * @param {import("../hub/time.js").Time} time
+     */
+    static async #ofVault({ database, facts, rootKey, written }, time) {
+        const companion = await Companion.#on(database, async (store) => {
+            if (written) await store.write({ facts: written });
+            const device = new DeviceSession(store, new Tabs(database), time, facts);
+            const { content } = await openDrawer(device, rootKey);
+            device.unlocked = await UnlockedKeys.from(facts.household, rootKey, content.ring);
+            await device.load();
+            device.beforeSending = () => settleKeys(device, (record) => ingestRecords(device, [record]));
+            return device;
+        });
+        companion.syncLoop.start();
+        ingestDeferred(companion.device).then(() => sweepStaged(companion.device)).catch(() => {});
+        return companion;
+    }
+
+    /** @returns {CompanionState} */
+    get state() {
+        if (this.#admitted) return "gate";
+        if (this.#isRevoked) return "revoked";
+        if (this.#isLost) return "lost";
+        if (!this.device.facts) return "new";
+        return this.device.unlocked ? "unlocked" : "locked";
+    }
+
+    #lose() {
+        this.#isLost = true;
+        this.lock();
+        this.syncLoop.stop();
+        this.device.emit("state");
+    }
+
+    /** @param {import("../store/tabs.js").TabMessage} message */
+    #receive(message) {
+        switch (message.kind) {
+            case "changed":
+                // Waits for the lock, in case the tab that uploads the photo is closed.
+                if (message.keys.some((key) => key.startsWith("photos/"))) this.syncLoop.uploader.start();
+                return this.device.emit("changed", message.keys);
+            case "waiting":
+                this.device.notResent.clear();
+                return void this.syncLoop.send().catch(() => {});
+            case "lock":
+                return this.#lockHere();
+            case "erased":
+                this.#lockHere();
+                this.syncLoop.stop();
+                return this.#becomeErased(message.isRevoked);
+            case "state":
+                return void this.#loadAgain().catch(() => {});
+        }
+    }
+
+    /** Reads the stored state after another tab changed it. */
+    async #loadAgain() {
+        const wasPaired = this.device.facts !== null;
+        await this.device.load();
+        if (!wasPaired && this.device.facts && !this.device.isRevoked) {
+            // It paired this device.
+            this.#isLost = this.#isRevoked = false;
+            this.syncLoop.start();
+        }
+        if (this.device.unlocked && !this.device.member) this.vaults.open();
+        this.device.emit("state");
+    }
+
+    // Coming in
+
+    /**
+     * As `pair` in pairing.js; then the state is "gate", and nothing is kept before `setPIN`.
+     * @param {string} link @param {string} name
+     * @param {{ waiting?: () => void, signal?: AbortSignal }} [options]
+     */
+    async pair(link, name, options) {
+        try {
+            this.#admitted = await pair(this.device, link, name, options);
+        } catch (error) {
+            await forgetUnfinished(this.device).catch(() => {});
+            throw error;
+        }
+        this.device.emit("state");
+    }
+
+    /**
+     * The first PIN, which ends the pairing, or another one. Throws CompanionError `weakPIN`, HubError, HubUnreachable,
+     * StoreError.
+     * @param {string} pin
+     */
+    async setPIN(pin) {
+        if (!this.#admitted) return gate.changePIN(this.device, pin);
+        const { facts, keys, roster } = this.#admitted;
+        await gate.setFirstPIN(this.device, facts, keys, roster.entries, pin);
+        localStorage.setItem(pairedMarkName(this.name), facts.device);
+        // The browser may refuse: `report()` says so.
+        await navigator.storage?.persist?.().catch(() => false);
+        this.#admitted = null;
+        this.#isLost = this.#isRevoked = false;
+        this.device.unlocked = keys;
+        await this.device.load();
+        this.vaults.open();
+        this.syncLoop.start();
+        this.device.tabs.post({ kind: "state" });
+        this.device.emit("state");
+    }
+
+    // The gate
+
+    /**
+     * Needs the hub. Throws CompanionError `wrongPIN`, `wait`, `pairAgain`, HubUnreachable.
+     * @param {string} pin
+     */
+    async unlockWithPIN(pin) {
+        await this.#unlocking(() => this.#counting(gate.unlockWithPIN(this.device, pin)));
+    }
+
+    /**
+     * Works offline. Throws CompanionError `noPasskey`.
+     * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
+     */
+    async unlockWithPasskey(output) {
+        await this.#unlocking(() => gate.unlockWithPasskey(this.device, output));
+    }
+
+    /** @param {() => Promise<void>} open */
+    async #unlocking(open) {
+        const locks = this.#locks;
+        await open();
+        if (locks !== this.#locks) {
+            // AppLocker was locked while the keys were being opened.
+            this.#lockHere();
+            throw new CompanionError("locked", "AppLocker was locked again.");
+        }
+        await ingestDeferred(this.device);
+        sweepStaged(this.device).catch(() => {});
+        this.sendSoon();
+        // Another PIN's session may have other vaults.
+        this.vaults.close();
+        this.vaults.open();
+        this.device.emit("state");
+        this.audit.unlocked().catch(() => {});
+    }
+
+    /** @param {Promise<void>} attempt of which a wrong PIN goes into the log of the vault */
+    async #counting(attempt) {
+        try {
+            await attempt;
+        } catch (error) {
+            if (error instanceof CompanionError && error.code === "wrongPIN") await this.audit.failed().catch(() => {});
+            throw error;
+        }
+    }
+
+    /**
+     * Asks for the PIN once more while unlocked: the hub counts the attempt, and the keys in use stay as they are.
+     * Throws as `unlockWithPIN`, and CompanionError `locked`.
+     * @param {string} pin
+     */
+    confirmWithPIN(pin) {
+        return this.#counting(gate.confirmWithPIN(this.device, pin));
+    }
+
+    /** @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped. Throws CompanionError `noPasskey`, `locked`. */
+    confirmWithPasskey(output) {
+        return gate.confirmWithPasskey(this.device, output);
+    }
+
+    /**
+     * @param {import("../household/unlock.js").Passkey} passkey
+     * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
+     */
+    addPasskey(passkey, output) {
+        return gate.addPasskey(this.device, passkey, output);
+    }
+
+    removePasskey() {
+        return gate.removePasskey(this.device);
+    }
+
+    /** What to ask the authenticator with; null where there is none. */
+    passkey() {
+        return gate.passkeyOf(this.device);
+    }
+
+    /** How many wrong PINs the hub has counted, and the wait. */
+    pinState() {
+        return this.device.hub.pinShare();
+    }
+
+    /** Wipes all keys and everything that was opened, in every tab. */
+    lock() {
+        this.#lockHere();
+        this.device.tabs.post({ kind: "lock" });
+    }
+
+    /** As `lock`, in this tab alone: for one that was hidden too long while the person is in another. */
+    lockTab() {
+        this.#lockHere();
+    }
+
+    #lockHere() {
+        this.#locks += 1;
+        this.vaults.close();
+        this.#admitted?.keys.wipe();
+        this.#admitted = null;
+        this.device.unlocked?.wipe();
+        this.device.unlocked = null;
+        this.notes.forget();
+        this.moments.forget();
+        this.momentPhotos.forget();
+        this.device.emit("state");
+    }
+
+    // Leaving
+
+    /** Erases this device first, then leaves at the hub; a computer still has to revoke it. */
+    async remove() {
+        const hub = this.device.facts ? this.device.hub : null;
+        await this.#erase(false);
+        await hub?.leave().catch((error) => {
+            if (!(error instanceof HubError)) throw error;
+        });
+    }
+
+    /**
+     * One at a time: removing a device here revokes it first.
+     * @param {boolean} isRevoked
+     */
+    #erase(isRevoked) {
+        this.syncLoop.stop();
+        this.lock();
+        this.#erasing = this.#erasing.catch(() => {}).then(async () => {
+            if (isRevoked && this.#isRevoked) return;
+            await eraseEverything(this, isRevoked);
+            this.device.tabs.post({ kind: "erased", isRevoked });
+            this.#becomeErased(isRevoked);
+        });
+        return this.#erasing;
+    }
+
+    /** @param {boolean} isRevoked */
+    #becomeErased(isRevoked) {
+        this.device.forget();
+        this.#isLost = false;
+        this.#isRevoked = isRevoked;
+        this.device.emit("state");
+    }
+
+    /** Ends this tab's part; for tests. */
+    close() {
+        this.syncLoop.stop();
+        this.#lockHere();
+        this.device.tabs.close();
+        this.device.store.close();
+    }
+
+    /** As `close`, after the current edit is written. Of a shared vault. */
+    async end() {
+        this.syncLoop.stop();
+        this.#lockHere();
+        await this.device.tabs.exclusive("edit", async () => this.close());
+    }
+}
+

@@ -1,0 +1,110 @@
+// What the screens use of a companion session: the state of each feature, and what may be asked of the device.
+import { VaultAudit } from "../features/activity/audit.js";
+import { IntruderPhotos } from "../features/intruder-photos/intruder-photos.js";
+import { Decoy } from "../household/decoy.js";
+import { MomentPhotos } from "../features/moments/moment-photos.js";
+import { Moments } from "../features/moments/moments.js";
+import { Notes } from "../features/notes/notes.js";
+import { Vaults } from "../features/vaults/vaults.js";
+import { Commands } from "../household/commands.js";
+import { DeviceSettings } from "../household/device-settings.js";
+import { Household } from "../household/household.js";
+import { hasRecord, PrivateStorage } from "../household/private-storage.js";
+import { CompanionStore } from "../store/store.js";
+import { RecordEditor } from "../sync/record-editor.js";
+import { reportOf } from "../sync/report.js";
+import { SyncLoop } from "../sync/sync-loop.js";
+
+/**
+ * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of records that are to
+ * be shown anew), "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
+ */
+export class SessionState extends EventTarget {
+    /**
+     * @param {DeviceSession} device
+     * @param {string} name
+     * @param {(membership: import("../features/vaults/vaults.js").OpenMembership) =>
+     *   Promise<import("./companion.js").Companion>} openVault
+     */
+    constructor(device, name, openVault) {
+        super();
+        this.device = device;
+        this.name = name;
+        this.household = new Household(device);
+        this.syncLoop = new SyncLoop(device);
+        this.editor = new RecordEditor(device, this.household, () => this.sendSoon());
+        this.notes = new Notes(device, this.editor);
+        this.moments = new Moments(device, this.editor);
+        this.momentPhotos = new MomentPhotos(device, this.editor, this.moments);
+        this.intruderPhotos = new IntruderPhotos(device);
+        this.privateStorage = new PrivateStorage(device);
+        this.settings = new DeviceSettings(device);
+        this.decoy = new Decoy(device, () => this.sendSoon());
+        this.audit = new VaultAudit(device, this.editor, this.privateStorage, this.settings);
+        this.commands = new Commands(device, this.household);
+        /** Those shared with others; each has a companion of its own. */
+        this.vaults = new Vaults(this, { open: openVault, remove: (database) => CompanionStore.remove(database) });
+        for (const kind of ["state", "connection", "changed", "outbox", "upload"]) {
+            device.events.addEventListener(kind, (event) =>
+                this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
+        }
+    }
+
+    /** Milliseconds since 1970, by this device's clock. */
+    now() {
+        return this.device.time.now();
+    }
+
+    /** @param {number} milliseconds @param {AbortSignal} [signal] ends it early */
+    wait(milliseconds, signal) {
+        return this.device.time.sleep(milliseconds, signal);
+    }
+
+    /** Who this device is in its household. Throws CompanionError `notPaired`. */
+    get own() {
+        const { device, name, computer } = this.device.paired;
+        return { device, name, computer };
+    }
+
+    /**
+     * The same object for as long as AppLocker stays unlocked. Throws CompanionError `locked`.
+     * @returns {object}
+     */
+    get unlockedSession() {
+        return this.device.keys;
+    }
+
+    /**
+     * Whether this session has a record. Throws CompanionError `locked`.
+     * @param {string} collection
+     * @param {string} id
+     */
+    hasRecord(collection, id) {
+        return hasRecord(this.device, collection, id);
+    }
+
+    /** For pull to refresh. Throws HubError, HubUnreachable, CompanionError. */
+    async refresh() {
+        this.syncLoop.retryNow();
+        await this.device.followRoster();
+        await this.syncLoop.sync();
+        await this.syncLoop.send();
+    }
+
+    /** The network is back, or the page is seen again. */
+    wake() {
+        this.syncLoop.retryNow();
+    }
+
+    /** Sends what waits now or, where that fails, with the next connection. */
+    sendSoon() {
+        this.syncLoop.send().catch(() => {
+            this.device.tabs.post({ kind: "waiting" });
+        });
+    }
+
+    /** @returns {Promise<import("../sync/report.js").Report>} */
+    report() {
+        return reportOf(this);
+    }
+}

@@ -1,0 +1,17 @@
+// What pages do about notifications: they mark them as seen, and show what was tapped.
+import { resubscribeAtStart, seen } from "../features/notifications/notifications.js";
+
+/** @param {Companion} companion */
+export function followNotifications(companion) {
+    const look = () => {
+        if (!document.hidden && companion.state === "unlocked") seen().catch(() => {});
+    };
+    companion.addEventListener("state", look);
+    document.addEventListener("visibilitychange", look);
+    navigator.serviceWorker?.addEventListener("message", ({ data }) => {
+        if (data?.kind === "go" && typeof data.address === "string" && data.address.startsWith("/#/")) {
+            location.hash = data.address.slice(1);
+        }
+    });
+    resubscribeAtStart(companion).catch(() => {});
+}

@@ -1,0 +1,149 @@
+// Shows the screen that the address names, and remembers where each was scrolled to.
+import { pageTitle } from "../ui/app-identity.js";
+import { dismantle, element } from "../ui/element.js";
+import { button, empty, iconButton } from "../ui/parts.js";
+import { ask } from "../ui/sheet.js";
+import { toast } from "../ui/toast.js";
+import { sentenceOf } from "../ui/words.js";
+import { confirmWithGate } from "../features/lock-screen/confirm-unlock.js";
+
+export class Router {
+    #shown = new AbortController();
+    /** @type {Map<string, number>} where each screen was scrolled to */
+    #scrolled = new Map();
+    #address = "";
+    /**
+     * Of what is shown: its address, and whether it may be left.
+     * @type {{ own: string, mayLeave: () => true | Promise<boolean> } | null}
+     */
+    #kept = null;
+
+    /**
+     * @param {Companion} companion
+     * @param {HTMLElement} main where the screens are shown
+     * @param {Route[]} routes
+     * @param {Record<string, AppScreen>} untabbedRoutes
+     * @param {(name: string) => void} showing called with the first part of the address
+     */
+    constructor(companion, main, routes, untabbedRoutes, showing) {
+        this.companion = companion;
+        this.main = main;
+        this.routes = routes;
+        this.untabbedRoutes = untabbedRoutes;
+        this.showing = showing;
+    }
+
+    /** @param {AbortSignal} signal */
+    open(signal) {
+        window.addEventListener("hashchange", () => this.#follow(), { signal });
+        this.#leaveForeign().then(() => this.#show());
+    }
+
+    close() {
+        this.#shown.abort();
+        this.#scrolled.clear();
+    }
+
+    /** An address may be from a session behind another PIN: then nothing shows that another vault exists. */
+    async #leaveForeign() {
+        const [, name, id] = /^#\/(notes|moments|photos)\/([0-9a-f]{32})\b/.exec(location.hash) ?? [];
+        if (!id) return;
+        const isOwn = await this.companion.hasRecord(name === "photos" ? "intruders" : name, id).catch(() => false);
+        if (!isOwn) history.replaceState(null, "", `#/${name}`);
+    }
+
+    /** @param {string} address @param {{ replace?: boolean }} options */
+    go(address, { replace = false } = {}) {
+        if (!replace) location.hash = `#/${address}`;
+        else {
+            history.replaceState(null, "", `#/${address}`);
+            this.#show();
+        }
+    }
+
+    /** The address is another one. */
+    async #follow() {
+        const [wanted, kept, { signal }] = [location.hash, this.#kept, this.#shown];
+        const answer = !kept || wanted === kept.own || kept.mayLeave();
+        if (answer !== true) {
+            // It stays what is shown, in the address too, until the person has answered.
+            history.pushState(null, "", kept?.own);
+            if (!(await answer) || signal.aborted) return;
+            history.replaceState(null, "", wanted);
+        }
+        this.#show();
+    }
+
+    async #show() {
+        this.#kept = null;
+        const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+        const [name, ...parts] = path.split("/").map(decoded);
+        const route = this.routes.find(({ address }) => address === name);
+        const screen = this.untabbedRoutes[path] ?? route?.screen ?? this.untabbedRoutes[name];
+        if (!screen) return this.go(this.routes[0].address, { replace: true });
+        this.#scrolled.set(this.#address, window.scrollY);
+        this.#shown.abort();
+        this.#shown = new AbortController();
+        const { signal } = this.#shown;
+        /** @type {Context} */
+        const context = {
+            companion: this.companion, signal, parts, query: new URLSearchParams(query), toast,
+            go: (address, options) => this.go(address, options),
+            ask: (question) => ask(question, signal),
+            confirmWithGate: (question) => confirmWithGate(this.companion, question, signal),
+            beforeLeaving: (mayLeave) => {
+                if (!signal.aborted) this.#kept = { own: location.hash, mayLeave };
+            },
+        };
+        this.showing(name);
+        const page = await this.#made(screen, context);
+        if (signal.aborted) return;
+        this.#address = path;
+        this.#draw(page, this.#scrolled.get(path) ?? 0);
+    }
+
+    /**
+     * A screen that can't be shown shows an error, and the others stay reachable.
+     * @param {AppScreen} screen
+     * @param {Context} context
+     * @returns {Promise<Page>}
+     */
+    async #made(screen, context) {
+        try {
+            return await screen(context);
+        } catch (error) {
+            // The message differs between engines.
+            const isUnread = error instanceof TypeError && /module/i.test(error.message);
+            const text = isUnread
+                ? "It has not been loaded yet; it appears when the hub can be reached."
+                : sentenceOf(error);
+            return {
+                title: "Not shown",
+                body: [empty("warning", "This screen can’t be shown", text, button("Try again", () => this.#show()))],
+            };
+        }
+    }
+
+    /** @param {Page} page @param {number} scrolled */
+    #draw({ title, back, actions = [], body }, scrolled) {
+        document.title = pageTitle(title);
+        const heading = element("h1", { class: "screen-title", tabindex: "-1" }, title);
+        const head = element("header", { class: `screen-head${back ? " screen-head-inner" : ""}` },
+            back && iconButton("back", "Back", () => this.go(back)), heading, ...actions);
+        dismantle(this.main);
+        this.main.replaceChildren(head, ...body.flatMap((child) =>
+            (child instanceof Node ? [child] : child ? [document.createTextNode(String(child))] : [])));
+        // A screen reader begins at the new screen's name; a field that asked for the focus keeps it.
+        if (!this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });
+        window.scrollTo(0, scrolled);
+    }
+}
+
+/** @param {string} part */
+function decoded(part) {
+    try {
+        return decodeURIComponent(part);
+    } catch {
+        return "";
+    }
+}

@@ -1,0 +1,71 @@
+// The pages of the settings, which the features bring.
+import { settings, settingsPage } from "../features/settings/screen.js";
+import { auditPage } from "../features/activity/settings.js";
+import { exportPage } from "../features/backup/export-page.js";
+import { importPage } from "../features/backup/import-page.js";
+import { copyPage } from "../features/backup/moments-backup-page.js";
+import { backup } from "../features/backup/notes-backup-page.js";
+import { resetPage } from "../features/backup/reset-page.js";
+import { removal } from "../features/devices/leave.js";
+import { devices } from "../features/devices/settings.js";
+import { disguisePage } from "../features/disguise/settings.js";
+import { autoLock } from "../features/lock-screen/settings-auto-lock.js";
+import { decoyPage, decoyPINPage } from "../features/lock-screen/settings-decoy.js";
+import { gatePage, pinPage } from "../features/lock-screen/settings.js";
+import { everline } from "../features/moments/settings.js";
+import { notifications } from "../features/notifications/settings.js";
+import { panicPage } from "../features/panic/settings.js";
+import { about } from "../features/settings/about.js";
+import { appearancePage } from "../features/settings/appearance.js";
+import { recovery } from "../features/settings/recovery.js";
+import { syncPage } from "../features/settings/sync.js";
+import { vaultsPage } from "../features/vaults/settings.js";
+
+/** @type {import("../features/settings/screen.js").Group[]} */
+const groups = [
+    { title: "Security", pages: [
+        { name: "gate", label: "PIN, Face ID and fingerprint", icon: "key", page: gatePage },
+        { name: "decoy", label: "Decoy PIN", icon: "shield", page: decoyPage },
+        { name: "autolock", label: "Auto-lock", icon: "clock", page: autoLock },
+        { name: "audit", label: "Activity", icon: "eye", page: auditPage },
+        { name: "panic", label: "Panic", icon: "warning", page: panicPage },
+        { name: "disguise", label: "Disguise", icon: "calculator", page: disguisePage },
+    ] },
+    { title: "Household", pages: [
+        { name: "notifications", label: "Notifications", icon: "bell", page: notifications },
+        { name: "devices", label: "Devices", icon: "phone", page: devices },
+        { name: "recovery", label: "Recovery sheet", icon: "shield", page: recovery },
+    ] },
+    { title: "Everline", pages: [
+        { name: "everline", label: "Everline", icon: "heart", page: everline },
+        { name: "vaults", label: "Shared vaults", icon: "people", page: vaultsPage },
+    ] },
+    { title: "This app", pages: [
+        { name: "appearance", label: "Appearance", icon: "eye", page: appearancePage },
+        { name: "sync", label: "Sync and storage", icon: "cloud", page: syncPage },
+        { name: "backup", label: "Backup of notes", icon: "note", page: backup },
+        { name: "about", label: "Version and update", icon: "refresh", page: about },
+        { name: "remove", label: "Remove this device", icon: "trash", mood: "danger", page: removal },
+    ] },
+];
+
+/**
+ * Below a page of the list, by address: the page's name, the page, and where its arrow goes.
+ * @type {Record<string, [string, SettingsPage, string]>}
+ */
+const inner = {
+    "gate/pin": ["gate", pinPage, "settings/gate"],
+    "decoy/pin": ["decoy", decoyPINPage, "settings/decoy"],
+    "everline/export": ["everline", exportPage, "settings/everline"],
+    "everline/import": ["everline", importPage, "settings/everline"],
+    "everline/copy": ["everline", copyPage, "settings/everline"],
+    "everline/reset": ["everline", resetPage, "settings/everline"],
+};
+
+/** @type {AppScreen} */
+export function settingsScreen(context) {
+    const address = context.parts.join("/");
+    const listed = groups.flatMap(({ pages }) => pages).find(({ name }) => name === address);
+    if (listed) return settingsPage(context, groups, listed.name, listed.page);
+    return Object.hasOwn(inner, address) ? settingsPage(context, groups, ...inner[address]) : settings(context, groups);
+}

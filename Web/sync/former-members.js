@@ -1,0 +1,94 @@
+// Records of devices that left a shared vault. docs/formats.md, "Shared vaults".
+import { unbase64, wipe } from "../crypto/bytes.js";
+import { readEnvelope } from "../crypto/envelope.js";
+import { checkRecord } from "../formats/record-check.js";
+import { ancestorsIn } from "./versions.js";
+
+/** @typedef {import("../crypto/roster.js").Roster} Roster */
+
+/** How many are sealed anew in one step. */
+const atOnce = 32;
+const adoptedFact = "adopted";
+const collections = ["about", "moments", "photos", "notes"];
+
+/**
+ * Accepts what a former member wrote under the keys of its time, unless it would replace a newer version. Null for its
+ * other records. Throws RecordRefusal.
+ * @param {Roster} roster
+ * @param {HubRecord} record
+ * @param {import("../store/store.js").Row | undefined} row what is known of it
+ * @param {number} known the revision that it has to be above
+ */
+export async function checkFormerMemberRecord(roster, record, row, known) {
+    const author = roster.former.get(record.author);
+    const isOfThen = author && record.epoch <= author.until && (row?.record.epoch ?? 0) <= record.epoch;
+    if (!isOfThen || !collections.includes(record.collection)) return null;
+    return checkRecord({ household: roster.household, member: (id) => (id === author.id ? author : undefined) },
+        record, known);
+}
+
+/**
+ * Seals pending changes anew that were written before a member left, so that none is sent under keys that the member
+ * knows.
+ * @param {DeviceSession} device
+ * @param {string} vault
+ * @param {number} epoch
+ */
+export async function resealWaiting(device, vault, epoch) {
+    const { keys, store, tabs } = device;
+    const isOld = (/** @type {HubRecord} */ { vault: own, sealed }) => own === vault && typeof sealed === "string"
+        && readEnvelope(unbase64(sealed)).wrapEpoch < epoch;
+    if (!(await store.waiting()).some(({ record }) => isOld(record))) return;
+    await tabs.exclusive("edit", async () => {
+        for (const line of await store.waiting()) {
+            const { record } = line;
+            if (!isOld(record)) continue;
+            const body = await keys.openContent(record, unbase64(/** @type {string} */ (record.sealed)));
+            const name = { vault, collection: record.collection, id: record.id, revision: record.revision };
+            const renewed = {
+                ...(await keys.sealBody(name, body, record.replaces ?? 0, record.blobs)), ...ancestorsIn(record),
+            };
+            wipe(body);
+            device.requireUnlocked(keys);
+            await store.write({ lines: [{ key: line.key, signature: record.signature, change: { record: renewed } }] });
+            device.changed([line.key]);
+        }
+    });
+}
+
+/**
+ * Records of former members are signed by this device and sealed under the newest keys, so that later members accept
+ * them too.
+ * @param {DeviceSession} device
+ * @param {string} vault
+ */
+export async function adoptRecords(device, vault) {
+    const { keys, roster, store, tabs } = device;
+    if (roster.revoked.size === 0) return;
+    const done = await store.fact(adoptedFact, { roster: 0, sequence: -1 });
+    const after = done.roster === roster.number ? done.sequence : -1;
+    let sequence = after;
+    for (const collection of collections) {
+        const rows = await store.records(collection, { after });
+        sequence = Math.max(sequence, ...rows.map((row) => row.sequence));
+        const theirs = rows.filter(({ record }) => record.vault === vault
+            && typeof record.sealed === "string" && !roster.member(record.author));
+        for (let start = 0; start < theirs.length; start += atOnce) {
+            await tabs.exclusive("edit", async () => {
+                for (const { key } of theirs.slice(start, start + atOnce)) {
+                    const record = (await store.record(key))?.record;
+                    // Another device may have changed it meanwhile.
+                    if (!record?.sealed || roster.member(record.author) || (await store.waitingFor(key))) continue;
+                    const body = await keys.openContent(record, unbase64(record.sealed));
+                    const name = { vault, collection, id: record.id, revision: record.revision + 1 };
+                    const own = await keys.sealBody(name, body, record.revision, record.blobs);
+                    wipe(body);
+                    device.requireUnlocked(keys);
+                    await store.write({ waiting: [{ key, record: own }] });
+                    device.changed([key]);
+                }
+            });
+        }
+    }
+    await store.write({ facts: { [adoptedFact]: { roster: roster.number, sequence } } });
+}

@@ -1,0 +1,291 @@
+// Ingests records that the hub serves: each is checked before it is stored, and refused ones are counted.
+import { recordKey } from "../formats/record-key.js";
+import { addEvent, nameEvent, newChain } from "../household/event-chain.js";
+import { updateClock } from "../household/computer-clocks.js";
+import { KeyRing, ringKind } from "../crypto/ring.js";
+import { changeDrawer } from "../household/private-storage.js";
+import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "../household/keys.js";
+import { checkRecord, RecordRefusal } from "../formats/record-check.js";
+import { restarted, storeFacts, storeSeen } from "./restored-hub.js";
+import { withoutSnapshotBelow } from "./moment-snapshot.js";
+import { checkFormerMemberRecord } from "./former-members.js";
+import { addVaultKeys, checkKeysOfEpoch, epochOf } from "./vault-keys.js";
+import { compare, follows, versionsBefore } from "./versions.js";
+
+/** @typedef {import("../store/store.js").Row} Row */
+/**
+ * What a batch changes, before it is written. `apart`: versions that become records of their own.
+ * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("../household/computer-clocks.js").Clocks,
+ *   chains: Record<string, import("../household/event-chain.js").EventChain>, hasNewKeys: boolean,
+ *   refusals: RecordRefusal[], changed: string[], apart: HubRecord[], owners?: Record<string, string>,
+ *   hasFollowedRoster: boolean }} Batch
+ */
+
+/** A batch needs the hub's newest list of devices: it is read without holding the lock, and the batch begins anew. */
+class RosterNeeded extends Error {}
+
+/**
+ * Ingests records, and the sequence number up to which everything was seen. One batch at a time over all tabs.
+ * @param {DeviceSession} device
+ * @param {HubRecord[]} records
+ * @param {{ cursor?: number, undeferred?: number[], seen?: string }} [rest] `seen`: the hub's store that served them,
+ *   as `storeSeen` returns it. Throws HubUnreachable where a tab has found another one since: they may be lost there,
+ *   and its numbers mean other records.
+ * @returns {Promise<string[]>} the keys of the records that changed
+ */
+export async function ingestRecords(device, records, rest = {}) {
+    try {
+        return await ingestBatch(device, records, false, rest);
+    } catch (error) {
+        if (!(error instanceof RosterNeeded)) throw error;
+    }
+    await device.followRoster();
+    return ingestBatch(device, records, true, rest);
+}
+
+/**
+ * @param {DeviceSession} device
+ * @param {HubRecord[]} records
+ * @param {boolean} hasFollowedRoster since the hub served them
+ * @param {{ cursor?: number, undeferred?: number[], seen?: string }} rest
+ * @returns {Promise<string[]>} throws RosterNeeded before anything is written
+ */
+function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = [], seen }) {
+    return device.tabs.exclusive("take", async () => {
+        if (seen !== undefined && (await storeSeen(device)) !== seen) throw restarted();
+        /** @type {Batch} */
+        const batch = {
+            rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
+            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], changed: [], apart: [],
+            hasFollowedRoster,
+        };
+        try {
+            for (const record of records) await ingestOne(device, record, batch);
+        } catch (error) {
+            // Keys in memory that were not stored go: who owns their vaults was not stored either.
+            if (batch.hasNewKeys) await device.load();
+            throw error;
+        }
+        const known = await device.store.sequence("cursor");
+        /** @type {import("../store/store.js").Change} */
+        const change = {
+            records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
+            facts: {
+                clocks: batch.clocks, chains: batch.chains,
+                ...(cursor === undefined ? {} : { cursor: Math.max(known, cursor) }),
+                ...withoutSnapshotBelow([...batch.rows.values()], known),
+            },
+        };
+        if (batch.apart.length > 0) {
+            const before = await device.store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]));
+            change.facts = { ...change.facts, [storeFacts.apart]: [...before, ...batch.apart] };
+        }
+        if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
+        if (batch.hasNewKeys) {
+            const { ring, rootKey } = device.keys;
+            await device.openStatusKeys(device.keys);
+            if (!device.member) change.keys = await statusKeysOf(ring, device.paired.household);
+            await changeDrawer(device, rootKey, (content) => {
+                const entries = [...content.ring.entries, ...ring.entries];
+                content.ring = new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() })));
+                return change;
+            });
+        } else await device.store.write(change);
+        for (const refusal of batch.refusals) await device.reportProtocolViolation(refusal.message, true);
+        if (batch.hasNewKeys) device.tabs.post({ kind: "state" });
+        device.changed(batch.changed);
+        return batch.changed;
+    });
+}
+
+/**
+ * Ingests records that were deferred because a key was missing.
+ * @param {DeviceSession} device
+ */
+export async function ingestDeferred(device) {
+    for (let round = 0, before = Infinity; round < 3; round += 1) {
+        const waiting = (await device.store.deferred())
+            .filter(({ record }) => record.collection !== "keys" || device.unlocked?.receivesKeys);
+        if (waiting.length === before) return;
+        before = waiting.length;
+        if (waiting.length === 0) return;
+        // Keys first: they open the others.
+        const records = waiting.map(({ record }) => record);
+        records.sort((one, other) => Number(other.collection === "keys") - Number(one.collection === "keys"));
+        await ingestRecords(device, records, { undeferred: waiting.map(({ number }) => number) });
+    }
+}
+
+/**
+ * Earlier versions stored rows with unchecked numbers; such rows are in no list.
+ * @param {unknown} sequence a number of the hub's, or one between two where the hub may have lost the record
+ */
+const isListed = (sequence) => typeof sequence === "number" && sequence >= 0 && sequence < Number.MAX_SAFE_INTEGER;
+
+/** @param {DeviceSession} device @param {HubRecord} record @param {Batch} batch */
+async function ingestOne(device, record, batch) {
+    const key = recordKey(record.collection, record.id);
+    const known = batch.rows.get(key) ?? (await device.store.record(key));
+    if (known?.atHub !== undefined) return ingestCompared(device, record, known, batch);
+    if (known && record.revision <= known.record.revision) {
+        if (record.signature === known.record.signature && !isListed(known.sequence)) {
+            batch.rows.set(key, { ...known, sequence: record.sequence ?? 0 });
+            batch.changed.push(key);
+        }
+        const isLater = (record.sequence ?? 0) > known.sequence;
+        if (record.revision < known.record.revision && isLater) batch.refusals.push(new RecordRefusal("notNewer"));
+        return;
+    }
+    // Log entries never change and can't be removed.
+    if (known && record.collection === "audit") return;
+    try {
+        const checked = await check(device, record, known, batch);
+        if (!checked || !(await look(device, checked, batch))) return;
+        await put(device, record, known, batch);
+    } catch (error) {
+        if (error instanceof RecordRefusal) batch.refusals.push(error);
+        else if (error instanceof KeyMissing) batch.deferred.push(record);
+        else throw error;
+    }
+}
+
+/** @param {DeviceSession} device @param {HubRecord} record @param {Row | undefined} known @param {Batch} batch */
+async function put(device, record, known, batch) {
+    const key = recordKey(record.collection, record.id);
+    batch.rows.set(key, {
+        key, collection: record.collection, sequence: record.sequence ?? 0, record, at: device.time.now(),
+        ...(await versionsBefore(known)),
+    });
+    batch.changed.push(key);
+}
+
+/**
+ * A record that the hub may have lost: it may serve an older version, or a version of another device.
+ * @param {DeviceSession} device
+ * @param {HubRecord} record
+ * @param {Row} known
+ * @param {Batch} batch
+ */
+async function ingestCompared(device, record, known, batch) {
+    try {
+        if (!(await check(device, record, known, batch, 0))) return;
+    } catch (error) {
+        if (!(error instanceof RecordRefusal)) throw error;
+        return void batch.refusals.push(error);
+    }
+    const { row, copied } = await compare(known, record);
+    const line = copied === known.record ? await device.store.waitingFor(known.key) : undefined;
+    // If a change of it is pending, the change becomes the copy.
+    if (copied && !(line && (await follows(line.record, known)))) batch.apart.push(copied);
+    if (row) batch.rows.set(known.key, row);
+    else await put(device, record, known, batch);
+}
+
+/**
+ * Null for one of a device that was revoked since.
+ * @param {DeviceSession} device
+ * @param {HubRecord} record
+ * @param {Row | undefined} row what is known of it
+ * @param {Batch} batch
+ * @param {number} known the revision that it has to be above
+ */
+async function check(device, record, row, batch, known = row?.record.revision ?? 0) {
+    try {
+        return await checkRecord(device.roster, record, known);
+    } catch (error) {
+        if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
+        if (device.roster.revoked.has(record.author)) {
+            return device.member ? checkFormerMemberRecord(device.roster, record, row, known) : null;
+        }
+        throw batch.hasFollowedRoster ? error : new RosterNeeded();
+    }
+}
+
+/**
+ * Opens records of the household, and updates clocks, chains and keys from them. Throws RecordRefusal, KeyMissing.
+ * @param {DeviceSession} device
+ * @param {import("../formats/record-check.js").CheckedRecord} record
+ * @param {Batch} batch
+ * @returns {Promise<boolean>} whether it is kept
+ */
+async function look(device, record, batch) {
+    const { collection, id, revision } = record.name;
+    /** @template {keyof import("../formats/record-bodies.js").RecordBodies} Kind @param {Kind} kind */
+    const open = (kind) => openHousehold(device.statusKeys, record, kind);
+    /** @param {string} event */
+    const isHere = async (event) => {
+        const key = recordKey("events", event);
+        return batch.rows.has(key) || (await device.store.record(key)) !== undefined;
+    };
+    /** @param {string} computer */
+    const chain = (computer) => (batch.chains[computer] ??= newChain());
+    switch (collection) {
+        case "keys":
+            if (!record.sealed || (!device.member && !(await isKeysFor(device.paired.device, record)))) return false;
+            // Its box opens only while AppLocker is unlocked.
+            if (!device.unlocked?.receivesKeys) throw new KeyMissing();
+            if (device.member) {
+                if (record.epoch > epochOf(device.roster) && !batch.hasFollowedRoster) throw new RosterNeeded();
+                checkKeysOfEpoch(device.roster, record);
+                await addVaultKeys(device.unlocked, record);
+            } else {
+                batch.owners ??= await ownersOf(device);
+                await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined);
+            }
+            await device.openStatusKeys(device.unlocked);
+            batch.hasNewKeys = true;
+            return true;
+        case "devices":
+            if (record.sealed) await open("devices");
+            return true;
+        case "status": {
+            const status = await open("status");
+            updateClock(batch.clocks, id, status.clock, device.time.now());
+            if (status.lastEvent) nameEvent(chain(id), status.lastEvent, await isHere(status.lastEvent));
+            if (status.rosterNumber > device.roster.number) {
+                if (!batch.hasFollowedRoster) throw new RosterNeeded();
+                await device.reportProtocolViolation("an older list of devices than the computer has");
+            }
+            if (status.rosterHead && status.rosterNumber <= device.roster.number
+                && !(await device.roster.has(status.rosterNumber, status.rosterHead))) {
+                await device.reportProtocolViolation("another list of devices than the computer has");
+            }
+            return true;
+        }
+        case "apps":
+            await open("apps");
+            return true;
+        case "events": {
+            const event = await open("events");
+            if (event.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
+            addEvent(chain(event.computer), id, event.previous ?? undefined,
+                event.previous ? await isHere(event.previous) : false);
+            return true;
+        }
+        case "requests":
+            await open("requests");
+            return true;
+        case "commands": {
+            // The first revision is a companion's own.
+            if (revision === 1) return false;
+            const reply = await open("replies");
+            if (reply.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
+            updateClock(batch.clocks, reply.computer, reply.clock, device.time.now());
+            return true;
+        }
+        default:
+            return true;
+    }
+}
+
+/**
+ * Which computer each vault belongs to: those whose keys arrived with the pairing, to the computer that paired this
+ * device.
+ * @param {DeviceSession} device
+ * @returns {Promise<Record<string, string>>}
+ */
+async function ownersOf({ store, keys, paired }) {
+    const first = keys.ring.entries.filter(({ kind }) => kind === ringKind.vault)
+        .map(({ vault }) => [vault, paired.computer]);
+    return store.fact("vaultOwners", Object.fromEntries(first));
+}

@@ -1,0 +1,164 @@
+// Sends pending changes of vaults' records, written offline or not, in any tab, once each.
+import { firstBatch } from "./request-batch.js";
+import { HubUnreachable } from "../hub/errors.js";
+import { copyDiverged, isOpen, resolveConflict, settleDiverged } from "./conflicts.js";
+import { resendLost } from "./resend-lost.js";
+import { newestWith, storeFacts, storeSeen, writeToKnownStore } from "./restored-hub.js";
+import { withoutSnapshotBelow } from "./moment-snapshot.js";
+import { follows, version, versionsBefore } from "./versions.js";
+import { storedCount } from "../store/store.js";
+
+/** @typedef {import("../store/store.js").Waiting} Waiting */
+
+const maximumRetries = 3;
+const secondsOfPush = 86_400;
+
+/**
+ * Sends everything that can be sent. Throws HubError, HubUnreachable: it is tried again later.
+ * @param {DeviceSession} device
+ */
+export function sendWaiting(device) {
+    return device.tabs.exclusive("send", async () => {
+        await device.beforeSending();
+        // Why a change can't be sent now, by key; the others are sent.
+        /** @type {Map<string, string>} */
+        const parked = new Map();
+        do {
+            await sendLines(device, parked);
+            await resendLost(device);
+        } while ((await copyDiverged(device)) > 0);
+        for (const why of parked.values()) throw new HubUnreachable("offline", why);
+    });
+}
+
+/** @param {DeviceSession} device @param {Map<string, string>} parked filled in place */
+async function sendLines(device, parked) {
+    for (let round = 0; round < 1000; round += 1) {
+        const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
+            && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
+        if (lines.length === 0) return;
+        const batch = firstBatch(lines);
+        if (await settleDivergedOf(device, batch)) continue;
+        const { outcomes, seen } = await writeToKnownStore(
+            device, batch.map(({ record }) => withValidBase(record)));
+        for (const [index, line] of batch.entries()) {
+            const why = await settle(device, line, outcomes[index], seen);
+            if (why) parked.set(line.key, why);
+        }
+        device.emit("outbox");
+    }
+}
+
+/**
+ * Another device's version may have replaced the one that some of these changes are based on. At a restored hub it may
+ * have the revision that they replace, and would be lost there.
+ * @param {DeviceSession} device
+ * @param {Waiting[]} batch
+ * @returns {Promise<boolean>} whether there were any
+ */
+async function settleDivergedOf(device, batch) {
+    let found = false;
+    for (const line of batch) {
+        const row = await device.store.record(line.key);
+        const isApart = row && line.record.replaces === row.record.revision && !(await follows(line.record, row))
+            && (await version(line.record)) !== (await version(row.record));
+        if (!isApart) continue;
+        await settleDiverged(device, line, row.record);
+        found = true;
+    }
+    return found;
+}
+
+/**
+ * Returns a sentence where this line can't be sent now.
+ * @param {DeviceSession} device
+ * @param {Waiting} line
+ * @param {HubAPI.HubWriteOutcome} outcome
+ * @param {string} seen the hub's store as it was known when it was sent
+ * @returns {Promise<string | void>}
+ */
+async function settle(device, line, outcome, seen) {
+    const { record } = line;
+    /** @param {Partial<Waiting>} change */
+    const become = (change) => device.store.write({ lines: [{ key: line.key, signature: record.signature, change }] });
+    if (outcome.sequence !== undefined) return acknowledge(device, line, outcome.sequence, seen);
+    if (outcome.conflict) {
+        const conflict = { ...outcome.conflict, blobs: outcome.conflict.blobs ?? [] };
+        // Another device sent the same version, as to a restored hub.
+        const isSame = conflict.id === record.id && conflict.collection === record.collection
+            && (await version(conflict)) === (await version(record));
+        return isSame
+            ? acknowledge(device, line, conflict.sequence ?? 0, seen)
+            : resolveConflict(device, line, conflict, seen);
+    }
+    if (outcome.error?.code === "conflict" && record.replaces !== 0) {
+        // The hub has lost the record: it is sent as new.
+        return become({ record: { ...record, replaces: 0 } });
+    }
+    const { code, message } = outcome.error ?? { code: "failed", message: "" };
+    const sentence = message || "The hub can't accept changes now.";
+    if (["unavailable", "too_many", "unauthorized"].includes(code)) throw new HubUnreachable("offline", sentence);
+    if (["quota_exceeded", "failed"].includes(code)) return sentence;
+    if (code === "bad_request" && line.uploads && (line.retries ?? 0) < maximumRetries) {
+        // The hub forgets blobs that no record names for a day: they are sent again.
+        return become({ isUploaded: false, retries: (line.retries ?? 0) + 1 });
+    }
+    await become({ problem: code });
+}
+
+/**
+ * Stores a change as a row, once the hub has it.
+ * @param {DeviceSession} device
+ * @param {Waiting} line
+ * @param {number} sequence
+ * @param {string} seen the hub's store as it was known when it was sent
+ */
+async function acknowledge(device, line, sequence, seen) {
+    const { key, record } = line;
+    const row = {
+        key, collection: record.collection, sequence, record: withoutReplaces(record), at: device.time.now(),
+    };
+    // An edit that has just read the line writes first; its `replaces` is then updated.
+    await device.tabs.exclusive("edit", () => device.tabs.exclusive("take", async () => {
+        // Checked again while the lock is held.
+        if ((await storeSeen(device)) !== seen) return;
+        const known = await device.store.record(key);
+        const cursor = await device.store.sequence("cursor");
+        const isNewest = !known || known.record.revision <= record.revision;
+        const newest = await newestWith(device, sequence);
+        await device.store.write({
+            ...(isNewest ? { records: [{ ...row, ...(await versionsBefore(known)) }] } : {}),
+            facts: {
+                [storeFacts.newest]: newest,
+                ...(known?.sequence !== sequence ? withoutSnapshotBelow([row], cursor) : {}),
+            },
+            withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
+            sent: [{ key, signature: record.signature, followedBy: record.revision }],
+        });
+    }));
+    device.changed([key]);
+    if (line.isPushed) await pushToOthers(device, row.record);
+}
+
+/**
+ * Once: devices that are not reached see it when they are opened.
+ * @param {DeviceSession} device
+ * @param {HubRecord} record
+ */
+async function pushToOthers(device, record) {
+    await device.hub.push({ content: record, urgency: "high", ttl: secondsOfPush })
+        .catch((error) => console.warn(error));
+}
+
+/**
+ * A hub answers nothing of a request where one record replaces what is no revision.
+ * @param {HubRecord} record
+ */
+function withValidBase(record) {
+    return record.replaces === undefined ? record : { ...record, replaces: storedCount(record.replaces) };
+}
+
+/** @param {HubRecord} record */
+function withoutReplaces({ replaces: _, ...record }) {
+    return record;
+}

@@ -1,0 +1,74 @@
+// Sealed content of photos that the hub doesn't have yet. A photo is staged before the moment is saved that it belongs
+// to: for a day at most.
+
+/** @typedef {import("../store/store.js").Upload} Upload */
+
+/** How long a photo waits for its moment, in milliseconds. */
+const stagedTime = 86_400_000;
+
+/** @param {Upload[]} uploads */
+const blobsOf = (uploads) => uploads.map(({ blob }) => blob);
+
+/** Stages one photo: all of it, or nothing. Throws StoreError. */
+export class PhotoStaging {
+    /** @type {Upload[]} */
+    #uploads = [];
+
+    /** @param {DeviceSession} device @param {string} id */
+    constructor(device, id) {
+        this.device = device;
+        this.id = id;
+    }
+
+    /** @param {{ blob: string, sealed: Uint8Array, hash: Uint8Array }} content `hash`: SHA-256 of `sealed` */
+    async add({ blob, sealed, hash }) {
+        this.#uploads.push({ blob, size: sealed.length, hash });
+        await this.device.store.putPieces(blob, sealed);
+    }
+
+    /** @param {HubRecord} record that names the content */
+    finish(record) {
+        const { store, time } = this.device;
+        return store.write({ staged: [{ id: this.id, record, uploads: this.#uploads, at: time.now() }] });
+    }
+
+    /** After a failure. Never throws. */
+    cancel() {
+        return this.device.store.write({ unstaged: [this.id], withoutPieces: blobsOf(this.#uploads) }).catch(() => {});
+    }
+}
+
+/** @param {DeviceSession} device @param {string} id */
+export const stagedPhoto = (device, id) => device.store.stagedPhoto(id);
+
+/**
+ * Removes the staged photos that these conditions fit, with their content.
+ * @param {DeviceSession} device
+ * @param {(photo: import("../store/store.js").Staged) => boolean} isRemoved
+ */
+export async function removeStaged({ store }, isRemoved) {
+    const photos = (await store.staged()).filter(isRemoved);
+    if (photos.length === 0) return;
+    await store.write({
+        unstaged: photos.map(({ id }) => id), withoutPieces: photos.flatMap(({ uploads }) => blobsOf(uploads)),
+    });
+}
+
+/**
+ * Removes what an app left that was closed: photos without a moment after a day, content without a photo.
+ * @param {DeviceSession} device
+ */
+export const sweepStaged = ({ store, tabs, time }) =>
+    tabs.exclusive("seal", () => store.sweepPieces(time.now() - stagedTime));
+
+/**
+ * A range of a blob's sealed bytes: from this device while it has them, from the hub afterwards. Throws HubError,
+ * HubUnreachable, StoreError.
+ * @param {DeviceSession} device
+ * @param {string} blob
+ * @param {number} start
+ * @param {number} end
+ * @param {AbortSignal} [signal]
+ */
+export const readSealed = async ({ store, hub }, blob, start, end, signal) =>
+    (await store.bytes(blob, start, end)) ?? hub.readBlob(blob, start, end, signal);

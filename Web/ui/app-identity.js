@@ -1,0 +1,135 @@
+// What the app calls itself and looks like from outside: AppLocker, or a calculator. No secret: it is read before
+// anything is shown, so index.html names nothing, and nothing flashes.
+import { CompanionError } from "../household/errors.js";
+import { mostDigits } from "../household/pin-rules.js";
+import { element } from "./element.js";
+
+/** @typedef {"applocker" | "calculator"} AppIdentity */
+
+const [key, panicKey, mark] = ["applocker-disguise", "applocker-panic", "applocker-device/applocker"];
+
+/**
+ * `manifest`: what is put on the Home Screen.
+ * @type {Record<AppIdentity, { name: string, manifest: string, icon: string, smallIcon: string, touchIcon: string }>}
+ */
+const identities = {
+    applocker: {
+        name: "AppLocker", manifest: "/app.webmanifest", icon: "/icons/favicon.svg", smallIcon: "/icons/favicon-32.png",
+        touchIcon: "/icons/apple-touch-icon-180.png",
+    },
+    calculator: {
+        name: "Calculator", manifest: "/calculator.webmanifest", icon: "/icons/calculator.svg",
+        smallIcon: "/icons/calculator-favicon-32.png",
+        touchIcon: "/icons/calculator-apple-touch-icon-180.png",
+    },
+};
+
+/** @returns {AppIdentity} what the person chose */
+export const chosenIdentity = () => (localStorage.getItem(key) === "calculator" ? "calculator" : "applocker");
+
+/** @returns {AppIdentity} what is to be seen now */
+export const appIdentity = () => (localStorage.getItem(panicKey) ? "calculator" : chosenIdentity());
+
+/**
+ * Where the person chose none, an app that was put on the Home Screen as a calculator starts as one: with its
+ * start_url.
+ */
+export function adoptIdentityFromAddress() {
+    const isAsked = new URLSearchParams(location.search).get("as") === "calculator";
+    // Nobody else's link changes what a paired device looks like.
+    if (isAsked && localStorage.getItem(key) === null && localStorage.getItem(mark) === null) {
+        localStorage.setItem(key, "calculator");
+    }
+}
+
+/** @param {AppIdentity} chosen */
+export function chooseIdentity(chosen) {
+    localStorage.setItem(key, chosen);
+    applyIdentity();
+}
+
+/**
+ * Throws CompanionError `weakPIN` where a PIN can't be typed into what the app looks like.
+ * @param {string} pin
+ * @param {AppIdentity} [chosen]
+ */
+export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
+    if (chosen === "applocker" || (/^\d+$/.test(pin) && pin.length <= mostDigits)) return;
+    throw new CompanionError("weakPIN",
+        `A calculator has no letters: it needs a PIN of digits alone, at most ${mostDigits}.`);
+}
+
+/**
+ * For the worker, which shows notifications and can't read what pages keep. Never throws: the next start does it again.
+ * @param {Companion} companion
+ */
+export async function storeIdentity({ state, settings }) {
+    try {
+        const isPaired = state === "locked" || state === "unlocked";
+        if (isPaired && (await settings.get("guise", "applocker")) !== chosenIdentity()) {
+            await settings.set("guise", chosenIdentity());
+        }
+    } catch (error) {
+        console.warn(error);
+    }
+}
+
+/** The device was removed: there is nothing to hide any more. */
+export function resetIdentity() {
+    localStorage.removeItem(key);
+    localStorage.removeItem(panicKey);
+    applyIdentity();
+}
+
+/** Harmless in every tab, and after a reload, until the person comes back. */
+export function beginPanic() {
+    localStorage.setItem(panicKey, "1");
+    applyIdentity();
+}
+
+export function endPanic() {
+    if (!localStorage.getItem(panicKey)) return;
+    localStorage.removeItem(panicKey);
+    applyIdentity();
+}
+
+export const isPanic = () => localStorage.getItem(panicKey) !== null;
+
+/**
+ * The page's title: in disguise the same whatever is open, as the task switcher and the list of tabs show it.
+ * @param {string} [title] of a screen
+ */
+export function pageTitle(title) {
+    const { name } = identities[appIdentity()];
+    return title && appIdentity() === "applocker" ? `${title} · ${name}` : name;
+}
+
+/** Puts name and icons into the page. */
+export function applyIdentity() {
+    const worn = identities[appIdentity()];
+    document.documentElement.dataset.guise = appIdentity();
+    document.title = worn.name;
+    const head = [
+        // A panic is over soon: nothing is put on the Home Screen, and what is there stays.
+        ...(isPanic() ? [] : [element("link", { rel: "manifest", href: worn.manifest })]),
+        element("meta", { name: "apple-mobile-web-app-title", content: worn.name }),
+        element("link", { rel: "apple-touch-icon", href: worn.touchIcon }),
+        element("link", { rel: "icon", href: worn.icon, type: "image/svg+xml" }),
+        element("link", { rel: "icon", href: worn.smallIcon, sizes: "32x32", type: "image/png" }),
+    ];
+    for (const node of document.head.querySelectorAll("[data-dress]")) node.remove();
+    for (const node of head) node.dataset.dress = "";
+    document.head.append(...head);
+}
+
+/**
+ * Calls `changed` when another tab chose or panicked.
+ * @param {() => void} changed
+ */
+export function followIdentity(changed) {
+    window.addEventListener("storage", (event) => {
+        if (event.key !== key && event.key !== panicKey && event.key !== null) return;
+        applyIdentity();
+        changed();
+    });
+}

@@ -1,0 +1,133 @@
+// The progress of one command to a computer, as a line in a screen or as toasts. "Done" is shown when the computer has
+// replied so.
+import { element } from "./element.js";
+import { icon } from "./icon.js";
+import { named, sentenceOf } from "./words.js";
+
+/** @typedef {import("../household/commands.js").Action} Action */
+/** @typedef {import("../formats/record-bodies.js").CommandReply} CommandReply */
+/** @typedef {"idle" | "sending" | "sent" | "received" | "done" | "refused" | "failed"} CommandState */
+
+const steps = ["sending", "sent", "received", "done"];
+/** How long a finished command stays visible, in milliseconds. */
+const shownFor = 6000;
+/** As long as a command may take, in milliseconds. */
+const longestCommand = 40_000;
+
+export class CommandProgress {
+    /** @type {CommandState} */
+    state = "idle";
+    #companion;
+    #signal;
+    #marks = [0, 1, 2].map(() => element("span", { class: "flight-mark" }));
+    #text = element("span", { class: "flight-text", dir: "auto" });
+    #end = element("span", { class: "flight-end" });
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #timer;
+
+    /** @param {Companion} companion @param {AbortSignal} signal @param {() => void} [changed] called at each step */
+    constructor(companion, signal, changed = () => {}) {
+        this.#companion = companion;
+        this.#signal = signal;
+        this.changed = changed;
+        this.element = element("p", { class: "flight", role: "status", hidden: true },
+            element("span", { class: "flight-marks", "aria-hidden": "true" }, ...this.#marks), this.#text, this.#end);
+        signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
+    }
+
+    /** Whether its end is not known yet. */
+    get isUnderWay() {
+        return ["sending", "sent", "received"].includes(this.state);
+    }
+
+    /**
+     * @param {string} computer
+     * @param {string} name the computer's
+     * @param {Action} action
+     * @returns {Promise<CommandReply | null>} null if the outcome is unknown; the line shows why
+     */
+    async send(computer, name, action) {
+        clearTimeout(this.#timer);
+        this.#end.replaceChildren();
+        this.#become("sending", "Sending…");
+        try {
+            const reply = await this.#companion.commands.send(computer, action, reporting(this.#signal, {
+                sent: () => this.#become("sent", `Sent; waiting for ${named(name)}…`),
+                received: () => this.#become("received", `Received by ${named(name)}…`),
+            }));
+            if (this.#signal.aborted) return reply;
+            if (reply.state === "done") {
+                this.#become("done", `Done. ${reply.sentence}`);
+                this.#timer = setTimeout(() => this.clear(), shownFor);
+            } else this.#become("refused", `Refused. ${reply.sentence}`);
+            return reply;
+        } catch (error) {
+            if (!this.#signal.aborted) this.#become("failed", sentenceOf(error));
+            return null;
+        }
+    }
+
+    /**
+     * Something to tap behind the line.
+     * @param {Node} node
+     */
+    offer(node) {
+        clearTimeout(this.#timer);
+        this.#end.replaceChildren(node);
+    }
+
+    clear() {
+        clearTimeout(this.#timer);
+        this.state = "idle";
+        this.element.hidden = true;
+        this.#text.textContent = "";
+        this.#end.replaceChildren();
+        this.changed();
+    }
+
+    /** @param {CommandState} state @param {string} text */
+    #become(state, text) {
+        this.state = state;
+        const step = steps.indexOf(state);
+        this.element.hidden = false;
+        this.element.dataset.state = state;
+        for (const [index, mark] of this.#marks.entries()) {
+            const isPassed = step > index;
+            mark.classList.toggle("flight-mark-passed", isPassed);
+            mark.replaceChildren(...(isPassed ? [icon("check")] : []));
+        }
+        this.#text.textContent = text;
+        this.changed();
+    }
+}
+
+/**
+ * Sends a command and shows its progress as toasts. Never throws.
+ * @param {Context} context
+ * @param {{ id: string, name: string }} computer
+ * @param {Action} action
+ * @param {string} done shown when the computer has done it
+ * @returns {Promise<boolean>} whether it was done
+ */
+export async function sendWithToasts({ companion, toast, signal }, { id, name }, action, done) {
+    const show = (/** @type {string} */ sentence) => toast(sentence, { milliseconds: longestCommand });
+    show(`Sending to ${name}…`);
+    try {
+        const reply = await companion.commands.send(id, action,
+            reporting(signal, { sent: () => show(`Sent to ${name}`), received: () => show(`Received by ${name}…`) }));
+        if (companion.state === "unlocked") toast(reply.state === "done" ? done : reply.sentence);
+        return reply.state === "done";
+    } catch (error) {
+        if (companion.state === "unlocked") toast(sentenceOf(error));
+        return false;
+    }
+}
+
+/**
+ * A listener for the steps of a command that calls nothing after the screen is left.
+ * @param {AbortSignal} signal
+ * @param {Record<string, () => void>} steps
+ */
+const reporting = (signal, steps) => (/** @type {string} */ state) => {
+    if (!signal.aborted) steps[state]?.();
+};

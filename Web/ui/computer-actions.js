@@ -1,0 +1,74 @@
+// Commands for a whole computer, each after the PIN or the passkey.
+import { element } from "./element.js";
+import { button, section } from "./parts.js";
+import { choose } from "./sheet.js";
+import { named } from "./words.js";
+import { CommandProgress } from "./command-progress.js";
+import { appGrants, grantWords } from "./grants.js";
+
+/** @typedef {import("../household/household.js").Computer} Computer */
+/** @typedef {import("../household/commands.js").Action} Action */
+
+/**
+ * "Lock all" and "Unlock all", for home and for the list of apps.
+ * @param {Context} context
+ * @param {() => { id: string, name: string } | null} computerNow
+ * @param {CommandProgress} progress
+ */
+export function lockActions(context, computerNow, progress) {
+    const lockAll = () => run(context, computerNow, progress, {
+        title: "Lock everything?", text: (name) => `Locks every app on ${name}’s list, and its vault.`,
+        action: "Lock all",
+    }, { lockAll: {} });
+    const unlockAll = async () => {
+        const grant = await choose("Unlock all for how long", appGrants, context.signal);
+        if (!grant) return;
+        await run(context, computerNow, progress, {
+            title: "Unlock everything?", text: (name) => `Unlocks every app on ${name}’s list ${grantWords(grant)}.`,
+            action: "Unlock all",
+        }, { unlockAll: { grant } });
+    };
+    return { lockAll, unlockAll };
+}
+
+/**
+ * @param {Context} context
+ * @param {() => { id: string, name: string } | null} computerNow
+ * @param {CommandProgress} progress
+ * @param {{ title: string, text: (computer: string) => string, action: string }} question
+ * @param {Action} action
+ */
+async function run(context, computerNow, progress, question, action) {
+    const computer = computerNow();
+    if (!computer || progress.isUnderWay) return null;
+    if (!(await context.confirmWithGate({ ...question, text: question.text(named(computer.name)) }))) return null;
+    return progress.send(computer.id, computer.name, action);
+}
+
+/** @param {Context} context @param {() => Computer | null} computerNow */
+export function quickActions(context, computerNow) {
+    const progress = new CommandProgress(context.companion, context.signal, () => {
+        // Not disabled: a keyboard user would lose the focus.
+        for (const node of buttons) node.setAttribute("aria-disabled", String(progress.isUnderWay));
+    });
+    const { lockAll, unlockAll } = lockActions(context, computerNow, progress);
+    const takePhoto = async () => {
+        const reply = await run(context, computerNow, progress, {
+            title: "Take a photo?", text: (name) =>
+                `${name}’s camera takes a picture now; only your phones can open it.`, action: "Take a photo",
+        }, { takePhoto: {} });
+        if (reply?.state === "done" && reply.record) {
+            progress.offer(element("a", { class: "flight-link", href: "#/photos" }, "Show photos"));
+        }
+    };
+    const lockVault = () => run(context, computerNow, progress, {
+        title: "Lock the vault?", text: (name) =>
+            `Locks notes, files and moments on ${name} until the passcode is entered there.`, action: "Lock the vault",
+    }, { lockVault: {} });
+    const buttons = [
+        button("Lock all", lockAll, { icon: "lock", kind: "primary" }),
+        button("Unlock all", unlockAll, { icon: "unlock" }),
+        button("Take a photo", takePhoto, { icon: "camera" }), button("Lock the vault", lockVault, { icon: "key" }),
+    ];
+    return section("Actions", [element("div", { class: "home-actions" }, ...buttons), progress.element]);
+}

@@ -1,0 +1,47 @@
+// A note that two devices changed at once is kept twice: the one that came second becomes a note of its own,
+// "(conflict, NAME)" behind its title (docs/formats.md). It keeps the moment in which the note was made, to the digit:
+// that is how the two are found again, whatever became of their titles.
+
+/**
+ * A note, or a moment.
+ * @typedef {{ id: string, vault: string, title: string, created: number }} Kept
+ */
+
+const ending = /^(.*) \(conflict, (.+)\)$/s;
+
+/**
+ * Whose version it is; null for a note that is no copy.
+ * @param {{ title: string }} note
+ */
+export const copyOf = (note) => ending.exec(note.title)?.[2] ?? null;
+
+/**
+ * Without what names it a copy.
+ * @param {{ title: string }} note
+ */
+export const plainTitle = (note) => ending.exec(note.title)?.[1] ?? note.title;
+
+/** @param {Kept} note */
+const origin = (note) => `${note.vault} ${note.created}`;
+
+/**
+ * Which notes are versions of one another, by the id of each.
+ * @template {Kept} Note
+ * @param {Note[]} notes
+ * @returns {Map<string, Note[]>} the original first
+ */
+export function conflictsOf(notes) {
+    /** @type {Map<string, Note[]>} */
+    const copies = new Map();
+    for (const note of notes) {
+        if (copyOf(note) !== null) copies.set(origin(note), [...(copies.get(origin(note)) ?? []), note]);
+    }
+    const found = new Map();
+    if (copies.size === 0) return found;
+    for (const note of notes) {
+        const others = copyOf(note) === null && copies.get(origin(note));
+        if (!others) continue;
+        for (const one of [note, ...others]) found.set(one.id, [note, ...others]);
+    }
+    return found;
+}

@@ -1,0 +1,12 @@
+// The layout of a page that stands before the app: an emblem, a title, a sentence, and what there is to do.
+import { element } from "./element.js";
+
+export const emblem = () => element("img", { src: "/icons/favicon.svg", alt: "", width: 72, height: 72 });
+
+/** @param {string} title @param {string} text @param {...import("./element.js").Child} rest */
+export function entryPage(title, text, ...rest) {
+    return element("main", { class: "door" }, emblem(),
+        element("div", { class: "door-text" }, element("h1", { class: "door-title", tabindex: "-1" }, title),
+            text && element("p", { class: "soft" }, text)),
+        ...rest);
+}

@@ -1,0 +1,153 @@
+// A launch that waits at a computer, and the answer to it.
+import { element } from "./element.js";
+import { icon } from "./icon.js";
+import { button, iconButton, letter } from "./parts.js";
+import { choose } from "./sheet.js";
+import { countdown, named } from "./words.js";
+import { CommandProgress } from "./command-progress.js";
+import { launchGrants, secondsWords } from "./grants.js";
+
+/** @typedef {import("../household/household.js").Launch} Launch */
+/** @typedef {import("../household/commands.js").Grant} Grant */
+
+/**
+ * A card appears by itself, and must not receive a tap that was meant for what was there before: its buttons wake so
+ * many milliseconds later.
+ */
+const wakesAfter = 500;
+
+/** A card that was answered stays so long, in milliseconds, so that its end is read. */
+const staysFor = 5000;
+
+export class LaunchCard {
+    #context;
+    #launch;
+    #progress;
+    #clock = element("span", { class: "launch-clock numbers", role: "timer", "aria-live": "off" });
+    #buttons;
+    #row;
+    #badge = element("span", { class: "badge badge-warning" }, icon("clock"), this.#clock);
+    #hint;
+    #isAwake = false;
+    /** Its line disappears after a while. */
+    #isDone = false;
+    /** @type {number | null} */
+    #ended = null;
+
+    /**
+     * @param {Context} context
+     * @param {Launch} launch
+     * @param {"approve" | "deny" | null} [prefer] what was asked for elsewhere: it stands first, and a tap is needed
+     *   all the same
+     */
+    constructor(context, launch, prefer = null) {
+        const { companion, signal } = context;
+        this.#context = context;
+        this.#launch = launch;
+        this.#progress = new CommandProgress(companion, signal, () => {
+            if (["done", "refused", "failed"].includes(this.#progress.state)) this.#ended ??= Date.now();
+            this.#isDone ||= this.#progress.state === "done";
+        });
+        const approve = button("Approve", () => this.#approve({ kind: "duration" }),
+            { kind: prefer === "deny" ? "" : "primary", icon: "check" });
+        const deny = button("Deny", () => this.#deny(),
+            { kind: prefer === "deny" ? "danger-strong" : "danger", icon: "cross" });
+        const more = iconButton("more", "Approve for how long", () => this.#more());
+        this.#buttons = prefer === "deny" ? [deny, approve, more] : [approve, deny, more];
+        for (const node of this.#buttons) node.disabled = true;
+        const timer = setTimeout(() => this.#wake(), wakesAfter);
+        signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+        this.#hint = element("p", { class: "soft note launch-hint" },
+            `Approve unlocks it for ${secondsWords(launch.defaultGrantSeconds)}.`);
+        const from = [launch.userName && `by ${named(launch.userName)}`, launch.parentName
+            && `from ${named(launch.parentName)}`].filter(Boolean).join(" ");
+        this.#row = element("div", { class: "launch-buttons" }, ...this.#buttons);
+        this.element = element("article", {
+            class: "card launch", tabindex: "-1",
+            "aria-label": `${named(launch.appName)} waits on ${named(launch.computerName)}`,
+        },
+            element("div", { class: "launch-head" }, letter(launch.appName),
+                element("div", { class: "launch-text" },
+                    element("h2", { class: "launch-name", dir: "auto" }, launch.appName),
+                    element("p", { class: "soft note launch-who", dir: "auto" },
+                        `wants to open on ${named(launch.computerName)}`, from && `, ${from}`)),
+                this.#badge),
+            element("p", { class: "launch-path caption soft", dir: "ltr" }, launch.path),
+            this.#row, this.#hint, this.#progress.element);
+        this.tick();
+    }
+
+    get id() {
+        return this.#launch.id;
+    }
+
+    /** Whether somebody answered here. */
+    get isAnswered() {
+        return this.#progress.isUnderWay || this.#ended !== null;
+    }
+
+    /** Whether an answer was given here, and what came of it was shown for long enough to be read. */
+    get isRead() {
+        return !this.#progress.isUnderWay && this.#ended !== null && Date.now() - this.#ended > staysFor;
+    }
+
+    get isTimeOver() {
+        return this.#launch.expires <= this.#context.companion.now();
+    }
+
+    #wake() {
+        this.#isAwake = true;
+        this.tick();
+    }
+
+    /** Each second. */
+    tick() {
+        const left = this.#launch.expires - this.#context.companion.now();
+        this.#clock.textContent = countdown(left / 1000);
+        const isOpen = left > 0 && !this.#progress.isUnderWay && !this.#isDone;
+        for (const node of this.#buttons) node.disabled = !isOpen || !this.#isAwake;
+        this.#hint.hidden = this.isAnswered;
+        // Another launch may wait below, with buttons of its own.
+        if (this.#isDone && this.#row.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+        this.#row.hidden = this.#badge.hidden = this.#isDone;
+    }
+
+    async #more() {
+        const grant = await choose("Approve for how long", launchGrants, this.#context.signal);
+        if (grant) await this.#approve(grant);
+    }
+
+    /** @param {Grant} grant */
+    #approve(grant) {
+        return this.#send({ approve: { prompt: this.#launch.prompt, grant } });
+    }
+
+    #deny() {
+        return this.#send({ deny: { prompt: this.#launch.prompt } });
+    }
+
+    /** @param {import("../household/commands.js").Action} action */
+    async #send(action) {
+        if (this.#progress.isUnderWay) return;
+        this.#ended = null;
+        const sending = this.#progress.send(this.#launch.computer, this.#launch.computerName, action);
+        this.tick();
+        await sending;
+        if (!this.#context.signal.aborted) this.tick();
+    }
+}
+
+/**
+ * What became of a launch, in words.
+ * @param {Launch} launch
+ */
+export function outcomeWords({ outcome, ...launch }) {
+    const [appName, computerName] = [named(launch.appName), named(launch.computerName)];
+    switch (outcome) {
+        case "allowed": return `${appName} was approved on ${computerName}.`;
+        case "denied": return `${appName} was denied on ${computerName}.`;
+        case "timed_out": return `Nobody answered in time, so ${appName} was denied on ${computerName}.`;
+        case "gone": return `${appName} ended on ${computerName} before an answer.`;
+        default: return `The time for an answer is over, so ${appName} was denied on ${computerName}.`;
+    }
+}

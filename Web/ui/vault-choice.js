@@ -1,0 +1,50 @@
+// Whose moments are shown: the own ones, or those of a vault that is shared. Which one was chosen last is kept behind
+// the gate.
+import { element } from "./element.js";
+import { named } from "./words.js";
+
+/** @typedef {import("../features/vaults/vaults.js").Vault} Vault */
+
+const kept = "chosenVault";
+
+/**
+ * Null: the own one, also where the chosen one is not there any more.
+ * @param {Companion} main
+ * @returns {Promise<Vault | null>}
+ */
+export async function chosenVault(main) {
+    const vaults = await main.vaults.list();
+    if (vaults.length === 0) return null;
+    const id = await main.privateStorage.get(kept);
+    return vaults.find((vault) => vault.id === id) ?? null;
+}
+
+/** @param {Companion} main @param {string | null} id null: the own one */
+export const chooseVault = (main, id) => main.privateStorage.set(kept, id);
+
+/**
+ * The row to choose by; null where there is nothing to choose.
+ * @param {Context} context
+ * @param {Vault | null} chosen
+ */
+export async function vaultChooser(context, chosen) {
+    const { companion: main, signal } = context;
+    if ((await main.vaults.list()).length === 0) return null;
+    const row = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
+    const draw = async () => {
+        const vaults = await main.vaults.list();
+        if (signal.aborted) return;
+        const chip = (/** @type {string | null} */ id, /** @type {string} */ name, isRevoked = false) =>
+            element("button", {
+                type: "button", class: "sharing-chip", dir: "auto", "aria-pressed": String((chosen?.id ?? null) === id),
+                onclick: async () => {
+                    await chooseVault(main, id);
+                    if (!signal.aborted) context.go("moments", { replace: true });
+                },
+            }, named(name), isRevoked && " (removed)");
+        row.replaceChildren(chip(null, "Mine"), ...vaults.map(({ id, name, isRevoked }) => chip(id, name, isRevoked)));
+    };
+    await draw();
+    main.vaults.addEventListener("changed", () => void draw().catch(() => {}), { signal });
+    return row;
+}

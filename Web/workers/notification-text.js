@@ -1,0 +1,110 @@
+// The text of a notification. The worker shows it while AppLocker is locked, so it contains no more than a lock screen
+// may show.
+
+/** @typedef {import("../formats/record-bodies.js").EventKind} EventKind */
+/**
+ * `launch`: a launch that waits. `vault`: an entry that another device of the vault pushes. The others as the kinds of
+ * HouseholdEvent.
+ * @typedef {"launch" | "blocked" | "failed" | "photographed" | "vault"} NoticeKind
+ */
+/**
+ * `quiet`: this kind is turned off. `address`: where a tap leads, after the "#". `about`: finds a notification of the
+ * same thing.
+ * @typedef {{ kind: NoticeKind | "unknown" | "test", tag: string, title: string, body: string, address: string,
+ *   answers: boolean, quiet: boolean, about: string }} Notice
+ */
+
+/** @type {readonly NoticeKind[]} */
+export const noticeKinds = Object.freeze(["launch", "blocked", "failed", "photographed", "vault"]);
+/** Facts of the store. */
+export const factNames = Object.freeze({ kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", guise: "guise" });
+
+const longest = 80;
+
+/** @param {string} text */
+const short = (text) => ([...text].length > longest ? [...text].slice(0, longest - 1).join("") + "…" : text);
+
+/** @type {Notice} for what does not open, or is nothing that this version knows */
+export const unknownNotice = {
+    kind: "unknown", tag: "unknown", title: "New event on one of your computers",
+    body: "Open AppLocker to see it.",
+    address: "/home", answers: false, quiet: false, about: "",
+};
+
+/** @type {Notice} */
+export const testNotice = {
+    kind: "test", tag: "test", title: "Notifications reach this device", body: "This is the test that you requested.",
+    address: "/settings", answers: false, quiet: false, about: "",
+};
+
+/**
+ * The text while the app is disguised: the same for everything, without actions.
+ * @param {Notice} notice
+ * @param {"calculator" | "unknown"} guise
+ * @returns {Notice}
+ */
+export const disguised = (notice, guise) =>
+    ({ ...notice, title: guise === "calculator"
+        ? "Calculator"
+        : "New notification", body: "Open the app to see it.", answers: false });
+
+/**
+ * @param {import("./open-push.js").OpenedPush} record
+ * @param {(computer: string) => number} clock the computer's time now, milliseconds since 1970
+ * @returns {Notice}
+ */
+export function noticeOf({ collection, id, body }, clock) {
+    if (collection === "audit") return vaultNotice(id, body.name);
+    const about = `${body.computer}/${body.app ?? ""}`;
+    const [app, computer] = [short(body.appName ?? "An app"), short(body.computerName)];
+    if (collection === "requests") {
+        return launchNotice(id, body, body.expires > clock(body.computer), about, app, computer);
+    }
+    /** @type {Partial<Record<EventKind, string>>} */
+    const titles = {
+        blocked: `${app} was blocked on ${computer}`, failed: `A wrong passcode on ${computer}`,
+        photographed: `${computer} took a photo`,
+    };
+    return {
+        kind: Object.hasOwn(titles, body.kind) ? /** @type {NoticeKind} */ (body.kind) : "unknown", tag: `event-${id}`,
+        title: titles[body.kind] ?? `New event on ${computer}`, body: body.sentence, address: "/alerts", answers: false,
+        quiet: false, about,
+    };
+}
+
+/**
+ * A lock screen does not say what was done with a vault: only that something was.
+ * @param {string} device
+ * @param {string} [name]
+ * @returns {Notice}
+ */
+const vaultNotice = (device, name) => ({
+    kind: "vault", tag: `vault-${device}`, title: `New entry from ${short(name ?? "one of your devices")}`,
+    body: "Open AppLocker to see it.",
+    address: "/settings/audit", answers: false, quiet: false, about: "",
+});
+
+/**
+ * @param {string} id
+ * @param {import("../formats/record-bodies.js").LaunchRequest} launch
+ * @param {boolean} isInTime
+ * @param {string} about
+ * @param {string} app
+ * @param {string} computer
+ * @returns {Notice}
+ */
+function launchNotice(id, launch, isInTime, about, app, computer) {
+    const waits = !launch.outcome && isInTime;
+    const ends = {
+        allowed: "was approved", denied: "was denied", timed_out: "timed out", gone: "is no longer waiting",
+    };
+    const who = launch.userName ? ` Started by ${short(launch.userName)}.` : "";
+    return {
+        kind: "launch", tag: `launch-${id}`, address: `/launch/${id}`, answers: waits,
+        quiet: Boolean(launch.outcome), about,
+        title: waits
+            ? `${app} is waiting on ${computer}`
+            : `${app} ${ends[launch.outcome ?? "timed_out"] ?? "is no longer waiting"} on ${computer}`,
+        body: waits ? `Approve it?${who}` : "No answer is needed.",
+    };
+}

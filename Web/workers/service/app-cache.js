@@ -1,0 +1,125 @@
+// The service worker's cache of the app's files: all of one version, each with the hash in the list.
+import { listName, readList } from "../../hub/asset-list.js";
+import { hex } from "../../crypto/bytes.js";
+import { sha256 } from "../../crypto/primitives.js";
+
+/** @typedef {import("../../hub/asset-list.js").AssetList} AssetList */
+
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const prefix = "applocker/";
+/** A worker serves the one version that its address names. */
+const version = new URL(worker.location.href).searchParams.get("version") ?? "";
+const cacheName = prefix + version;
+/** Of an answer of the hub: what is kept beside the bytes. */
+const keptHeaders = [
+    "Content-Type", "Content-Security-Policy", "Referrer-Policy", "X-Frame-Options", "Cross-Origin-Opener-Policy",
+    "Cross-Origin-Resource-Policy", "Permissions-Policy",
+];
+
+/**
+ * Fetches every file and checks it. Throws where one is missing or another than the list says: nothing is kept then, or
+ * what was there before.
+ */
+export async function install() {
+    const isRepair = (await caches.match(`/${listName}`, { cacheName })) !== undefined;
+    try {
+        const answer = await fetched(`${listName}?latest`, "no-store");
+        const list = await readList(await answer.clone().json());
+        if (list?.version !== version) throw new Error("The hub has another version now.");
+        const cache = await caches.open(cacheName);
+        await Promise.all(Object.entries(list.files).map(async ([name, hash]) => {
+            await cache.put(`/${name}`, (await keptBefore(name, hash)) ?? (await checked(name, hash)));
+        }));
+        // The list comes last: with it, all is there.
+        await cache.put(`/${listName}`, await plain(answer));
+    } catch (error) {
+        // What a repair could not complete goes on to serve: each file was checked when it came.
+        if (!isRepair) await caches.delete(cacheName);
+        throw error;
+    }
+}
+
+/** @param {string} name @param {RequestCache} cache */
+async function fetched(name, cache) {
+    const answer = await fetch(`/${name}`, { cache, credentials: "omit", redirect: "error" });
+    if (!answer.ok) throw new Error(`The hub does not serve ${name}.`);
+    return answer;
+}
+
+/** @param {string} name @param {string} hash */
+async function checked(name, hash) {
+    // The page has just loaded most of them; its hash says whether what the browser has is the right one.
+    const near = await plain(await fetched(name, "force-cache"));
+    if (await has(near, hash)) return near;
+    const answer = await plain(await fetched(name, "reload"));
+    if (!(await has(answer, hash))) throw new Error(`The hub’s ${name} does not match its list.`);
+    return answer;
+}
+
+/**
+ * What did not change is not fetched again.
+ * @param {string} name
+ * @param {string} hash
+ */
+async function keptBefore(name, hash) {
+    const kept = await caches.match(`/${name}`);
+    return kept && (await has(kept, hash)) ? kept : null;
+}
+
+/** @param {Response} answer @param {string} hash */
+const has = async (answer, hash) => hex(await sha256(new Uint8Array(await answer.clone().arrayBuffer()))) === hash;
+
+/**
+ * Without what belonged to the way it came: its compression, its age.
+ * @param {Response} answer
+ */
+async function plain(answer) {
+    const headers = new Headers();
+    for (const name of keptHeaders) {
+        const value = answer.headers.get(name);
+        if (value) headers.set(name, value);
+    }
+    return new Response(await answer.arrayBuffer(), { headers });
+}
+
+/** Other versions go, and open pages get this one. */
+export async function activate() {
+    const names = await caches.keys();
+    await Promise.all(names.filter((name) => name.startsWith(prefix) && name !== cacheName)
+        .map((name) => caches.delete(name)));
+    await worker.clients.claim();
+}
+
+/** @param {FetchEvent} event */
+export function answer(event) {
+    const { request } = event;
+    const { origin, pathname, search } = new URL(request.url);
+    // What the hub answers is never kept.
+    if (request.method !== "GET" || origin !== worker.location.origin || /^\/(v1|metrics|health)\b/.test(pathname)) {
+        return;
+    }
+    if (request.mode === "navigate") return event.respondWith(file("index.html", event));
+    if (pathname === `/${listName}` && search) return;
+    event.respondWith(file(pathname.slice(1), event));
+}
+
+/** @param {string} name @param {FetchEvent} event */
+async function file(name, event) {
+    const kept = await caches.match(`/${name}`, { cacheName });
+    if (kept) return kept;
+    const list = await caches.match(`/${listName}`, { cacheName });
+    if (list && !Object.hasOwn((await list.json()).files, name)) return fetch(event.request);
+    // The browser threw away what was kept: all of it is fetched again, and until then the hub serves.
+    event.waitUntil(install().catch(() => {}));
+    return fetch(event.request).catch(() => gone());
+}
+
+const gone = () => new Response(
+    `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Not available</title>
+    <h1>This app is no longer on this device</h1>
+    <p>The browser removed its files to free space, and the hub can't be reached.
+    Connect to the network and reload.</p></html>`,
+    {
+        status: 503,
+        headers: { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "default-src 'none'" },
+    });

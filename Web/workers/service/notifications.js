@@ -1,0 +1,191 @@
+// Shows what is pushed, always: a browser ends the subscription of who is pushed to and shows nothing.
+import { clockOf } from "../../household/computer-clocks.js";
+import { DeviceSession } from "../../sync/device-session.js";
+import { disguised, factNames, noticeOf, testNotice, unknownNotice } from "../notification-text.js";
+import { openPush } from "../open-push.js";
+import { keepSubscription } from "../push-subscription.js";
+import { textOf } from "../../crypto/bytes.js";
+import { systemTime } from "../../hub/time.js";
+import { CompanionStore } from "../../store/store.js";
+import { Tabs } from "../../store/tabs.js";
+
+/** @typedef {import("../notification-text.js").Notice} Notice */
+
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const answers = [{ action: "approve", title: "Approve" }, {
+    action: "deny", title: "Deny",
+}, { action: "open", title: "Open" }];
+
+/**
+ * With what the companion keeps, which is closed again: a worker ends when the browser likes.
+ * @template Value
+ * @param {(device: DeviceSession) => Promise<Value>} body
+ */
+async function withDevice(body) {
+    const store = await CompanionStore.open();
+    const device = new DeviceSession(store, new Tabs("applocker"), systemTime);
+    try {
+        await device.load();
+        return await body(device);
+    } finally {
+        device.tabs.close();
+        store.close();
+    }
+}
+
+/** @param {PushEvent} event */
+export async function pushed(event) {
+    const message = event.data ? new Uint8Array(event.data.arrayBuffer()) : new Uint8Array();
+    await show(await withDevice((device) => read(device, message)).catch(() => unknownNotice));
+}
+
+/** @param {DeviceSession} device @param {Uint8Array} message @returns {Promise<Notice>} */
+async function read(device, message) {
+    if (!device.facts) {
+        // Removed here while the hub could not be reached.
+        await (await worker.registration.pushManager.getSubscription())?.unsubscribe();
+        return {
+            ...unknownNotice, title: "This device is no longer paired",
+            body: "Pair it again to receive notifications.",
+        };
+    }
+    if (await isTest(device, message)) return testNotice;
+    const opened = await openPush(device, message);
+    const clocks = await device.store.fact("clocks", {});
+    const notice = noticeOf(opened, (computer) => clockOf(clocks, computer, systemTime.now()));
+    const kinds = await device.store.fact(factNames.kinds, /** @type {Record<string, boolean>} */ ({}));
+    return { ...notice, quiet: notice.quiet || kinds[notice.kind] === false };
+}
+
+/**
+ * A test is what this device made up itself; anybody else's word is none.
+ * @param {DeviceSession} device
+ * @param {Uint8Array} message
+ */
+async function isTest(device, message) {
+    const word = await device.store.fact(factNames.test, "");
+    let test;
+    try {
+        ({ test } = JSON.parse(textOf(message)));
+    } catch {
+        return false;
+    }
+    if (word === "" || test !== word) return false;
+    await device.store.write({ facts: { [factNames.test]: "" } });
+    for (const client of await worker.clients.matchAll({ type: "window", includeUncontrolled: true })) {
+        client.postMessage({ kind: "pushTest", word });
+    }
+    return true;
+}
+
+/** @param {Notice} notice */
+async function show(notice) {
+    const there = await shownNow();
+    /** @param {(other: Notice) => boolean} matches */
+    const shown = (matches) => there.find(({ data }) => data?.notice && matches(data.notice));
+    if (notice.kind === "blocked") {
+        // The same launch asks already: that stays as it is, shown once more.
+        const asking = shown((other) => other.answers && other.about === notice.about)?.data.notice;
+        if (asking) return draw(asking, true, there);
+    }
+    if (notice.kind === "launch") shown((other) => other.kind === "blocked" && other.about === notice.about)?.close();
+    const answered = notice.kind === "launch" && !notice.answers && shown(({ tag }) => tag === notice.tag);
+    // Nobody asked for it, and nothing of it is shown: one line stands for all of these.
+    if (notice.quiet && !answered) {
+        return draw({
+            ...unknownNotice, tag: "quiet", title: "AppLocker is up to date",
+            body: "No new notification.", quiet: true,
+        }, true, there);
+    }
+    await draw(notice, notice.quiet, there);
+}
+
+const shownNow = () => worker.registration.getNotifications();
+
+/**
+ * What the app looks like; where that can't be read, nothing is named.
+ * @returns {Promise<"applocker" | "calculator" | "unknown">}
+ */
+async function appIdentity() {
+    try {
+        const store = await CompanionStore.open();
+        try {
+            return (await store.fact(factNames.guise, "applocker")) === "calculator" ? "calculator" : "applocker";
+        } finally {
+            store.close();
+        }
+    } catch {
+        return "unknown";
+    }
+}
+
+/** By what the app looks like. */
+const pictures = {
+    applocker: { icon: "/icons/icon-192.png", badge: "/icons/badge-96.png" },
+    calculator: { icon: "/icons/calculator-icon-192.png", badge: "/icons/calculator-badge-96.png" },
+    unknown: {},
+};
+
+/** @param {Notice} notice @param {boolean} isSilent @param {Notification[]} there those from before */
+async function draw(notice, isSilent, there) {
+    const worn = await appIdentity();
+    const { title, body, answers: asks } = worn === "applocker" ? notice : disguised(notice, worn);
+    await worker.registration.showNotification(title, {
+        body, tag: notice.tag, silent: isSilent, renotify: !isSilent, requireInteraction: asks,
+        ...pictures[worn], lang: "en", data: { notice }, actions: asks ? answers : [],
+    });
+    // Not asked for again: Chromium takes what it is still drawing for closed, and forgets it.
+    await count(there.filter(({ tag }) => tag !== notice.tag), notice.quiet ? 0 : 1);
+}
+
+/**
+ * The badge: as many as wait to be looked at.
+ * @param {Notification[]} there
+ * @param {number} more
+ */
+async function count(there, more) {
+    const number = more + there.filter(({ data }) => data?.notice && !data.notice.quiet).length;
+    const { navigator } = worker;
+    // A calculator has no badge.
+    await (number > 0 && (await appIdentity()) === "applocker"
+        ? navigator.setAppBadge?.(number)
+        : navigator.clearAppBadge?.())?.catch(() => {});
+}
+
+/**
+ * Opens the app where the notification leads. The answer is given there, behind the gate: this worker has no key to
+ * sign with.
+ * @param {NotificationEvent} event
+ */
+export async function clicked({ notification, action }) {
+    const { tag } = notification;
+    notification.close();
+    await count((await shownNow()).filter((other) => other.tag !== tag), 0);
+    /** @type {Notice} */
+    const notice = notification.data?.notice ?? unknownNotice;
+    const answer = notice.answers && (action === "approve" || action === "deny") ? `?answer=${action}` : "";
+    const address = `/#${notice.address}${answer}`;
+    const windows = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+    const open = windows.find(({ focused }) => focused) ?? windows[0];
+    if (!open) return void (await worker.clients.openWindow(address));
+    await open.focus().catch(() => {});
+    // Another address after the "#" loads nothing anew: what is unlocked stays so.
+    await open.navigate(address).catch(() => open.postMessage({ kind: "go", address }));
+}
+
+/** The person looks at AppLocker. */
+export async function seen() {
+    for (const notification of await worker.registration.getNotifications()) {
+        if (!notification.data?.notice?.answers) notification.close();
+    }
+    await worker.navigator.clearAppBadge?.().catch(() => {});
+}
+
+/** The browser ended a subscription: another one, where the hub can be reached; otherwise at the next start. */
+export async function resubscribe() {
+    await withDevice(async (device) => {
+        if (device.facts && (await device.store.fact(factNames.wanted, false))) {
+            await keepSubscription(device, worker.registration);
+        }
+    });
+}
