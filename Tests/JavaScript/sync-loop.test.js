@@ -100,6 +100,39 @@ export const tests = {
         equal(device.pauses, [true, false, false], "pauses that ended at once");
     },
 
+    async aConnectionEndsThePauseOfWhateverTabUploads() {
+        const device = failingDevice(() => {}, () => {});
+        /** @type {unknown[]} */
+        const posted = [];
+        let pauses = 0;
+        Object.assign(device.tabs, { post: (/** @type {unknown} */ message) => void posted.push(message) });
+        Object.assign(device.store, {
+            sequence: async () => 0, write: async () => {},
+            fact: async (/** @type {string} */ _, /** @type {unknown} */ otherwise) => otherwise,
+        });
+        device.time.sleep = (_, signal) => new Promise((resolve) => {
+            pauses += 1;
+            signal.addEventListener("abort", resolve);
+        });
+        const loop = new SyncLoop(device);
+        loop.uploader.start();
+        await settled();
+        equal(pauses, 1, "pauses of the upload without a connection");
+        Object.assign(device, { followRoster: async () => {}, changed() {} });
+        Object.assign(loop, { sync: async () => "null", send: async () => {} });
+        Object.assign(device.hub, {
+            async *stream() {
+                yield { kind: "live", sequence: 0 };
+                await new Promise(() => {});
+            },
+        });
+        loop.start();
+        await settled();
+        equal([loop.connection, pauses, posted], ["live", 2, [{ kind: "connected" }]],
+            "the connection, pauses of the upload, and messages to other tabs");
+        loop.stop();
+    },
+
     async whatWasStoppedAndStartedAgainPausesBetweenAttempts() {
         /** @type {SyncLoop} */
         let loop;

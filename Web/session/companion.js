@@ -125,6 +125,8 @@ export class Companion extends SessionState {
             case "waiting":
                 this.device.notResent.clear();
                 return void this.syncLoop.send().catch(() => {});
+            case "connected":
+                return this.syncLoop.retryNow();
             case "lock":
                 return this.#lockHere();
             case "erased":

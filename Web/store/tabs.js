@@ -1,11 +1,12 @@
 // Coordinates the tabs of one companion: one of them follows the hub and sends, and the others receive its messages.
 
 /**
- * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `lock`: every tab locks.
+ * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `connected`:
+ * the hub can be reached again. `lock`: every tab locks.
  * `unlocked`: this device's keys changed. `erased`: the device is no companion any more;
  * `isRevoked`: because a computer revoked it.
- * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "lock" } | { kind: "erased",
- *   isRevoked: boolean } | { kind: "state" }} TabMessage
+ * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "connected" } | { kind: "lock" }
+ *   | { kind: "erased", isRevoked: boolean } | { kind: "state" }} TabMessage
  */
 
 export class Tabs {

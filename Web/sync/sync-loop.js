@@ -122,6 +122,9 @@ export class SyncLoop {
                 this.backoff.succeeded();
                 this.#retrySignal = this.#retry.signal;
                 this.#become("live");
+                // A pause in whichever tab sends began without a connection.
+                this.uploader.retryNow();
+                device.tabs.post({ kind: "connected" });
             }
         }
     }

@@ -1,4 +1,5 @@
 // Shows which parts of a moment are not at the hub yet, and why.
+import { recordKey } from "../../formats/record-key.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { counted } from "../../ui/words.js";
@@ -28,6 +29,11 @@ export class UploadState {
             this.#look();
         }, { signal });
         companion.addEventListener("connection", () => this.#look(), { signal });
+        // A photo is sent after its moment, and perhaps by another tab.
+        companion.addEventListener("changed", (event) => {
+            const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
+            if (this.#moment?.photos.some(({ id }) => keys.includes(recordKey("photos", id)))) this.#look();
+        }, { signal });
         signal.addEventListener("abort", () => {
             this.#moment = null;
         }, { once: true });

@@ -49,6 +49,7 @@ class Detail {
     /** @type {Moment[]} */
     #versions = [];
     #isComparing = false;
+    #newestUpdate = 0;
     #photosKey = "";
     #photosShown = new AbortController();
     #notice = element("div", { class: "moment-notice" });
@@ -87,10 +88,12 @@ class Detail {
     async #update() {
         const { companion, signal } = this.#context;
         if (this.#isComparing) return;
+        const update = (this.#newestUpdate += 1);
         try {
             const moment = await companion.moments.read(this.#moment.id);
             const { moments } = await companion.moments.list();
-            if (signal.aborted || this.#isComparing) return;
+            // What a later update has drawn is newer.
+            if (signal.aborted || this.#isComparing || update !== this.#newestUpdate) return;
             this.#moment = moment;
             this.#draw(moments);
         } catch (error) {

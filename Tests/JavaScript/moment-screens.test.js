@@ -1,0 +1,19 @@
+// Parts of the moments' screens, with what they are told as a screen is told it.
+import { UploadState } from "/features/moments/detail-uploads.js";
+import { eventually } from "./harness.js";
+
+export const tests = {
+    async aPhotoThatAnotherTabSentIsNotShownAsWaiting() {
+        let isWaiting = true;
+        const companion = Object.assign(new EventTarget(), {
+            momentPhotos: { status: async () => ({ isWaiting, problem: null }) }, syncLoop: { connection: "live" },
+        });
+        const shown = new UploadState({ companion, signal: new AbortController().signal });
+        // Its moment was sent before.
+        shown.show({ photos: [{ id: "1".repeat(32) }], isWaiting: false, problem: null });
+        await eventually(() => shown.element.textContent.includes("1 photo is on the way"), "the photo waits");
+        isWaiting = false;
+        companion.dispatchEvent(new CustomEvent("changed", { detail: [`photos/${"1".repeat(32)}`] }));
+        await eventually(() => shown.element.hidden, "the photo was sent");
+    },
+};
