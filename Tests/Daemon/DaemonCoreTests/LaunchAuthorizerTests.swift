@@ -9,10 +9,10 @@ import Testing
 
     private func authorizer(prompters: [UInt32] = [alice.user]) -> LaunchAuthorizer {
         let authorizer = LaunchAuthorizer(time: time)
-        authorizer.update { view in
-            view.policy.add(LockedApp(id: firefox, name: "Firefox"))
-            view.policy.add(LockedApp(id: calculator, name: "Calculator"))
-            for user in prompters { view.prompters[user] = 1 }
+        authorizer.update { snapshot in
+            snapshot.policy.add(LockedApp(id: firefox, name: "Firefox"))
+            snapshot.policy.add(LockedApp(id: calculator, name: "Calculator"))
+            snapshot.promptedUsers = Set(prompters)
         }
         return authorizer
     }
@@ -44,9 +44,9 @@ import Testing
         #expect(authorizer.promptedUser(of: launch()) == alice.user)
         authorizer.update { $0.isHubConnected = false }
         #expect(reason() == .nobodyToAsk, "the hub can't be reached")
-        authorizer.update { view in
-            view.isHubConnected = true
-            try? view.policy.changeSettings { $0.asksPhoneAlone = false }
+        authorizer.update { snapshot in
+            snapshot.isHubConnected = true
+            try? snapshot.policy.changeSettings { $0.asksPhoneAlone = false }
         }
         #expect(reason() == .nobodyToAsk, "the owner does not want it")
     }
@@ -56,7 +56,7 @@ import Testing
         authorizer.update { ($0.isHubConnected, $0.companions) = (true, 1) }
         for _ in 0..<64 { #expect(authorizer.authorize(launch()).verdict == .ask) }
         #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .tooManyWaiting))
-        authorizer.isAsleep = true
+        authorizer.update { $0.isAsleep = true }
         authorizer.waitingEnded(of: alice.user)
         #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .relocked))
     }
@@ -100,8 +100,8 @@ import Testing
 
     @Test func duringALockoutWhatIsLockedIsDeniedWithoutAQuestion() {
         let authorizer = authorizer()
-        authorizer.update { [now = time.now()] view in
-            for _ in 0..<5 { view.lockouts.recordFailure(by: alice.user, at: now) }
+        authorizer.update { [now = time.now()] snapshot in
+            for _ in 0..<5 { snapshot.lockouts.recordFailure(by: alice.user, at: now) }
         }
         #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .lockedOut))
         // A phone answers without a passcode.

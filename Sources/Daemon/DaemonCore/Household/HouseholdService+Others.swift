@@ -39,7 +39,7 @@ extension HouseholdService {
             await log.append(
                 .deviceRevoked,
                 "Another computer revoked \(gone.count) "
-                    + (gone.count == 1 ? "device" : "devices") + " ; this computer replaced its keys.")
+                    + (gone.count == 1 ? "device" : "devices") + "; this computer replaced its keys.")
         }
         try await welcome(news.filter { $0.kind == .admit }.map(\.device))
         try await concludeDepartures(upTo: number, vaultRing: gone.isEmpty ? vaultRing : await vault.openKeys()?.ring)

@@ -42,7 +42,12 @@ public actor LaunchService: Relockable {
     private let changes: StateChanges
     private let events: DaemonEvents
     var waiting: [UInt64: Waiting] = [:]
-    private var prompters: [UInt64: Prompter] = [:]
+    private var prompters: [UInt64: Prompter] = [:] {
+        didSet {
+            let users = Set(prompters.values.map(\.peer.user))
+            authorizer.update { $0.promptedUsers = users }
+        }
+    }
     /// Processes that draw a user's desktop. They are sent to the gate again when it reconnects.
     private var desktops: [Int32: UInt32] = [:]
     /// Distinguishes the launches of one gate connection from those of the next, which numbers them from the beginning:
@@ -251,7 +256,6 @@ public actor LaunchService: Relockable {
     public func join(_ peer: ControlPeer, connection: UInt64) -> AsyncStream<PromptEvent> {
         let (stream, events) = AsyncStream<PromptEvent>.makeStream(bufferingPolicy: .bufferingOldest(256))
         prompters[connection] = Prompter(peer: peer, events: events)
-        authorizer.update { $0.prompters[peer.user, default: 0] += 1 }
         changes.mark()
         events.yield(.ready)
         let now = time.now().elapsed
@@ -267,13 +271,8 @@ public actor LaunchService: Relockable {
         guard let prompter = prompters.removeValue(forKey: connection) else { return }
         prompter.events.finish()
         let user = prompter.peer.user
-        let left = authorizer.update { view in
-            let left = view.prompters[user, default: 0] - 1
-            view.prompters[user] = left > 0 ? left : nil
-            return left
-        }
         changes.mark()
-        guard left <= 0, !authorizer.canAskPhone else { return }
+        guard !authorizer.canAsk(user) else { return }
         for (number, entry) in waiting where entry.promptedUser == user && entry.answers == 0 {
             await deny(number, .prompterGone, .denied)
         }

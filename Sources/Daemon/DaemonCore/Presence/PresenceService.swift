@@ -85,19 +85,19 @@ actor PresenceService {
         switch signal {
         case .available:
             signalsProblem = nil
-            authorizer.isAsleep = false
+            authorizer.update { $0.isAsleep = false }
         case .unavailable(let why):
             signalsProblem = "Sleep, screen locks and user switches are not detected: \(why)."
             // No signal would report that the computer is awake again.
-            authorizer.isAsleep = false
+            authorizer.update { $0.isAsleep = false }
             known = [:]
         case .unheld(let why):
             signalsProblem = "The computer does not wait for AppLocker before it sleeps: \(why)."
         case .goingToSleep(let number):
-            authorizer.isAsleep = true
+            authorizer.update { $0.isAsleep = true }
             await relock(nil, .sleep, "the computer is going to sleep")
             port.acknowledge(number)
-        case .woke: authorizer.isAsleep = false
+        case .woke: authorizer.update { $0.isAsleep = false }
         case .shuttingDown(let number):
             await relock(nil, .shutdown, "the computer is shutting down")
             port.acknowledge(number)

@@ -73,7 +73,7 @@ struct StatusReader: Sendable {
 
     /// The user whose view other devices get: one with a connected prompter, else one who added apps to the list.
     func viewer() async -> UInt32 {
-        if let user = authorizer.update({ $0.prompters.keys.min() }) { return user }
+        if let user = authorizer.snapshot.promptedUsers.min() { return user }
         return await apps.stored.resolved.values.map(\.user).filter { $0 > 0 }.min() ?? ownUser
     }
 
