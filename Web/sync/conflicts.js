@@ -39,9 +39,9 @@ export async function resolveConflict(device, line, conflict, seen) {
     }
     await ingestRecords(device, [conflict], { seen });
     const row = await device.store.record(line.key);
-    const isTaken = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
+    const isAccepted = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
         || row?.record.signature === conflict.signature;
-    if (!isTaken || (row && (await isOlder(record, row, conflict)))) return overwrite(device, line, conflict.revision);
+    if (!isAccepted || (row && (await isOlder(record, row, conflict)))) return overwrite(device, line, conflict.revision);
     if (row && conflict.revision < row.record.revision && row.atHub === undefined) {
         return "The hub returned an older state than before.";
     }

@@ -35,7 +35,7 @@ public struct FFmpegCamera: PhotoSource {
     public func photograph() async throws -> [UInt8] {
         let input = try CameraInput(input)
         let (executable, limit) = (executable, limit)
-        guard Turn.take() else { throw PhotoSourceError(.failed, "A picture is being taken already.") }
+        guard CameraUse.begin() else { throw PhotoSourceError(.failed, "A picture is being taken already.") }
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 // The child dies with this thread, and this thread waits for the child.
@@ -47,12 +47,12 @@ public struct FFmpegCamera: PhotoSource {
                         // A driver may keep even a killed process waiting: nobody waits with it.
                         continuation.resume(with: result)
                         child.collect()
-                        return Turn.giveBack()
+                        return CameraUse.end()
                     }
                 } catch {
                     result = .failure(error)
                 }
-                Turn.giveBack()
+                CameraUse.end()
                 continuation.resume(with: result)
             }
         }

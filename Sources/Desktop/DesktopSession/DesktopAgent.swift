@@ -27,7 +27,7 @@ actor DesktopAgent {
     private var releasing: Task<Void, Never>?
     private var capturing: Task<Void, Never>?
     /// The last error by subject.
-    private var lastTrouble: [String: String] = [:]
+    private var lastProblem: [String: String] = [:]
 
     init(
         connection: any SessionConnection, programs: SessionPrograms, captures: CaptureWatch = CaptureWatch(),
@@ -88,8 +88,8 @@ actor DesktopAgent {
 
     /// Writes one line to standard error whenever the error changes.
     private func note(_ what: String, _ sentence: String) {
-        guard lastTrouble[what] != sentence else { return }
-        lastTrouble[what] = sentence
+        guard lastProblem[what] != sentence else { return }
+        lastProblem[what] = sentence
         StandardError.write("applocker-agent: \(what): \(sentence)\n")
     }
 

@@ -30,7 +30,7 @@ enum ClipboardHolder {
     }
 
     /// Reports that the text can be pasted, and replaces the terminal's descriptors with /dev/null.
-    static func sayHeld() {
+    static func reportReady() {
         FileHandle.standardOutput.write(Data("held\n".utf8))
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         guard null >= 0 else { return }

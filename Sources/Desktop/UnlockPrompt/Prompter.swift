@@ -22,7 +22,7 @@ final class Prompter {
     /// Runs while the window is shown.
     private var captureWatch: Task<Void, Never>?
     private var captureSentence = ""
-    private var lastTrouble = ""
+    private var lastProblem = ""
 
     init(
         connection: any PromptConnection, window: PromptWindow,
@@ -180,8 +180,8 @@ final class Prompter {
 
     /// Writes one line to standard error whenever the error changes.
     private func note(_ sentence: String) {
-        guard sentence != lastTrouble else { return }
-        lastTrouble = sentence
+        guard sentence != lastProblem else { return }
+        lastProblem = sentence
         StandardError.write("applocker-prompt: \(sentence)\n")
     }
 

@@ -39,7 +39,7 @@ enum WaylandClipboard {
         guard copying.isRunning else {
             throw ClipboardFailure(description: "wl-copy did not get the clipboard of this session.")
         }
-        ClipboardHolder.sayHeld()
+        ClipboardHolder.reportReady()
         // It ends earlier if something else is copied.
         let end = Date(timeIntervalSinceNow: Double(seconds) - settling)
         while copying.isRunning, end.timeIntervalSinceNow > 0 {

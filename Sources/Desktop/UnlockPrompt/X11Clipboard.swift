@@ -45,7 +45,7 @@ final class X11Clipboard {
             throw ClipboardFailure(description: "the clipboard can't be taken over.")
         }
         XFlush(display)
-        ClipboardHolder.sayHeld()
+        ClipboardHolder.reportReady()
         let end = ContinuousClock.now + .seconds(seconds)
         var isOwner = true
         while isOwner, let event = next(before: end) {

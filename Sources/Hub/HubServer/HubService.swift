@@ -72,7 +72,7 @@ final class HubService: Sendable {
         case (.companion, .computer): throw HubError(.forbidden, "Only a companion may do this.")
         default: break
         }
-        noteSeen(device)
+        recordLastSeen(device)
         return device
     }
 
@@ -100,7 +100,7 @@ final class HubService: Sendable {
     }
 
     /// Stores it at most once a minute for each device. Returns before it is written.
-    func noteSeen(_ device: StoredDevice) {
+    func recordLastSeen(_ device: StoredDevice) {
         let now = time.seconds()
         let minute = now / 60
         let isNew = seen.withLock { seen in

@@ -38,7 +38,7 @@ final class MemoryBudget: Sendable {
             }
         }
 
-        deinit { budget.giveBack(bytes.withLock { $0 }, of: household) }
+        deinit { budget.release(bytes.withLock { $0 }, of: household) }
     }
 
     func share(of household: HubID?) -> Share { Share(self, household) }
@@ -57,7 +57,7 @@ final class MemoryBudget: Sendable {
         }
     }
 
-    private func giveBack(_ bytes: Int, of household: HubID?) {
+    private func release(_ bytes: Int, of household: HubID?) {
         state.withLock { state in
             state.left += bytes
             guard let household, let used = state.used[household] else { return }

@@ -28,7 +28,7 @@ extension HubService {
             body: .init { [self] writer in
                 defer { lease.end() }
                 let end = try await run(entry, after: after, token: token, channel: channel, writer: &writer)
-                noteSeen(device)
+                recordLastSeen(device)
                 switch end {
                 case .revoked, .hubEnds: try await writer.finish(nil)
                 case .closed, .tooSlow, .replayAgain: throw StreamClosed()

@@ -9,7 +9,7 @@ package final class Sightings: Sendable {
     package init() {}
 
     /// Whether this is later than the minute in which the device was last seen.
-    package func isNews(_ minute: Int64, of device: HubID) -> Bool {
+    package func isNewMinute(_ minute: Int64, of device: HubID) -> Bool {
         minutes.withLock { minutes in
             guard minutes[device] ?? .min < minute else { return false }
             if minutes.count >= Self.largest { minutes = [:] }

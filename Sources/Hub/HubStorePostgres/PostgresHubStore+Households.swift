@@ -159,7 +159,7 @@ extension PostgresHubStore {
 
     public func updateLastSeen(_ device: HubID, of household: HubID, at time: Int64) async throws {
         let minute = time - time % 60
-        guard sightings.isNews(minute, of: device) else { return }
+        guard sightings.isNewMinute(minute, of: device) else { return }
         try await pool.transaction { connection in
             _ = try connection.query(
                 """

@@ -185,7 +185,7 @@ extension SQLiteHubStore {
 
     public func updateLastSeen(_ device: HubID, of household: HubID, at time: Int64) async throws {
         let minute = time - time % 60
-        guard sightings.isNews(minute, of: device) else { return }
+        guard sightings.isNewMinute(minute, of: device) else { return }
         try await write { database, _ in
             try database.execute(
                 sql: """

@@ -31,7 +31,7 @@ public final class SecretBytes: @unchecked Sendable {
             precondition(0...capacity ~= count, "SecretBytes: more bytes were filled than there is room for")
             self.count = count
         } catch {
-            SecretPages.giveBack(memory)
+            SecretPages.deallocate(memory)
             throw error
         }
         self.memory = memory
@@ -79,7 +79,7 @@ public final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    deinit { SecretPages.giveBack(memory) }
+    deinit { SecretPages.deallocate(memory) }
 
     /// Lends the bytes; the pointer must not leave the closure.
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

@@ -46,7 +46,7 @@ enum SecretPages {
     }
 
     /// Overwrites it and takes it back.
-    static func giveBack(_ piece: Piece) {
+    static func deallocate(_ piece: Piece) {
         wipe(piece.bytes)
         if piece.count == slotLength {
             freeSlots.withLock { $0.append(piece) }

@@ -97,21 +97,21 @@ const plain = ({ value, percents }) =>
  * @returns {Fraction}
  */
 export function evaluate(first, rest) {
-    /** @type {{ isTaken: boolean, value: Fraction, percentage: boolean }[]} */
-    const terms = [{ isTaken: false, value: plain(first), percentage: false }];
+    /** @type {{ isSubtracted: boolean, value: Fraction, percentage: boolean }[]} */
+    const terms = [{ isSubtracted: false, value: plain(first), percentage: false }];
     for (const [operator, operand] of rest) {
         const last = terms[terms.length - 1];
         if (operator === "×" || operator === "÷") {
             last.value = (operator === "×" ? product : quotient)(last.value, plain(operand));
             last.percentage = false;
         } else {
-            terms.push({ isTaken: operator === "−", value: plain(operand), percentage: operand.percents > 0 });
+            terms.push({ isSubtracted: operator === "−", value: plain(operand), percentage: operand.percents > 0 });
         }
     }
-    return terms.reduce((total, { isTaken, value, percentage }, index) => {
+    return terms.reduce((total, { isSubtracted, value, percentage }, index) => {
         if (index === 0) return value;
         const part = percentage ? product(total, value) : value;
-        return sum(total, isTaken ? fraction(-part.numerator, part.denominator) : part);
+        return sum(total, isSubtracted ? fraction(-part.numerator, part.denominator) : part);
     }, terms[0].value);
 }
 

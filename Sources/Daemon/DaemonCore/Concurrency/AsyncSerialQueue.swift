@@ -7,7 +7,7 @@ final class AsyncSerialQueue {
     struct Full: Error {}
 
     private let maximumQueued: Int
-    private var isTaken = false
+    private var isBusy = false
     private var queue: [CheckedContinuation<Void, Never>] = []
 
     init(maximumQueued: Int = .max) { self.maximumQueued = maximumQueued }
@@ -17,13 +17,13 @@ final class AsyncSerialQueue {
     func perform<Value>(
         isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Value
     ) async throws -> Value {
-        if isTaken {
+        if isBusy {
             guard queue.count < maximumQueued else { throw Full() }
             await withCheckedContinuation { queue.append($0) }
         } else {
-            isTaken = true
+            isBusy = true
         }
-        defer { if queue.isEmpty { isTaken = false } else { queue.removeFirst().resume() } }
+        defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
         return try await work()
     }
 }
