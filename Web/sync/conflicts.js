@@ -41,7 +41,9 @@ export async function resolveConflict(device, line, conflict, seen) {
     const row = await device.store.record(line.key);
     const isAccepted = await checkRecord(device.roster, conflict, 0).then(() => true, () => false)
         || row?.record.signature === conflict.signature;
-    if (!isAccepted || (row && (await isOlder(record, row, conflict)))) return overwrite(device, line, conflict.revision);
+    if (!isAccepted || (row && (await isOlder(record, row, conflict)))) {
+        return overwrite(device, line, conflict.revision);
+    }
     if (row && conflict.revision < row.record.revision && row.atHub === undefined) {
         return "The hub returned an older state than before.";
     }

@@ -9,11 +9,26 @@ protocol LaunchHook {
     func unmark(_ path: Descriptor, _ identity: FileIdentity, isDirectory: Bool)
 }
 
+/// Where permission events come from. The gate's loop knows the kernel by this alone, so that its tests need no root.
+protocol PermissionEventSource: AnyObject, LaunchHook {
+    /// Readable while events wait.
+    var descriptor: Descriptor { get }
+    /// Reads some of the events that wait. `body` owes the answers.
+    /// - Returns: whether there was anything.
+    func readEvents(_ body: (PermissionEvent) -> Void) -> Bool
+    /// - Parameter file: the descriptor of an event (`PermissionEvent.file`).
+    func answer(_ file: Int32, allow: Bool)
+    /// Takes the mark off the file of an event. Returns whether there was one.
+    func unmark(_ event: PermissionEvent) -> Bool
+    /// Takes the mark off a directory. Returns whether there was one.
+    func unmarkDirectory(_ path: Descriptor) -> Bool
+}
+
 /// The kernel's queue of launches that wait.
 ///
 /// Owns the group's descriptor; a duplicate of it lives with the supervisor, so that held launches stay held when this
 /// process dies.
-final class FanotifyGroup: LaunchHook {
+final class FanotifyGroup: PermissionEventSource {
     static let fileMask = UInt64(FAN_OPEN_EXEC_PERM | FAN_OPEN_PERM)
     static let directoryMask = UInt64(FAN_OPEN_EXEC_PERM | FAN_EVENT_ON_CHILD)
 
@@ -40,9 +55,7 @@ final class FanotifyGroup: LaunchHook {
         return denied
     }
 
-    /// Reads what waits, at most a buffer's worth, and hands each event over. `body` owes the answers.
-    /// - Returns: whether there was anything.
-    @discardableResult
+    /// Reads at most a buffer's worth.
     func readEvents(_ body: (PermissionEvent) -> Void) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             let count = read(descriptor.number, buffer.baseAddress!, buffer.count)
@@ -69,7 +82,7 @@ final class FanotifyGroup: LaunchHook {
             return nil
         }
         return PermissionEvent(
-            group: descriptor, file: event.fd, handle: ProcessHandle(event.pid, Descriptor(number)),
+            source: self, file: event.fd, handle: ProcessHandle(event.pid, Descriptor(number)),
             isExecution: event.mask & UInt64(FAN_OPEN_EXEC_PERM) != 0)
     }
 
@@ -96,12 +109,14 @@ final class FanotifyGroup: LaunchHook {
         _ = change(UInt32(FAN_MARK_REMOVE), path, isDirectory: isDirectory)
     }
 
-    /// Takes the mark off the file of an event. Returns whether there was one.
+    func answer(_ file: Int32, allow: Bool) {
+        _ = clinux_fanotify_answer(descriptor.number, file, UInt32(allow ? FAN_ALLOW : FAN_DENY))
+    }
+
     func unmark(_ event: PermissionEvent) -> Bool {
         clinux_fanotify_mark(descriptor.number, UInt32(FAN_MARK_REMOVE), Self.fileMask, event.file, nil) == 0
     }
 
-    /// Takes the mark off a directory. Returns whether there was one.
     func unmarkDirectory(_ path: Descriptor) -> Bool {
         change(UInt32(FAN_MARK_REMOVE), path, isDirectory: true) == 0
     }

@@ -12,7 +12,7 @@ public final class Gate {
     let listener: DaemonListener
     let store: DescriptorStore?
     /// Nil in the weak mode.
-    let group: FanotifyGroup?
+    let group: (any PermissionEventSource)?
     /// Nil where the kernel holds launches.
     let startWatch: StartWatch?
     let marks: FileMarks
@@ -52,16 +52,33 @@ public final class Gate {
     var maximumWaitingPerUser: UInt32 = 64
     private var isStopping = false
 
+    /// By what launches are noticed.
+    struct Mechanism {
+        /// Nil in the weak mode.
+        var group: (any PermissionEventSource)?
+        var store: DescriptorStore?
+        /// With which errno fanotify was refused.
+        var refusal: Int32 = 0
+        /// Launches of an earlier run that were denied.
+        var orphansDenied: UInt32 = 0
+        /// Readable once the gate has to stop.
+        var signals: Descriptor
+    }
+
     /// Makes or takes over the group, denies what an earlier run left, and listens. Throws `GateError`; nothing is
     /// marked then.
-    public init(_ configuration: GateConfiguration) throws(GateError) {
-        self.configuration = configuration
+    public convenience init(_ configuration: GateConfiguration) throws(GateError) {
         try GateProcess.prepare()
-        store = DescriptorStore()
-        let found = try Self.findMechanism(configuration, store)
-        group = found.group
-        refusal = found.refusal
-        orphansDenied = found.orphans
+        try self.init(configuration, by: try Self.findMechanism(configuration))
+    }
+
+    init(_ configuration: GateConfiguration, by mechanism: Mechanism) throws(GateError) {
+        self.configuration = configuration
+        store = mechanism.store
+        group = mechanism.group
+        refusal = mechanism.refusal
+        orphansDenied = mechanism.orphansDenied
+        signals = mechanism.signals
         var neverMarked = GateProcess.ownFiles()
         var daemonProgram: FileIdentity?
         if let path = configuration.daemonExecutable {
@@ -71,12 +88,18 @@ public final class Gate {
             }
             neverMarked.insert(daemonProgram)
         }
-        let startWatch = found.group == nil ? try StartWatch() : nil
-        self.startWatch = startWatch
-        marks = FileMarks(hook: found.group ?? startWatch!, neverMarked: neverMarked)
+        let hook: any LaunchHook
+        if let group {
+            startWatch = nil
+            hook = group
+        } else {
+            let startWatch = try StartWatch()
+            self.startWatch = startWatch
+            hook = startWatch
+        }
+        marks = FileMarks(hook: hook, neverMarked: neverMarked)
         fileWatch = try FileWatch()
         timetable = try Timetable()
-        signals = try Descriptor(clinux_signal_descriptor(), "signalfd")
         let mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         mounts = try Descriptor(mountinfo < 0 ? -errno : mountinfo, "open of /proc/self/mountinfo")
         listener = try DaemonListener(
@@ -91,21 +114,23 @@ public final class Gate {
         if let startWatch { try poller.add(startWatch.descriptor.number, .startedFiles) }
     }
 
-    private static func findMechanism(_ configuration: GateConfiguration, _ store: DescriptorStore?) throws(GateError)
-        -> (group: FanotifyGroup?, refusal: Int32, orphans: UInt32)
-    {
-        // Before anything else: what an earlier run left waits for an answer.
+    private static func findMechanism(_ configuration: GateConfiguration) throws(GateError) -> Mechanism {
+        let store = DescriptorStore()
+        var mechanism = Mechanism(store: store, signals: try Descriptor(clinux_signal_descriptor(), "signalfd"))
+        // What an earlier run left waits for an answer.
         if let inherited = DescriptorStore.inherited() {
             let group = FanotifyGroup(adopting: inherited)
-            return (group, 0, group.denyOrphans(numbers: 0..<Int32(GateProcess.descriptorLimit)))
+            mechanism.group = group
+            mechanism.orphansDenied = group.denyOrphans(numbers: 0..<Int32(GateProcess.descriptorLimit))
+            return mechanism
         }
-        if configuration.weak { return (nil, 0, 0) }
+        if configuration.weak { return mechanism }
         switch FanotifyGroup.create() {
         case .failure(let refused):
             report(
                 "the kernel refuses to hold launches (\(String(cString: strerror(refused.number)))): WEAK MODE, "
                     + "programs are stopped after they have started")
-            return (nil, refused.number, 0)
+            mechanism.refusal = refused.number
         case .success(let group):
             if let store {
                 try store.hold(group.descriptor)
@@ -117,8 +142,9 @@ public final class Gate {
                     "NOTIFY_SOCKET is not set, so launches would be allowed if the gate were killed. Start it "
                         + "through systemd or `applocker up`, or add --no-descriptor-store to accept that.")
             }
-            return (group, 0, 0)
+            mechanism.group = group
         }
+        return mechanism
     }
 
     public var mode: GateMode { group == nil ? .watched : .held }
@@ -132,14 +158,17 @@ public final class Gate {
             timetable.add(.watchdog, after: interval)
         }
         timetable.add(.followLinks, after: Self.linkInterval)
-        while !isStopping {
-            timetable.setAlarm(other: held.nextDeadline)
-            for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }
-            handleQueued()
-        }
+        while !isStopping { try turn() }
         denyAllHeld()
         while let event = events.popFirst() { event.answer(allow: false) }
         try? store?.send("STOPPING=1")
+    }
+
+    /// Waits until something happens, unless events are queued, and handles it.
+    func turn() throws(GateError) {
+        timetable.setAlarm(other: held.nextDeadline)
+        for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }
+        handleQueued()
     }
 
     private func handle(_ wakeup: Wakeup) {

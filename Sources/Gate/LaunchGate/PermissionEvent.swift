@@ -6,7 +6,7 @@ import Glibc
 /// Whoever has the event owes the answer. An event that is dropped unanswered is denied by its `deinit`, and its
 /// number is closed only after the answer: until then the kernel can't hand the number to another event.
 final class PermissionEvent {
-    private let group: Descriptor
+    private let source: any PermissionEventSource
     /// The file, opened by the kernel for the gate: reading it raises no further event. The kernel knows the event by
     /// this number.
     let file: Int32
@@ -17,8 +17,8 @@ final class PermissionEvent {
 
     var process: Int32 { handle.process }
 
-    init(group: Descriptor, file: Int32, handle: ProcessHandle, isExecution: Bool) {
-        self.group = group
+    init(source: any PermissionEventSource, file: Int32, handle: ProcessHandle, isExecution: Bool) {
+        self.source = source
         self.file = file
         self.handle = handle
         self.isExecution = isExecution
@@ -33,7 +33,7 @@ final class PermissionEvent {
     func answer(allow: Bool) {
         guard !isAnswered else { return }
         isAnswered = true
-        _ = clinux_fanotify_answer(group.number, file, UInt32(allow ? FAN_ALLOW : FAN_DENY))
+        source.answer(file, allow: allow)
     }
 
     /// Where the file is, as the gate's own mount namespace (or, failing that, the opener's) has it.

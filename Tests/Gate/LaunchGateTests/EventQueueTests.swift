@@ -5,11 +5,11 @@ import Testing
 @testable import LaunchGate
 
 @Suite struct EventQueueTests {
-    private let group = Descriptor(open("/dev/null", O_WRONLY))
+    private let source = MadeEvents()
 
     private func event() throws -> PermissionEvent {
         PermissionEvent(
-            group: group, file: open("/dev/null", O_RDONLY), handle: try #require(ProcessHandle(opening: getpid())),
+            source: source, file: open("/dev/null", O_RDONLY), handle: try #require(ProcessHandle(opening: getpid())),
             isExecution: true)
     }
 

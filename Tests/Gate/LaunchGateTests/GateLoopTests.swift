@@ -1,0 +1,152 @@
+import GateProtocol
+import Glibc
+import Testing
+
+@testable import LaunchGate
+
+/// The gate's loop with made permission events: what it answers by itself, and what it asks the daemon. That the kernel
+/// does what it is answered is shown in Tests/Privileged.
+@Suite struct GateLoopTests {
+    private let process: MadeProcess
+
+    init() throws { process = try MadeProcess() }
+
+    @Test(arguments: [true, false]) func `a launch is held until the daemon answers`(allow: Bool) throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let launch = gate.events.add(gate.app, by: process.handle)
+        let question = try gate.question()
+        #expect(question.process == process.number && question.user == getuid() && !question.deniedAtOnce)
+        #expect(question.path == Array(gate.app.utf8))
+        #expect(gate.events.answers.isEmpty, "held")
+        gate.send(.answer(question.launch, allow: allow))
+        #expect(try gate.answer(launch) == allow)
+    }
+
+    @Test func `the files of an app are marked when the daemon sends it`() throws {
+        let gate = try GateUnderTest()
+        let file = try #require(FileIdentity(following: Array(gate.app.utf8)))
+        #expect(gate.events.marked.isEmpty)
+        try gate.synchronise()
+        #expect(gate.events.marked.contains(file))
+    }
+
+    @Test func `an answer to a launch that has ended changes nothing`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise(milliseconds: 1)
+        let launch = gate.events.add(gate.app, by: process.handle)
+        let question = try gate.question()
+        #expect(try gate.answer(launch) == false, "its time is up")
+        #expect(try gate.ended() == .timedOut)
+        gate.send(.answer(question.launch, allow: true))
+        let next = gate.events.add(gate.app, by: process.handle)
+        #expect(try gate.question().launch != question.launch, "asked again: nothing was let in")
+        #expect(try gate.answer(next) == false)
+        #expect(gate.events.answers[launch] == false)
+    }
+
+    @Test func `a launch whose process is killed ends`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let launch = gate.events.add(gate.app, by: process.handle)
+        _ = try gate.question()
+        process.kill()
+        #expect(try gate.ended() == .processGone)
+        #expect(gate.events.answers[launch] == false)
+    }
+
+    @Test func `whatever waits is denied when the daemon goes, and the app stays locked`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let held = gate.events.add(gate.app, by: process.handle)
+        _ = try gate.question()
+        gate.disconnect()
+        #expect(try gate.answer(held) == false)
+        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false)
+        try gate.synchronise()
+        _ = gate.events.add(gate.app, by: process.handle)
+        #expect(try gate.question().process == process.number, "the next daemon is asked")
+    }
+
+    @Test func `apps that the last daemon knew are denied until one has sent its list`() throws {
+        let gate = try GateUnderTest(knowsApp: true)
+        #expect(gate.events.marked.count == 1)
+        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false)
+        try gate.connect()
+        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false, "a list may be on its way")
+        try gate.synchronise()
+        _ = gate.events.add(gate.app, by: process.handle)
+        #expect(try gate.question().process == process.number)
+    }
+
+    @Test func `what an earlier mark explains is let go, and what nothing explains is denied`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let file = try #require(FileIdentity(following: Array("/bin/true".utf8)))
+        #expect(try gate.answer(gate.events.add("/bin/true", by: process.handle)) == false)
+        gate.events.formerlyMarked = [file]
+        #expect(try gate.answer(gate.events.add("/bin/true", by: process.handle)) == true)
+        #expect(gate.events.formerlyMarked.isEmpty, "the mark is taken off")
+    }
+
+    @Test func `one launch too many of a user is denied and reported`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise(waitingPerUser: 2)
+        let processes = try (0..<3).map { _ in try MadeProcess() }
+        let launches = processes.map { gate.events.add(gate.app, by: $0.handle) }
+        #expect(try gate.ended() == .tooManyWaiting)
+        #expect(launches.map { gate.events.answers[$0] } == [nil, nil, false])
+        let question = try gate.question()
+        gate.send(.answer(question.launch, allow: false))
+        #expect(try gate.answer(launches[0]) == false)
+        _ = gate.events.add(gate.app, by: process.handle)
+        #expect(try [gate.question(), gate.question()].map(\.process) == [processes[1].number, process.number])
+    }
+
+    @Test func `an invalid message ends the connection and denies what waits for it`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let held = gate.events.add(gate.app, by: process.handle)
+        _ = try gate.question()
+        gate.send([255, 1, 2, 3])
+        #expect(try gate.answer(held) == false)
+        try gate.synchronise()
+        _ = gate.events.add(gate.app, by: process.handle)
+        _ = try gate.question()
+    }
+
+    @Test func `a process of the desktop is denied at once and what it started is sent`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        gate.send(.protect(pid: process.number))
+        let launch = gate.events.add(gate.app, by: process.handle)
+        let question = try gate.question()
+        #expect(question.deniedAtOnce && gate.events.answers[launch] == false)
+        let carried = try gate.message { message -> LaunchToken? in
+            if case .execRequest(let launch, isLast: true, _) = message { launch } else { nil }
+        }
+        #expect(carried == question.launch)
+    }
+
+    @Test func `a process that is gone is denied, and the next is asked about`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let gone = try MadeProcess()
+        gone.kill()
+        let launches = [gone, process].map { gate.events.add(gate.app, by: $0.handle) }
+        #expect(try gate.question().process == process.number)
+        #expect(launches.map { gate.events.answers[$0] } == [false, nil])
+    }
+
+    @Test func `an app that is no longer guarded starts without a question`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        gate.send(.setGuarded(1, guarded: false, sequence: 2))
+        let marks = try gate.message { message -> UInt32? in
+            if case .applied(1, sequence: 2, let marks, _) = message { marks } else { nil }
+        }
+        #expect(marks == 0)
+        // An event that was on its way.
+        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == true)
+    }
+}
