@@ -122,6 +122,9 @@ final class DesktopSession: Sendable {
         await eventually("the prompt for \(name)") {
             try await !windows("--name", "^\(name) is locked$").isEmpty
         }
+        await eventually("the prompt for \(name) has the keyboard") {
+            try await x("xdotool", ["getwindowfocus", "getwindowname"]) == "\(name) is locked\n"
+        }
         // The real time has to pass: keys that come right after the window are not taken as an answer.
         try await Task.sleep(for: .milliseconds(600))
     }
