@@ -47,7 +47,7 @@ public final class AppCatalog: Sendable {
         return CatalogSnapshot(environment: environment, packages: known, essential: essential)
     }
 
-    /// All apps that the desktop shows, and AppImages that have no entry. Entries that can't be used are told one by one
+    /// All apps that the desktop shows, and AppImages that have no entry. Entries that can't be used are reported one by one
     /// and hide nothing else.
     public func installed() -> CatalogListing {
         let machine = snapshot()

@@ -2,7 +2,7 @@
 /// directories that are its own.
 struct AppSearch {
     let machine: CatalogSnapshot
-    /// Only to tell this app from others.
+    /// Only to distinguish this app from others.
     let app: String
 
     private(set) var executables: [AppExecutable] = []
@@ -114,7 +114,7 @@ struct AppSearch {
         }
     }
 
-    /// Small tools that scripts use on the way and that are nobody's app.
+    /// Small tools that scripts use and that belong to no app.
     private static let plainTools: Set<String> = [
         "notify-send", "zenity", "kdialog", "yad", "xmessage", "xdotool", "wmctrl", "xrandr", "xset", "xdpyinfo",
         "xprop", "dbus-send", "gdbus", "qdbus", "pkill", "killall", "pactl", "amixer", "gsettings", "dconf", "curl",
@@ -190,7 +190,7 @@ struct AppSearch {
 
     // MARK: - What belongs to the app
 
-    /// Whether a program that a script names is part of the script's own app. What the script ends in is, whoever made
+    /// Whether a program that a script names is part of the script's own app. What the script ends in is, regardless of who made
     /// it; a tool that it uses on the way is only when it comes from the same package or product.
     private func isOwn(_ mention: ShellScriptReader.Mention, of script: String) -> Bool {
         guard !Self.isPlainTool(mention.target) else { return false }

@@ -74,7 +74,7 @@ extension CatalogSnapshot {
         if id.hasPrefix(ExecutableID.prefix) {
             let paths = ExecutableID.paths(of: id, files)
             guard let first = paths.first else { throw .notFound(id, alike: []) }
-            // More than one is rare, and then all are meant: nobody gets round a lock by making a second file.
+            // More than one is rare, and then all are locked: a second file is no way around a lock.
             return try executable(at: first, alsoAt: Array(paths.dropFirst()))
         }
         guard let appID = AppID(rawValue: id) else { throw .badReference(id) }

@@ -12,7 +12,7 @@ public struct Essential: Sendable {
     ///   - environment: only its root is looked at.
     ///   - ownFiles: AppLocker's own programs, absolute paths.
     ///   - running: programs that serve displays now, from ``RunningServers``. They are refused by ``refusal(for:)``,
-    ///     but they do not make a catalog drop a file of an app that is locked already: anybody can open a socket.
+    ///     but they do not make a catalog drop a file of an app that is locked already: any process can open a socket.
     public init(environment: CatalogEnvironment, ownFiles: [String] = [], running: Set<FileIdentity> = []) {
         self.init(
             environment: environment, ownFiles: ownFiles, running: running,
@@ -46,7 +46,7 @@ public struct Essential: Sendable {
         if identities[found.status.identity] == nil { identities[found.status.identity] = code }
     }
 
-    /// Only root may read the link of process 1; for others the usual names below say the same.
+    /// Only root may read the link of process 1; for others the usual names below serve.
     private mutating func addFirstProcess() {
         for path in ["/sbin/init", "/usr/lib/systemd/systemd", "/init"] { add(path, .initProcess) }
         if files.root.isEmpty, let identity = RunningServers.executable(ofProcess: 1) {
@@ -95,7 +95,7 @@ public struct Essential: Sendable {
 
     /// - Parameters:
     ///   - isPrivate: the file lies in a directory that belongs to one app, where an interpreter of its own or a library
-    ///     with an unusual name disturbs nobody else.
+    ///     with an unusual name affects no other program.
     ///   - ignoringRunning: leaves out the programs that happen to serve a display.
     func refusal(for path: String, isPrivate: Bool, ignoringRunning: Bool) -> Refusal? {
         guard let found = files.regularFile(path) else { return nil }

@@ -1,4 +1,4 @@
-/// The ids of programs that have no desktop entry: "exec:usr-bin-foo" for /usr/bin/foo. A "-" of a name is not told from
+/// The ids of programs that have no desktop entry: "exec:usr-bin-foo" for /usr/bin/foo. A "-" of a name is not distinguished from
 /// one that stands for "/", so the way back asks the file system which paths are there.
 enum ExecutableID {
     static let prefix = "exec:"

@@ -12,13 +12,13 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What stat(2) says about a file, as far as the catalog needs it.
+/// The fields of stat(2) that the catalog needs.
 struct FileStatus {
     enum Kind { case regular, directory, link, other }
 
     let identity: FileIdentity
     let kind: Kind
-    /// Whether anybody (owner, group or others) may execute it.
+    /// Whether owner, group or others may execute it.
     let isExecutable: Bool
     /// Changes whenever the file does: modification time in seconds and nanoseconds.
     let modified: [Int]

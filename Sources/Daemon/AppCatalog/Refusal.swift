@@ -25,7 +25,7 @@ public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case system
         /// Of a package that Debian marks as essential or required.
         case requiredPackage
-        /// Serves the display of somebody who is logged in right now.
+        /// Serves the display of a user who is logged in right now.
         case runningServer
     }
 

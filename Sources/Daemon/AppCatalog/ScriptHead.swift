@@ -1,4 +1,4 @@
-/// What can be told of a script by looking at its text.
+/// What a script's text shows about it.
 enum ScriptHead {
     /// The name of the program in the "#!" line, past `env`; nil without such a line.
     static func interpreter(_ bytes: [UInt8]) -> String? {

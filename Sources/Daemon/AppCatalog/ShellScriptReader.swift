@@ -1,4 +1,4 @@
-/// Follows the simple assignments of a shell script and tells what its commands would start. Every variable keeps all
+/// Follows the simple assignments of a shell script and returns what its commands would start. Every variable keeps all
 /// values that the script gives it, since either branch of a condition may run.
 struct ShellScriptReader {
     /// Something that the script names.

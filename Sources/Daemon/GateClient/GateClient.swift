@@ -36,8 +36,8 @@ public final class GateClient: LaunchGatePort {
     private let continuation: AsyncStream<GateEvent>.Continuation
 
     /// - Parameters:
-    ///   - silence: a gate that says nothing for so long is asked whether it is there, and given up after as long again:
-    ///     somebody may be waiting for it to confirm a change.
+    ///   - silence: a gate that sends nothing for so long is pinged, and given up after as long again:
+    ///     a request may be waiting for it to confirm a change.
     ///   - knownApps: where the list of apps is kept for the gate's next start; nil keeps it nowhere.
     ///   - whenSynchronised: called each time a gate has every mark in place.
     public init(
@@ -113,7 +113,7 @@ public final class GateClient: LaunchGatePort {
         }
         for waiter in waiters { waiter.resume() }
         continuation.yield(.disconnected)
-        // One that hung up without a word takes this daemon for somebody else: no use in hurrying.
+        // One that closed the connection without a message does not accept this daemon: there is no hurry to retry.
         return wasWelcome ? Self.retryInterval : Self.refusedInterval
     }
 
@@ -298,7 +298,7 @@ public final class GateClient: LaunchGatePort {
         state.withLock { $0.connection }?.send(message) ?? false
     }
 
-    /// Returns when the gate says that the change is in force, or when it has gone: then it denies everything, and
+    /// Returns when the gate confirms the change, or when it has gone: then it denies everything, and
     /// learns the whole state when it is back.
     private func sendAndWait(on expected: GateConnection? = nil, _ message: (UInt32) -> DaemonMessage) async {
         let sequence = state.withLock { state in

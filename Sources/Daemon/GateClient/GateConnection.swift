@@ -14,7 +14,7 @@ final class GateConnection: Sendable {
     let user: UInt32
 
     /// - Parameter silence: after which `receive` returns without a message.
-    /// - Throws: `Failure` where nobody listens or the listener is not to be trusted.
+    /// - Throws: `Failure` if nothing listens or the listener can't be trusted.
     init(path: String, silence: Duration) throws(Failure) {
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw Failure(call: "socket", code: errno) }

@@ -35,7 +35,7 @@ public final class KnownAppsFile: Sendable {
     /// Under another name first, so that a crash leaves the old content or the new one.
     /// - Returns: 0 or an errno.
     private func write(_ bytes: [UInt8]) -> Int32 {
-        // Opened before the file is there to be read: whoever reads it may remove the directory.
+        // Opened before the file exists: its reader may remove the directory.
         let directory = open(
             String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return errno }

@@ -12,7 +12,7 @@ public enum CameraInput: Equatable, Sendable, CustomStringConvertible {
     /// "lavfi:testsrc2=size=640x480": a picture that ffmpeg draws, for trying everything without a camera.
     case testPicture(String)
 
-    /// - Throws: `PhotoSourceError.Code.failed` with a sentence that says what is taken.
+    /// - Throws: `PhotoSourceError.Code.failed` with a sentence that describes the valid values.
     public init(_ text: String) throws(PhotoSourceError) {
         if text == "auto" {
             self = .automatic

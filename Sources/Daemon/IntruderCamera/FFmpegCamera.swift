@@ -8,7 +8,7 @@ import Glibc
 /// At most one picture is taken at a time in the whole process, whatever values of this type there are. Works on a
 /// thread of its own.
 public struct FFmpegCamera: PhotoSource {
-    /// Where Debian puts it. Fixed: PATH is somebody else's to choose.
+    /// Debian's path. Fixed, because the environment's PATH can't be trusted.
     public static let debianExecutable = "/usr/bin/ffmpeg"
     /// The longest picture, in bytes.
     static let maximumBytes = 8 << 20
@@ -18,7 +18,7 @@ public struct FFmpegCamera: PhotoSource {
     private let limit: Duration
 
     /// - Parameters:
-    ///   - input: as `CameraInput` reads it. What can't be read is told by `photograph`.
+    ///   - input: as `CameraInput` reads it. `photograph` reports an invalid one.
     ///   - executable: absolute path of ffmpeg.
     ///   - limit: time from the start of ffmpeg to the whole picture; then it is killed.
     public init(
@@ -44,7 +44,7 @@ public struct FFmpegCamera: PhotoSource {
                     let child = try CameraProcess(executable: executable, source: Self.source(of: input))
                     result = Result { () throws(PhotoSourceError) in try child.picture(within: limit) }
                     guard child.end(within: .seconds(1)) else {
-                        // A driver may keep even a killed process waiting: nobody waits with it.
+                        // A driver may block even a killed process, so nothing waits for its end.
                         continuation.resume(with: result)
                         child.collect()
                         return CameraUse.end()
@@ -74,7 +74,7 @@ public struct FFmpegCamera: PhotoSource {
     }
 }
 
-/// What ffmpeg is told to read.
+/// ffmpeg's input arguments.
 struct CameraSource: Equatable, Sendable {
     var format: String
     var input: String

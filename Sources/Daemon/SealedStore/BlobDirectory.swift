@@ -160,7 +160,7 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
         BlobError(.wrongOffset, "The sealed content continues at offset \(size); send that piece.")
     }
 
-    /// What errno says of the last call.
+    /// The errno of the last call.
     private static func failure(_ what: String) -> BlobError {
         let code = errno
         return code == ENOSPC || code == EDQUOT

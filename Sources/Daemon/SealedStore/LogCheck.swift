@@ -8,7 +8,7 @@ struct LogCheck: Sendable {
     static let pieceLength = 512
 
     var chain: AuditChain
-    /// A head that somebody kept, until it was found.
+    /// A head that was stored elsewhere, until it is found.
     var known: AuditChain.Head?
     /// Of the last row that was read, whatever it held.
     private var last = Int64.min
@@ -17,7 +17,7 @@ struct LogCheck: Sendable {
     let stored: String?
     /// The event that the log begins after; 0 where nothing was removed.
     private let beginning: UInt64
-    /// Somebody else says that the log begins there.
+    /// The place where the log begins, according to another source.
     private let isForeign: Bool
 
     init(of device: DevicePublicKey, begunAs stored: String?, known: AuditChain.Head?) {

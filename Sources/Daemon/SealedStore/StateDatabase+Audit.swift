@@ -65,7 +65,7 @@ extension StateDatabase {
     }
 
     /// Removes the oldest events and signs where the log begins from now on. Where the event that it would begin after
-    /// can't be read, nothing is removed: that somebody changed the log is still to be found.
+    /// can't be read, nothing is removed, so that the change of the log can still be found.
     private static func removeOldest(
         before head: AuditChain.Head, keeping limit: Int, signedBy key: DeviceSigningKey, in database: Database
     ) throws {
@@ -87,8 +87,8 @@ extension StateDatabase {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Follows the whole chain, a piece at a time: other readers go on meanwhile, and whoever asked may leave.
-    /// - Parameter known: a head that somebody kept; the log has to hold it.
+    /// Follows the whole chain, a piece at a time: other readers go on meanwhile, and the caller may cancel.
+    /// - Parameter known: a head that was stored elsewhere; the log must contain it.
     /// - Throws: `CancellationError`, or what the database throws.
     public func verifyLog(known: AuditChain.Head?) async throws -> LogVerification {
         var check: LogCheck?

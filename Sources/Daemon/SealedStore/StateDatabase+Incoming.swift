@@ -113,7 +113,7 @@ extension StateDatabase {
             if let line = local.line { try unqueue(line, in: database) }
             return
         }
-        // Ancestors are signed by nobody: what goes on from what is here has a higher revision, whatever they say.
+        // Ancestors are not signed: a version that follows the stored one has a higher revision, whatever they name.
         let isLater = record.name.revision > local.known.revision
         let own = local.record.version
         let goesOn = RecordVersion.versions(in: incoming.ancestors).contains(own)

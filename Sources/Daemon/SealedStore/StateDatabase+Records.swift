@@ -18,7 +18,7 @@ extension StateDatabase: RecordStore {
             table.column("sealed", .blob)
             table.primaryKey(["collection", "id"])
         }
-        // What other devices have not been told yet, in the order it was written; one line a record.
+        // Changes that were not sent yet, in the order in which they were written; one line a record.
         try database.create(table: "outbox") { table in
             table.autoIncrementedPrimaryKey("number")
             table.column("collection", .text).notNull()

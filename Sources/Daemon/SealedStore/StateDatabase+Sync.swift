@@ -5,7 +5,7 @@ import Household
 public import HubAPI
 public import SealedFormats
 
-// What the hub is still to be told, and what was learned from it.
+// What was not sent to the hub yet, and what was read from it.
 extension StateDatabase: SyncStore {
     static func createSync(_ database: Database) throws {
         // What the hub has of a record: the revision, and its place in the hub's order.
@@ -61,7 +61,7 @@ extension StateDatabase: SyncStore {
         }
     }
 
-    /// Of these the newest is kept; of the others nobody asks again.
+    /// Of these only the newest is kept.
     private static let keptCollections: Set<String> = ["keys", "devices", "status", "apps"]
 
     static func keep(_ record: HubRecord, in database: Database) throws {

@@ -11,7 +11,7 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
     /// The file was written by a later version.
     case fromTheFuture(path: String)
     case damaged(path: String, cause: String)
-    /// The disk is full, the file may not be opened, or somebody else holds it.
+    /// The disk is full, the file may not be opened, or another process holds it.
     case unavailable(path: String, cause: String)
 
     public var description: String {
@@ -179,7 +179,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                     ORDER BY number DESC LIMIT ?
                     """, arguments: [number, app, app, user, user, limit]
             ).map { row in
-                // What somebody wrote into the file is shown as far as it can be; verifying the log names it.
+                // A line that was changed in the file is shown as far as it can be; verifying the log reports it.
                 EventReport(
                     number: row["number"], time: row.any("time") ?? 0, kind: row.any("kind") ?? "unreadable",
                     app: row.any("app"), user: row.any("user"), process: row.any("process"), path: row.any("path"),

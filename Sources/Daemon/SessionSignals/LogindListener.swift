@@ -51,7 +51,7 @@ actor LogindListener {
             }
             guard bus.isOpen else { throw BusError(.closed, "The system bus closed the connection.") }
             signals.yield(.unavailable("systemd-logind is not running"))
-            // Nothing is asked of the bus until somebody takes the name.
+            // Nothing is requested until a service owns the name.
             var owner: String?
             repeat {
                 guard let change = await changes.next(isolation: self) else {
@@ -65,7 +65,7 @@ actor LogindListener {
 
     /// Follows logind until it leaves.
     private func follow() async throws {
-        // One rule for everything it says keeps the order in which it says it.
+        // One match rule for all of its signals keeps their order.
         let stream: AsyncStream<BusSignal>
         do {
             stream = try await bus.signals(from: Self.name)
@@ -77,7 +77,7 @@ actor LogindListener {
         try await lookAround()
         wasServed = true
         for await signal in stream {
-            // What can't be asked for any more is gone, which a later signal says.
+            // A session that can't be read any more has ended, which a later signal reports.
             do { try await received(signal) } catch let error as BusError where error.code != .closed {}
         }
     }
@@ -154,7 +154,7 @@ actor LogindListener {
             if isClosed, !lidIsClosed { signals.yield(.lidClosed) }
             lidIsClosed = isClosed
         case LogindSession.interface where sessions[signal.path] != nil:
-            // What it says counts, even where it is over by the time we look.
+            // The signal counts, even if the state has changed by the time it is read.
             if let isLocked = try await value("LockedHint", of: LogindSession.interface, in: signal)?.bool {
                 lockChanged(signal.path, isLocked)
             }
@@ -166,7 +166,7 @@ actor LogindListener {
         }
     }
 
-    /// A property that the signal brings, or says to ask for; nil where it is about others.
+    /// A property that the signal contains or invalidates; nil for any other property.
     private func value(_ name: String, of interface: String, in signal: BusSignal) async throws -> BusValue? {
         guard signal.arguments.count == 3 else { return nil }
         if let value = signal.arguments[1].options?[name] { return value }

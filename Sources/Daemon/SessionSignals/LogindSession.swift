@@ -8,11 +8,11 @@ struct LogindSession: Sendable {
     let user: UInt32
     /// The seat's object path; nil for a session from elsewhere.
     let seat: String?
-    /// Of a text login logind keeps no hint that it would tell of.
+    /// logind keeps no idle hint for a text login.
     let isGraphical: Bool
     var isLocked: Bool
     private let hint: Bool
-    /// In microseconds of CLOCK_MONOTONIC; 0 where nobody has ever set the hint.
+    /// In microseconds of CLOCK_MONOTONIC; 0 if the hint was never set.
     private let hintSince: UInt64
 
     /// Nil for what is no person's: login screens and the system's own.

@@ -3,7 +3,7 @@ public import DaemonCore
 import Synchronization
 
 /// systemd-logind's word on sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
-/// system bus. Where there is no bus or no logind it says so and tries again.
+/// system bus. Without a bus or logind it reports that and tries again.
 ///
 /// Sendable because its state is one `Mutex`.
 public final class LogindSignals: SessionSignalsPort {

@@ -1,4 +1,4 @@
-/// Why the daemon can't start, in words for whoever started it.
+/// Why the daemon can't start, as a sentence for the person who started it.
 enum StartError: Error, CustomStringConvertible {
     case usage(String)
     case noBootID

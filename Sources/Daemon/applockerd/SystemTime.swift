@@ -7,8 +7,8 @@ import Policy
 struct SystemTime: TimeSource {
     private let boot: BootID
 
-    /// - Throws: `StartError.noBootID` where the kernel does not say which boot this is: grants and lockouts could not
-    ///   be told from those of an earlier one.
+    /// - Throws: `StartError.noBootID` if the kernel has no boot id: grants and lockouts could not
+    ///   be distinguished from those of an earlier boot.
     init() throws {
         guard let text = try? String(contentsOfSmallFile: "/proc/sys/kernel/random/boot_id") else {
             throw StartError.noBootID

@@ -35,7 +35,7 @@ func run() async throws {
     files.rlim_cur = files.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     umask(0o077)
-    // Before a user's thousand processes on a busy computer. Only root may; the service's unit says the same.
+    // Before a user's thousand processes on a busy computer. Only root may; the service's unit sets the same.
     let ownProcess = __priority_which_t(PRIO_PROCESS.rawValue)
     if getpriority(ownProcess, 0) == 0 { setpriority(ownProcess, 0, -5) }
 
@@ -73,7 +73,7 @@ func run() async throws {
                 embeddedHub: arguments.hub), makeCamera: { FFmpegCamera(input: $0) },
             inspectHost: { await HostReadings.findings() },
             eraseKeys: { try erasure.begin() },
-            // The answer goes out first; whoever started the daemon starts it again, as new.
+            // The answer goes out first; the service manager then starts the daemon again, as new.
             startAnew: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },
             stop: {
                 // `Supervisor.stoppedByOwner`, and RestartPreventExitStatus= of the service.

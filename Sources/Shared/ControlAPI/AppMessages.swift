@@ -4,7 +4,7 @@ public struct AppReport: Codable, Equatable, Sendable {
         case locked
         /// Open by a grant.
         case unlocked
-        /// Open because its schedule says so now.
+        /// Open because its schedule allows it now.
         case outsideSchedule = "outside_schedule"
         /// Open because monitoring is off.
         case monitoringOff = "monitoring_off"
@@ -74,11 +74,11 @@ public struct AddAppRequest: Codable, Sendable {
     public init(app: String) { self.app = app }
 }
 
-/// Fields that are absent stay as they are.
+/// Absent fields stay unchanged.
 public struct ChangeAppRequest: Codable, Sendable {
-    /// The schedule's text, or "" for none.
+    /// The schedule's text; "" removes it.
     public var schedule: String?
-    /// A new passcode of this app's own, or "" to take it away.
+    /// A new passcode for this app; "" removes it.
     public var passcode: String?
     public var onGrantEnd: String?
     public init(schedule: String? = nil, passcode: String? = nil, onGrantEnd: String? = nil) {
@@ -146,7 +146,7 @@ public struct UnlockRequest: Codable, Sendable {
     }
 }
 
-/// The apps that a request changed, as they are now, with a sentence for each thing worth knowing.
+/// The changed apps in their new state, with remarks as sentences.
 public struct AppsChanged: Codable, Equatable, Sendable {
     public var apps: [AppReport]
     public var notes: [String]
@@ -182,11 +182,11 @@ public struct CategoryReport: Codable, Equatable, Sendable {
     }
 }
 
-/// Creates or changes a category; absent fields stay as they are.
+/// Creates or changes a category; absent fields stay unchanged.
 public struct SetCategoryRequest: Codable, Sendable {
     /// All apps of the category, by id or name; they must be on the list.
     public var apps: [String]?
-    /// The schedule's text, or "" for none.
+    /// The schedule's text; "" removes it.
     public var schedule: String?
     public init(apps: [String]? = nil, schedule: String? = nil) {
         self.apps = apps

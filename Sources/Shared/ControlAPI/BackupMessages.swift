@@ -2,7 +2,7 @@
 public struct ExportRequest: Codable, Sendable {
     /// The owner's passcode: a backup takes everything away with it.
     public var passcode: String
-    /// What opens the backup; the passcode where there is none.
+    /// Opens the backup; the passcode if absent.
     public var passphrase: String?
     public var settingsOnly: Bool
     public init(passcode: String, passphrase: String?, settingsOnly: Bool) {
@@ -32,18 +32,18 @@ public struct ExportReply: Codable, Sendable {
 /// `POST /v1/backups/import`: reads a backup that was put as a blob before.
 public struct ImportRequest: Codable, Sendable {
     public enum Mode: String, Codable, Sendable {
-        /// Adds what is missing; of what differs, both are kept.
+        /// Adds what is missing; keeps both versions of what differs.
         case merge
-        /// Afterwards there is what the backup holds and nothing else.
+        /// Replaces everything by the backup's content.
         case replace
     }
 
     public var passcode: String
-    /// What opens the backup; the passcode where there is none.
+    /// Opens the backup; the passcode if absent.
     public var passphrase: String?
     public var blob: String
     public var mode: Mode
-    /// Only says what would change.
+    /// Only reports what would change.
     public var isTrial: Bool
     public init(passcode: String, passphrase: String?, blob: String, mode: Mode, isTrial: Bool) {
         self.passcode = passcode
@@ -58,16 +58,16 @@ public struct ImportRequest: Codable, Sendable {
 public struct ImportReport: Codable, Equatable, Sendable {
     /// 2, 1 for the earlier sealed format, 0 for its plain JSON.
     public var version: Int
-    /// When the backup was made, as it says.
+    /// When the backup was made, according to itself.
     public var created: String
     public var appsAdded: [String]
     public var appsChanged: [String]
     public var appsRemoved: [String]
     public var recordsAdded: Int
-    /// Both were kept.
+    /// The number of items of which both versions were kept.
     public var recordsInConflict: Int
     public var recordsRemoved: Int
-    /// What could not be taken over, a sentence each.
+    /// What could not be imported, a sentence each.
     public var notes: [String]
     public init(
         version: Int, created: String, appsAdded: [String] = [], appsChanged: [String] = [], appsRemoved: [String] = [],
@@ -87,7 +87,7 @@ public struct ImportReport: Codable, Equatable, Sendable {
 
 /// `POST /v1/recovery`: a fresh recovery code; the one before opens nothing any more.
 public struct RecoveryReply: Codable, Sendable {
-    /// As printed. It is shown this once.
+    /// As printed. It is shown only once.
     public var code: String
     public init(code: String) { self.code = code }
 }
@@ -106,7 +106,7 @@ public struct RecoveryRequest: Codable, Sendable {
 /// `POST /v1/reset`: forgets everything.
 public struct ResetRequest: Codable, Sendable {
     public var passcode: String
-    /// Has to be "erase everything".
+    /// Must be "erase everything".
     public var confirmation: String
     public static let confirmationText = "erase everything"
     public init(passcode: String, confirmation: String) {
@@ -118,13 +118,13 @@ public struct ResetRequest: Codable, Sendable {
 /// `GET /v1/log/verify?head=NUMBER:HASH`.
 public struct LogVerification: Codable, Equatable, Sendable {
     public var isWhole: Bool
-    /// Links that were followed.
+    /// The number of links that were checked.
     public var links: UInt64
     /// The newest link, as "number:hash"; to be kept elsewhere.
     public var head: String
-    /// The number of the first event that does not fit.
+    /// The number of the first invalid event.
     public var firstBroken: UInt64?
-    /// What is wrong, or that nothing is.
+    /// The result as a sentence.
     public var sentence: String
     public init(isWhole: Bool, links: UInt64, head: String, firstBroken: UInt64? = nil, sentence: String) {
         self.isWhole = isWhole

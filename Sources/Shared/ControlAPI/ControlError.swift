@@ -1,17 +1,17 @@
-/// The refusal of a request on the control socket: a code for programs, a sentence for people.
+/// The error of a request on the control socket: a code for programs, a sentence for people.
 public struct ControlError: Error, Codable, Equatable, Sendable {
     public enum Code: String, Codable, CaseIterable, Sendable {
         /// The request itself is wrong: a missing field, a value out of range, a body that is not JSON.
         case badRequest = "bad_request"
-        /// No passcode has been set yet: `applocker setup` comes first.
+        /// No passcode was set yet: run `applocker setup` first.
         case notSetUp = "not_set_up"
         case alreadySetUp = "already_set_up"
         case wrongPasscode = "wrong_passcode"
-        /// Too many wrong passcodes; `retryAfterSeconds` says how long.
+        /// Too many wrong passcodes; try again after `retryAfterSeconds`.
         case lockedOut = "locked_out"
         /// The request needs an open management session (`Authorization: Bearer`), or the one given has ended.
         case sessionNeeded = "session_needed"
-        /// What is asked for belongs to another user.
+        /// The resource belongs to another user.
         case notYours = "not_yours"
         case noSuchApp = "no_such_app"
         /// The name fits more than one app; the message lists them.
@@ -19,19 +19,19 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         /// The program is one that the system, the desktop or AppLocker itself needs.
         case essential = "essential"
         case noSuchCategory = "no_such_category"
-        /// The launch is not waiting any more.
+        /// The launch no longer waits.
         case noSuchPrompt = "no_such_prompt"
         case passcodeTooShort = "passcode_too_short"
-        /// The vault's keys are not in memory, or they are for another user: `applocker vault unlock` comes first.
+        /// The vault's keys are not in memory, or they are for another user: run `applocker vault unlock` first.
         case vaultLocked = "vault_locked"
         /// No such note, file, photo or blob.
         case noSuchItem = "no_such_item"
         /// The name fits more than one of them.
         case ambiguousItem = "ambiguous_item"
-        /// What was given can't be opened: another passphrase, damaged, or of a version that is not known.
+        /// The input can't be opened: a wrong passphrase, damaged data or an unknown version.
         case notReadable = "not_readable"
         case tooLarge = "too_large"
-        /// There is no hub, or it does not answer or refuses.
+        /// There is no hub, or it does not answer, or it refused.
         case hub
         case busy = "busy"
         /// The change could not be written or enforced; nothing was changed.

@@ -1,4 +1,4 @@
-/// Who is at the other end of the control socket, as the kernel vouches for it (SO_PEERCRED).
+/// The peer of the control socket, as the kernel reports it (SO_PEERCRED).
 public struct ControlPeer: Hashable, Sendable {
     public let user: UInt32
     public let process: Int32
@@ -9,11 +9,11 @@ public struct ControlPeer: Hashable, Sendable {
     }
 }
 
-/// One request of the control socket, after HTTP has been taken off it.
+/// One request of the control socket, decoded from HTTP.
 public struct ControlRequest: Sendable {
     public let route: ControlRoute
     public let peer: ControlPeer
-    /// What stands in the place of the path's brace, percent-decoded.
+    /// The value of the path's parameter, percent-decoded.
     public let parameter: String?
     public let query: [String: String]
     /// Of `Authorization: Bearer`.
@@ -34,13 +34,13 @@ public struct ControlRequest: Sendable {
     }
 }
 
-/// What stands behind the control socket. The server maps HTTP to it and knows nothing of what the requests mean.
+/// Answers the requests of the control socket. The server maps HTTP to it and does not interpret the requests.
 public protocol ControlService: Sendable {
     /// Asked before a body of more than 64 KiB is read, so that only those who may send one can fill the memory.
     /// - Throws: `ControlError` to refuse the request.
     func admit(_ route: ControlRoute, from peer: ControlPeer) async throws
 
-    /// - Returns: the body of a 200 answer: JSON, or bytes where the route says so.
+    /// - Returns: the body of a 200 answer: JSON, or bytes, depending on the route.
     /// - Throws: `ControlError` for every refusal; anything else is answered as `failed`.
     func respond(to request: ControlRequest) async throws -> [UInt8]
 

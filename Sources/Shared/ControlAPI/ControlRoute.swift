@@ -54,7 +54,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case addMoment = "POST /v1/moments"
     case readMoment = "GET /v1/moments/{moment}"
     case changeMoment = "PATCH /v1/moments/{moment}"
-    /// For good, with its photos.
+    /// Permanently, with its photos.
     case removeMoment = "DELETE /v1/moments/{moment}"
     case knownPhotos = "POST /v1/photos/known"
     case readPhoto = "GET /v1/photos/{photo}"

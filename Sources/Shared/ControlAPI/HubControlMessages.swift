@@ -4,13 +4,13 @@ public import HubAPI
 public struct ConnectHubRequest: Codable, Equatable, Sendable {
     /// "https://hub.example", or "http://" and a loopback address.
     public var url: String
-    /// Where the hub asks for one.
+    /// If the hub requires one.
     public var registrationToken: String?
     /// PEM file with the certificates to trust instead of the system's, an absolute path.
     public var certificates: String?
     /// "http://proxy.example:3128".
     public var proxy: String?
-    /// Plain HTTP to another machine is meant.
+    /// Allows plain HTTP to another machine.
     public var isInsecure: Bool?
     public init(
         url: String, registrationToken: String? = nil, certificates: String? = nil, proxy: String? = nil,
@@ -26,7 +26,7 @@ public struct ConnectHubRequest: Codable, Equatable, Sendable {
 
 /// `POST /v1/hub/join`: asks to be let into the household of another computer.
 public struct JoinHubRequest: Codable, Equatable, Sendable {
-    /// As `applocker pair --computer` shows it there.
+    /// The link that `applocker pair --computer` shows there.
     public var link: String
     /// As in `ConnectHubRequest`.
     public var certificates: String?
@@ -43,9 +43,9 @@ public struct JoinHubRequest: Codable, Equatable, Sendable {
 /// `GET /v1/hub/join`, and the answer to asking.
 public struct JoiningReport: Codable, Equatable, Sendable {
     public enum State: String, Codable, Sendable {
-        /// The owner has to agree at the other computer.
+        /// The owner must confirm at the other computer.
         case waiting
-        /// The owner agreed; the keys are still to come.
+        /// The owner confirmed; the keys were not received yet.
         case admitted
         case joined
         /// It ended, and nothing was changed.
@@ -73,19 +73,19 @@ public struct HubStatus: Codable, Equatable, Sendable {
     public var connected: Bool
     /// Seconds since 1970, by this computer's clock, when hub and computer last had the same.
     public var lastSync: Double?
-    /// Of the household, at the hub; as it said last.
+    /// Records of the household at the hub, as last reported.
     public var records: Int
-    /// Written here and not there yet.
+    /// Records that were written here and not sent yet.
     public var waiting: Int
     /// Why there is no connection, or no hub any more; one sentence.
     public var problem: String?
-    /// Records of the hub that were refused because somebody had tampered with them.
+    /// Records of the hub that were refused because they were tampered with.
     public var refused: Int
     /// A sentence each, newest last.
     public var misbehaviour: [String]
     /// Notes that were changed here and elsewhere, and wait for the vault to be opened to be kept as two.
     public var conflicts: Int
-    /// The device whose revocation the hub has not been told yet.
+    /// The device whose revocation was not sent to the hub yet.
     public var revoking: String?
     /// How far it is where this computer asks to be let into a household; one sentence.
     public var joining: String?
@@ -115,7 +115,7 @@ public struct HubStatus: Codable, Equatable, Sendable {
 public struct NewPairingRequest: Codable, Sendable {
     /// The hub's address as the other device reaches it, where that is another than this computer's.
     public var address: String?
-    /// What is let in; a companion by default.
+    /// The role of the new device; a companion by default.
     public var role: HubDeviceRole?
     public init(address: String? = nil, role: HubDeviceRole? = nil) {
         self.address = address
@@ -123,7 +123,7 @@ public struct NewPairingRequest: Codable, Sendable {
     }
 }
 
-/// An invitation for one device. Anybody who has the link may ask to join, once, for five minutes; whoever shows it must
+/// An invitation for one device. Its link can be used once, within five minutes; the person who shows it must
 /// see it alone.
 public struct PairingReport: Codable, Equatable, Sendable {
     public enum State: String, Codable, Sendable {
@@ -137,7 +137,7 @@ public struct PairingReport: Codable, Equatable, Sendable {
     /// Only in the answer that makes it.
     public var link: String?
     public var expiresInSeconds: Int
-    /// What the device calls itself, where one has joined.
+    /// The device's name for itself, once it has joined.
     public var name: String?
     public var device: String?
     public var role: HubDeviceRole?
@@ -166,7 +166,7 @@ public struct DeviceReport: Codable, Equatable, Sendable {
     public var name: String
     public var role: HubDeviceRole
     public var isThisComputer: Bool
-    /// Seconds since 1970; as the hub says, so nothing is decided by it. Nil: never, or the hub can't be asked.
+    /// Seconds since 1970, as the hub reports it: for display only. Nil: never, or the hub can't be reached.
     public var lastSeen: Double?
     public var isConnected: Bool?
     public var hasPush: Bool?

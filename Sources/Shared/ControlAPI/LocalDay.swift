@@ -24,7 +24,7 @@ public struct LocalDay: Hashable, Comparable, Sendable {
     /// The day that it was there.
     /// - Parameters:
     ///   - date: seconds since 1970, from the year 1 to 9999.
-    ///   - offset: minutes that the clocks there were ahead of UTC.
+    ///   - offset: the local time's offset from UTC, in minutes.
     public init(date: Double, offset: Int) {
         // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
         let days = Int(((date + Double(offset) * 60) / 86_400).rounded(.down)) + 719_468

@@ -33,9 +33,9 @@ public struct MomentReport: Codable, Equatable, Sendable {
     public var title: String
     /// Seconds since 1970.
     public var date: Double
-    /// Minutes that the clocks there were ahead of UTC.
+    /// The local time's offset from UTC, in minutes.
     public var offset: Int
-    /// "" is none.
+    /// Empty if there is none.
     public var mood: String
     public var place: MomentPlace?
     /// In their order.

@@ -19,7 +19,7 @@ public struct SessionReport: Codable, Sendable {
     }
 }
 
-/// A word about something that was done.
+/// A confirmation sentence.
 public struct DoneReport: Codable, Equatable, Sendable {
     public var notes: [String]
     public init(notes: [String] = []) { self.notes = notes }
@@ -53,13 +53,13 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public var holdsRoot: Bool
     /// Whether a launch waits for a paired phone's answer where no prompter is there to ask.
     public var asksPhoneAlone: Bool
-    /// 60 to 3,600: the vault locks itself when nobody used it for so long.
+    /// 60 to 3,600: the vault locks itself after so many seconds without use.
     public var vaultIdleSeconds: Int
     /// From which wrong passcode in a row on a photo is taken: 1 to 10, or 0 for never.
     public var photographsFromFailure: Int
     /// "auto", or FORMAT:INPUT as ffmpeg names it, for example "v4l2:/dev/video2".
     public var camera: String
-    /// 60 to 3,600: everything of a user is locked when nobody touched that user's sessions for so long.
+    /// 60 to 3,600: everything of a user is locked after so many seconds without input in that user's sessions.
     public var inactivitySeconds: Int
     /// 5 to 300: how long what was copied from AppLocker stays on the clipboard.
     public var clipboardSeconds: Int
@@ -83,7 +83,7 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     }
 }
 
-/// Absent fields stay as they are.
+/// Absent fields stay unchanged.
 public struct ChangeSettingsRequest: Codable, Sendable {
     public var promptTimeoutSeconds: Int?
     public var defaultGrantSeconds: Int?

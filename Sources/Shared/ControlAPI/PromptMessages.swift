@@ -5,10 +5,10 @@
 public enum PromptEvent: Codable, Equatable, Sendable {
     case ready
     case ask(PromptReport)
-    /// A paired phone let in a launch that was denied at once: start it again, within 10 seconds, as a child. Sent to one
+    /// A paired phone approved a launch that was denied at once: start it again, within 10 seconds, as a child. Sent to one
     /// prompter alone, before `settled`.
     case start(PromptReport, ExecRequest)
-    /// The launch does not wait any more: somebody answered, it timed out, or the process is gone.
+    /// The launch no longer waits: it was answered, it timed out, or its process has ended.
     case settled(prompt: String, outcome: PromptOutcome)
 }
 

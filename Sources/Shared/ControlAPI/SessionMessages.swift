@@ -3,7 +3,7 @@
 /// The first event is `ready`, the second `state`; a comment line comes every 15 seconds.
 public enum SessionEvent: Codable, Equatable, Sendable {
     case ready
-    /// At once, and on every change.
+    /// Sent first, and on every change.
     case state(SessionState)
     case notice(Notice)
 }
@@ -11,14 +11,14 @@ public enum SessionEvent: Codable, Equatable, Sendable {
 /// What a desktop session shows of AppLocker's state.
 public struct SessionState: Codable, Equatable, Sendable {
     public enum Protection: String, Codable, Sendable {
-        /// Nothing is open.
+        /// Nothing is unlocked.
         case locked
         case unlocked
-        /// Protection is weaker than it should be; `degraded` says why.
+        /// Protection is weaker than it should be; `degraded` has the reasons.
         case degraded
     }
 
-    /// What is locked when nobody touches the computer.
+    /// What inactivity locks.
     public struct Inactivity: Codable, Equatable, Sendable {
         public var limitSeconds: Int
         /// Whether something is open that inactivity would lock. Where nothing is, the watch is paused.
@@ -56,7 +56,7 @@ public struct SessionState: Codable, Equatable, Sendable {
     }
 }
 
-/// News that a person at this desktop is told of.
+/// An event that this desktop shows as a notification.
 public struct Notice: Codable, Equatable, Sendable {
     public enum Kind: String, Codable, Sendable {
         case blocked
@@ -84,12 +84,12 @@ public struct Notice: Codable, Equatable, Sendable {
     }
 }
 
-/// `POST /v1/session/idle`: how this session tells that nobody touches it, at the start and on every change; and, when
-/// the limit is reached, how long nobody has.
+/// `POST /v1/session/idle`: how this session measures inactivity, at the start and on every change; and, when
+/// the limit is reached, how long it has been inactive.
 public struct IdleReport: Codable, Equatable, Sendable {
     public enum Source: String, CaseIterable, Codable, Sendable {
         case mutter, logind, xscreensaver
-        /// Nothing tells: inactivity locks nothing here.
+        /// Inactivity can't be measured, so it locks nothing here.
         case none
     }
 

@@ -1,4 +1,4 @@
-/// What anyone who is logged in may know about AppLocker's state.
+/// AppLocker's state, as any logged-in user may read it.
 public struct StatusReport: Codable, Equatable, Sendable {
     public enum Protection: String, CaseIterable, Codable, Sendable {
         /// The kernel holds launches before their first instruction.
@@ -12,7 +12,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var version: String
     public var isSetUp: Bool
     public var protection: Protection
-    /// Loud sentences, one for each thing that makes the protection weaker than it should be.
+    /// Warnings, one sentence for each thing that weakens the protection.
     public var degraded: [String]
     public var monitoring: MonitoringState
     public var lockedApps: Int
@@ -21,7 +21,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var waitingLaunches: Int
     /// True while a prompter of the caller's own user is connected: a launch of theirs can be asked about.
     public var prompterConnected: Bool
-    /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't tell.
+    /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't report it.
     public var phoneIsAsked: Bool?
     /// Ids of apps on the list that can start without a question, because files of theirs could not be guarded.
     public var unguardedApps: [String]
@@ -53,11 +53,11 @@ public struct StatusReport: Codable, Equatable, Sendable {
     }
 }
 
-/// What happens when nobody touches the computer.
+/// What inactivity does.
 public struct InactivityReport: Codable, Equatable, Sendable {
     /// After so long without input everything is locked.
     public var limitSeconds: Int
-    /// What tells it; with `none` inactivity locks nothing.
+    /// How it is measured; with `none` inactivity locks nothing.
     public var source: IdleReport.Source
     /// Whether something is open that inactivity would lock.
     public var isArmed: Bool
@@ -81,7 +81,7 @@ public struct ProcessReport: Codable, Equatable, Sendable {
 
 public struct MonitoringState: Codable, Equatable, Sendable {
     public var isOn: Bool
-    /// Seconds until monitoring turns itself on again; nil when it is on, or off for good.
+    /// Seconds until monitoring turns itself on again; nil when it is on, or off without a limit.
     public var endsInSeconds: Int?
     public init(isOn: Bool, endsInSeconds: Int? = nil) {
         self.isOn = isOn

@@ -5,7 +5,7 @@ public struct VaultStatus: Codable, Equatable, Sendable {
     /// The vault's id, 32 hexadecimal digits; nil before there is one.
     public var vault: String?
     public var isOpen: Bool
-    /// The user it is open for; nobody else may use it.
+    /// The user it is open for; no other user may use it.
     public var user: UInt32?
     /// Seconds until it locks itself, counted anew from each use.
     public var locksInSeconds: Int?

@@ -1,4 +1,4 @@
-/// How long to wait before the next attempt: longer each time, and by chance, so that many devices don't come at once.
+/// Exponential back-off with jitter, so that many devices don't retry at once.
 public struct Backoff: Sendable {
     private let first: Duration
     private let longest: Duration

@@ -1,4 +1,4 @@
-/// How a computer's clock differs from this device's, as far as is known from what the computer sealed.
+/// The difference between a computer's clock and this device's, from what the computer sealed.
 ///
 /// What it writes arrives later than it was written, never earlier: so the largest difference seen is nearest to the truth.
 public struct ComputerClock: Codable, Equatable, Sendable {
@@ -15,10 +15,10 @@ public struct ComputerClock: Codable, Equatable, Sendable {
         offset = offset.map { max($0, sample) } ?? sample
     }
 
-    /// The computer refused a time: its clock was set since. What was known before counts no more.
+    /// The computer refused a time, so its clock was set since: earlier differences are discarded.
     public mutating func correct(_ clock: UInt64, at own: UInt64) { offset = Self.difference(clock, own) }
 
-    /// The computer's clock now; the own one where nothing is known.
+    /// The computer's clock now; this device's if the difference is unknown.
     public func now(_ own: UInt64) -> UInt64 { own.addingReportingOffset(offset ?? 0) }
 
     private static func difference(_ clock: UInt64, _ own: UInt64) -> Int64? {

@@ -1,6 +1,6 @@
 public import HubAPI
 
-/// Finds out whether the hub kept back events of a computer: each names the one before it, and the status the newest.
+/// Detects events of a computer that the hub withholds: each names the one before it, and the status the newest.
 public struct EventChain: Codable, Equatable, Sendable {
     private var seen: Set<HubID> = []
     /// Named by an event or a status, and not here.
@@ -22,6 +22,6 @@ public struct EventChain: Codable, Equatable, Sendable {
         if !seen.contains(newest), newest != beginning { named.insert(newest) }
     }
 
-    /// So many events are missing, at least. To be asked once everything that the hub has was read.
+    /// The minimum number of missing events. Call it once everything that the hub has was read.
     public var missing: Int { seen.isEmpty ? 0 : named.count }
 }

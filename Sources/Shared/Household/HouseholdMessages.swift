@@ -19,17 +19,17 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     public var status: StatusReport
     /// Of the activity log: who keeps it finds out whether the log was cut later.
     public var auditHead: String?
-    /// The newest record of `events` by this computer: one that never arrives was kept back.
+    /// The newest record of `events` by this computer: if it never arrives, the hub withholds it.
     public var lastEvent: HubID?
     /// The newest number of the roster that it knows.
     public var rosterNumber: UInt64
     /// The hash of that entry, 32 bytes: two lists can be as long as each other.
     public var rosterHead: Data?
-    /// What the hub did that a hub must not do, newest last.
+    /// Protocol violations of the hub, newest last.
     public var hubProblems: [String]
     /// New notes go into this vault; nil before there is one.
     public var vault: HubID?
-    /// What the computer's own tests of itself found, a few minutes old at most; nil from versions that don't tell.
+    /// What the computer's own tests of itself found, a few minutes old at most; nil from versions that don't report it.
     public var integrity: [IntegrityFinding]?
 
     public init(
@@ -61,7 +61,7 @@ public struct IntegrityFinding: Codable, Equatable, Sendable {
 
     /// Stable, as `applocker doctor --json` has it: "root-access", "secure-boot".
     public var id: String
-    /// A few words.
+    /// A short title.
     public var title: String
     public var state: State
     public var sentence: String
@@ -78,9 +78,9 @@ public struct IntegrityFinding: Codable, Equatable, Sendable {
 public struct ComputerApps: Codable, Equatable, Sendable {
     public var clock: UInt64
     public var apps: [RemoteApp]
-    /// What is installed and not on the list, by name, `maximumOthers` at most; nil from versions that don't tell.
+    /// What is installed and not on the list, by name, `maximumOthers` at most; nil from versions that don't report it.
     public var others: [OtherApp]?
-    /// All of them, by name; nil from versions that don't tell.
+    /// All of them, by name; nil from versions that don't report it.
     public var categories: [RemoteCategory]?
 
     public static let maximumOthers = 500
@@ -151,7 +151,7 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
         case unlocked, relocked, degraded, started, stopped
         /// A device came or went, or another thing that the owner did.
         case changed
-        /// The hub did what a hub must not do.
+        /// A protocol violation of the hub.
         case hubMisbehaved = "hub_misbehaved"
     }
 
@@ -165,7 +165,7 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
     public var reason: String?
     public var sentence: String
     public var photo: HubID?
-    /// The record of `events` that this computer wrote before: a reader that lacks it knows that one was kept back.
+    /// The record of `events` that this computer wrote before: if a reader lacks it, the hub withholds it.
     public var previous: HubID?
 
     public init(
@@ -185,7 +185,7 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
     }
 }
 
-/// `requests/<random>`: a launch that waits for an answer; revision 2 says what became of it.
+/// `requests/<random>`: a launch that waits for an answer; revision 2 has its outcome.
 public struct LaunchRequest: Codable, Equatable, Sendable {
     public var computer: HubID
     public var computerName: String
@@ -197,7 +197,7 @@ public struct LaunchRequest: Codable, Equatable, Sendable {
     public var parentName: String?
     public var userName: String?
     public var clock: UInt64
-    /// When it is denied unless somebody answers.
+    /// When it is denied if it was not answered.
     public var expires: UInt64
     public var defaultGrantSeconds: Int
     /// Absent while it waits.

@@ -123,7 +123,7 @@ public struct StatusKeyMissing: Error, Equatable, Sendable {
 }
 
 extension HouseholdSecrets {
-    /// What asks to be let in where this invitation was made.
+    /// What asks to join with this invitation.
     /// - Throws: `SealedFormatsError` where the name is too long.
     public func joinRequest(to invitation: Invitation, as role: HubDeviceRole, name: String) throws -> JoinRequest {
         let joining = try Invitation.Joining(

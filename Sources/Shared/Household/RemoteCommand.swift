@@ -39,7 +39,7 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case report
     case addApp(app: String)
     case removeApp(app: String)
-    /// The schedule's text, or "" for none.
+    /// The schedule's text; "" removes it.
     case setSchedule(app: String, schedule: String)
     /// The app is in these categories and in no other; those that are not there yet are made.
     case setCategories(app: String, categories: [String])

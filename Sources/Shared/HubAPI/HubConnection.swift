@@ -37,7 +37,7 @@ public enum HubStreamItem: Equatable, Sendable {
     case live(sequence: UInt64)
 }
 
-/// A device's way to its hub. What the hub answers is believed by nobody: the devices check signatures and seals.
+/// A device's connection to its hub. The hub is untrusted: the devices check signatures and seals.
 public protocol HubConnection: Sendable {
     /// - Returns: the answer's body.
     /// - Throws: `HubError` where the hub refused, `HubUnreachable` where it did not answer.

@@ -16,7 +16,7 @@ public struct HubError: Error, Codable, Equatable, Sendable {
         case tooLarge = "too_large"
         /// The household holds as much as it may.
         case quotaExceeded = "quota_exceeded"
-        /// Too many requests, or wrong PINs; `retryAfterSeconds` says how long.
+        /// Too many requests, or wrong PINs; try again after `retryAfterSeconds`.
         case tooMany = "too_many"
         case wrongPIN = "wrong_pin"
         /// The hub can't write now, or is about to end. Try again.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// `GET /v1/hub`: anybody may ask.
+/// `GET /v1/hub`, without a token.
 public struct HubReport: Codable, Sendable {
     /// "applocker-hub".
     public var name: String
@@ -237,7 +237,7 @@ public struct JoinRequest: Codable, Equatable, Sendable {
 
 // MARK: Blobs
 
-/// `POST /v1/blobs`. The same request again says how far it is.
+/// `POST /v1/blobs`. The same request again returns its progress.
 public struct NewBlobRequest: Codable, Sendable {
     public var id: HubID
     /// In bytes, from 1.

@@ -1,5 +1,5 @@
 /// Every operation of a hub: one description that the client prints, the server registers and `docs/hub-openapi.json` is
-/// compared with. `docs/hub-protocol.md` says what each does.
+/// compared with. `docs/hub-protocol.md` describes each.
 public enum HubRoute: String, CaseIterable, Sendable {
     case health = "GET /health"
     case metrics = "GET /metrics"

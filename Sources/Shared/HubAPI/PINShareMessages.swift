@@ -1,7 +1,7 @@
 public import Foundation
 
 /// `PUT /v1/pin-share`: of the token's own device; `conflict` once a PIN of what is there was right. Always `count` entries,
-/// unused ones random, so that a decoy PIN can't be told from none.
+/// unused ones random, so that a decoy PIN can't be detected.
 public struct PINShareRequest: Codable, Sendable {
     public struct Entry: Codable, Sendable {
         /// 32 bytes, made from the stretched PIN and a secret of the device.

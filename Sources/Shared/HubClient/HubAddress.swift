@@ -7,7 +7,7 @@ public struct HubAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     public let port: Int?
 
-    /// - Parameter allowsPlain: plain HTTP to another machine, because whoever asks said so.
+    /// - Parameter allowsPlain: plain HTTP to another machine, as the owner requested.
     /// - Throws: `HubAddressError`.
     public init(_ text: String, allowsPlain: Bool = false) throws(HubAddressError) {
         let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text

@@ -8,7 +8,7 @@ import NIOSSL
 /// How a hub is reached.
 public struct HubClientSettings: Sendable {
     public var address: HubAddress
-    /// 32 bytes; none where only what anybody may ask is asked.
+    /// 32 bytes; nil for requests that need no token.
     public var token: Data?
     /// PEM file with the certificates that are trusted instead of the system's.
     public var certificates: String?
@@ -43,7 +43,7 @@ public final class HubClient: HubConnection {
             tls.trustRoots = .file(file)
         }
         configuration.tlsConfiguration = tls
-        // A redirect would carry the token to wherever somebody wants it.
+        // A redirect could carry the token to another server.
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)

@@ -9,7 +9,7 @@ public struct LaunchFacts: Hashable, Sendable {
     public let waitingForUser: Int
     /// Of the user whose prompter is asked.
     public let lockout: LockoutLadder
-    /// A paired phone is told of the launch and may let it in, which takes no passcode.
+    /// A paired phone receives the launch and may approve it, which takes no passcode.
     public let isPhoneTold: Bool
 
     public init(

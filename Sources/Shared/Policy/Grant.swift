@@ -4,7 +4,7 @@ public enum GrantScope: Hashable, Sendable {
     case duration(Duration)
     /// One start of the app, with everything that instance starts itself.
     case thisLaunch
-    /// Until somebody locks, the computer sleeps, or a period of inactivity passes.
+    /// Until the app is locked, the computer sleeps, or a period of inactivity passes.
     case untilLocked
 
     public static let allowedDurations: ClosedRange<Duration> = .seconds(30) ... .seconds(3600)
@@ -58,10 +58,10 @@ public struct Grant: Hashable, Sendable, Codable {
     public let boot: BootID
     /// Time since boot.
     public let startedAt: Duration
-    /// Time since boot; nil when only an event ends the grant. A `.thisLaunch` grant that nobody uses lapses too.
+    /// Time since boot; nil when only an event ends the grant. A `.thisLaunch` grant that is not used expires too.
     public let expiresAt: Duration?
     /// Who unlocked it. Nil (an earlier version did not write it) and the superuser stand for everybody: such a grant
-    /// ends when anybody's session is locked.
+    /// ends when any user's session is locked.
     public let user: UInt32?
 
     public init(

@@ -1,6 +1,6 @@
 // The list of apps, the categories and the settings.
 extension LockPolicy {
-    /// Puts the app on the list, or replaces what the list says about it.
+    /// Adds the app to the list, or replaces its entry.
     /// - Returns: the entry it replaced.
     @discardableResult
     public mutating func add(_ app: LockedApp) -> LockedApp? { apps.updateValue(app, forKey: app.id) }
@@ -15,7 +15,7 @@ extension LockPolicy {
         return (app, ended)
     }
 
-    /// Changes what the list says about an app.
+    /// Changes an app's entry.
     /// - Throws: `PolicyError` with code `noSuchApp`.
     public mutating func change(_ id: AppID, _ body: (inout LockedApp) -> Void) throws(PolicyError) {
         var app = try listed(id)
@@ -58,7 +58,7 @@ extension LockPolicy {
 // Grants.
 extension LockPolicy {
     /// Gives every named app a grant from now on, in place of one it may have.
-    /// - Parameter user: whose presence it needs; nil for nobody's in particular.
+    /// - Parameter user: whose presence it needs; nil for any user's.
     /// - Throws: `PolicyError` with code `noSuchApp` or `invalidDuration`.
     @discardableResult
     public mutating func unlock(
@@ -90,7 +90,7 @@ extension LockPolicy {
     }
 
     /// Ends the grants of the named apps, so that their next start is held.
-    /// - Parameter user: whose grants end; nil for anybody's.
+    /// - Parameter user: whose grants end; nil for all users'.
     /// - Throws: `PolicyError` with code `noSuchApp`.
     @discardableResult
     public mutating func lock(
@@ -151,8 +151,8 @@ extension LockPolicy {
             since: moment.elapsed, until: duration.map { moment.elapsed + $0 }, boot: moment.boot, user: user)
     }
 
-    /// - Parameter user: whose pause ends; nil for anybody's.
-    /// - Returns: false where it is somebody else's pause, which goes on.
+    /// - Parameter user: whose pause ends; nil for any user's.
+    /// - Returns: false if it is another user's pause, which goes on.
     @discardableResult
     public mutating func turnMonitoringOn(for user: UInt32? = nil) -> Bool {
         if let user, case .off(_, _, _, let other) = monitoring, other != user { return false }

@@ -11,11 +11,11 @@ public struct LockPolicy: Hashable, Sendable, Codable {
     public struct Settings: Hashable, Sendable, Codable {
         /// How long a held launch waits for an answer, 5 s to 5 min; then it is denied.
         public var promptTimeout: Duration = .seconds(30)
-        /// Whether a locked app that the superuser starts is held like anybody's.
+        /// Whether launches by root are held as well.
         public var holdsRoot = true
         /// Launches held at a time for each user, 1 to 1024; the rest is denied.
         public var maximumWaitingPerUser = 64
-        /// What a grant lasts when nobody says how long, 30 s to 1 h.
+        /// The default duration of a grant, 30 s to 1 h.
         public var defaultGrant = GrantScope.defaultDuration
 
         /// Whether a launch waits for a paired phone's answer where no prompter is there to ask.

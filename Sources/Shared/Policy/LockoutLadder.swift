@@ -1,4 +1,4 @@
-/// Counts wrong passcodes and says when the next may be tried. Whose they are: `LockoutLadders`.
+/// Counts wrong passcodes and computes when the next may be tried. `LockoutLadders` has one for each user.
 ///
 /// The steps are 60 s at the 5th failure, 2 min at the 8th, 5 min at the 10th, 15 min at the 15th, 1 h at the 20th and
 /// at each one after it. The failures in between (6, 7, 9, 11 to 14, 16 to 19) start no lockout.

@@ -22,7 +22,7 @@ public enum Weekday: Int, CaseIterable, Comparable, Hashable, Sendable, Codable 
 }
 
 /// What the clock on the wall shows: a weekday and a local time of day. It can jump (daylight saving, a traveller's time
-/// zone, somebody setting it), so nothing but schedules is judged by it.
+/// zone, a person setting it), so only schedules use it.
 public struct CivilTime: Hashable, Sendable, Codable {
     public let weekday: Weekday
     /// Seconds since local midnight, 0 to 86,399.
@@ -48,7 +48,7 @@ public struct CivilTime: Hashable, Sendable, Codable {
     var secondOfWeek: Int { (weekday.rawValue - 1) * Self.secondsPerDay + secondOfDay }
 }
 
-/// Now, as policy sees it. `boot` and `elapsed` are what grants and lockouts are measured with; nobody can set them.
+/// Now, as policy sees it. `boot` and `elapsed` measure grants and lockouts; they can't be set.
 public struct Moment: Hashable, Sendable, Codable {
     public let boot: BootID
     /// Time since boot, suspend included (CLOCK_BOOTTIME).

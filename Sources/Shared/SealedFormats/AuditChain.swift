@@ -29,7 +29,7 @@ public struct AuditChain: Sendable {
         public var description: String { "\(number):\(Hexadecimal.encode(hash))" }
     }
 
-    /// What an event says, as it is hashed.
+    /// The hashed content of an event.
     public struct Event: Hashable, Sendable {
         /// Seconds since 1970.
         public var time: Double
@@ -84,7 +84,7 @@ public struct AuditChain: Sendable {
     }
 
     /// Where a log begins whose older events were removed: the head before its first event, signed by the device, so that
-    /// nobody else can have it begin later.
+    /// no other process can have it begin later.
     public struct Beginning: Hashable, Sendable, LosslessStringConvertible {
         public let head: Head
         /// 64 bytes.

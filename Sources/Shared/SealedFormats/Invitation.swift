@@ -77,7 +77,7 @@ public struct Invitation: Sendable {
 
     // MARK: Joining
 
-    /// What a device says of itself when it joins.
+    /// What a device reports about itself when it joins.
     public struct Joining: Hashable, Sendable {
         public let signingKey: DevicePublicKey
         public let boxKey: BoxPublicKey
@@ -97,14 +97,14 @@ public struct Invitation: Sendable {
         }
     }
 
-    /// Seals the keys and the name to whoever made the invitation. Once: the key seals one message.
+    /// Seals the keys and the name to the device that made the invitation. Once: the key seals one message.
     public func seal(_ joining: Joining) -> [UInt8] {
         let body = joining.signingKey.bytes + joining.boxKey.bytes + Array(joining.name.utf8)
         guard let padded = try? Padding.pad(body) else { preconditionFailure("this fits into a record") }
         return Array(GCM.seal(padded, key: pairKey, data: boundData))
     }
 
-    /// - Throws: `SealedFormatsError` with code `damaged` where whoever sealed it did not have the link.
+    /// - Throws: `SealedFormatsError` with code `damaged` if it was sealed without the link.
     public func open(_ sealed: [UInt8]) throws(SealedFormatsError) -> Joining {
         guard var padded = GCM.open(Data(sealed), key: pairKey, data: boundData),
             let body = Padding.unpad(wiping: &padded)

@@ -1,6 +1,6 @@
 /// A block of key slots: it turns a passcode, a PIN or a recovery code into the root key.
 ///
-/// Eight slots, always full: an unused one is random bytes that nothing can tell from a used one, and each opening tries
+/// Eight slots, always full: an unused one is random bytes that can't be distinguished from a used one, and each opening tries
 /// all of them. `docs/formats.md` has the bytes.
 public struct KeySlots: Hashable, Sendable {
     /// How a passcode becomes a key.

@@ -47,9 +47,9 @@ public struct MomentBody: Codable, Equatable, Sendable {
     public var words: String
     /// Seconds since 1970.
     public var date: Double
-    /// Minutes that the clocks there were ahead of UTC.
+    /// The local time's offset from UTC, in minutes.
     public var offset: Int
-    /// "" is none.
+    /// Empty if there is none.
     public var mood: String
     public var place: Place?
     public var photos: [Photo]

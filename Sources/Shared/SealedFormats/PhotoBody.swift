@@ -41,7 +41,7 @@ public struct PhotoBody: Equatable, Sendable {
     /// Of the original, upright, in pixels.
     public var width: Int
     public var height: Int
-    /// When it was taken as the picture says, seconds since 1970.
+    /// When it was taken according to the picture, seconds since 1970.
     public var taken: Double?
     public var original: Size
     /// A JPEG whose longer side is at most 2,048 pixels; nil where the original is one.

@@ -1,7 +1,7 @@
 import Crypto
 public import Foundation
 
-/// A key pair whose public half lets anybody seal to whoever holds the private one: P-256, for HPKE (RFC 9180).
+/// A key pair for sealing to the holder of the private key: P-256, for HPKE (RFC 9180).
 public struct BoxKeyPair: Sendable {
     /// The private scalar, 32 bytes.
     public let privateKey: SecretBytes

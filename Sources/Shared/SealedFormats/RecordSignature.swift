@@ -1,7 +1,7 @@
 import Crypto
 
 /// What an author signs of a record that leaves the device: its name, its place in time, its blobs and its sealed bytes, so
-/// that whoever carries it can neither change, move nor delete it.
+/// that a hub can neither change, move nor delete it.
 public enum RecordSignature {
     /// 64 bytes.
     /// - Parameters:

@@ -10,7 +10,7 @@ public struct RecoveryCode: Sendable {
     /// A fresh one.
     public init() { secret = .random(count: Self.secretLength) }
 
-    /// Reads what somebody typed: any case, spaces and dashes where they like, I and L for 1, O for 0.
+    /// Reads a typed code: any case, spaces and dashes anywhere, I and L for 1, O for 0.
     /// - Throws: `SealedFormatsError` with code `malformed`, saying what is wrong with it.
     public init(text: SecretBytes) throws(SealedFormatsError) {
         var values: [UInt8] = []

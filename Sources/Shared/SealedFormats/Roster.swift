@@ -113,7 +113,7 @@ public struct Roster: Sendable {
         entries.append(bytes)
     }
 
-    /// Whom an entry admits, without a look at the chain: what it says of a key's owner holds, as the id is the key's hash.
+    /// The device that an entry admits, without checking the chain: the id is the hash of the key.
     public static func memberAdmitted(by entry: [UInt8]) -> RosterMember? {
         guard case .admit(let member)? = (try? RosterEntry(bytes: entry))?.change else { return nil }
         return member
@@ -148,7 +148,7 @@ public struct Roster: Sendable {
         history.first { $0.kind == .admit && $0.device == device }?.author
     }
 
-    /// What the entries say, oldest first.
+    /// The decoded entries, oldest first.
     public var history: [RosterChange] {
         var roles: [ItemID: DeviceRole] = [:]
         return entries.compactMap { bytes in
@@ -172,7 +172,7 @@ public struct Roster: Sendable {
     }
 }
 
-/// What one entry of a roster says.
+/// The content of one entry of a roster.
 public struct RosterChange: Hashable, Sendable {
     public enum Kind: Sendable { case admit, revoke }
 

@@ -8,7 +8,7 @@ public struct ScryptCost: Hashable, Sendable {
     /// The base-2 logarithm of N, one of `allowedLogarithms`.
     public let logarithm: Int
 
-    /// 17 to 20. A debug build, which nobody installs, takes less where the tests ask for it: what they test is rarely the
+    /// 17 to 20. A debug build, which is never installed, allows less for tests: what they test is rarely the
     /// derivation itself.
     public static let allowedLogarithms: ClosedRange<Int> = {
         #if DEBUG

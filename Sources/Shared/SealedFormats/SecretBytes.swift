@@ -9,7 +9,7 @@
 /// Bytes that must not outlive their use: a passcode, a key.
 ///
 /// They live in pages that hold nothing else, which are kept out of swap (where the process may lock memory), out of core
-/// files and out of forked children (on Linux), and are overwritten as soon as nobody needs them. Nothing prints them.
+/// files and out of forked children (on Linux), and are overwritten as soon as they are not needed. Nothing prints them.
 ///
 /// `@unchecked Sendable`: the bytes are written before `init` returns and only read from then on.
 public final class SecretBytes: @unchecked Sendable {
@@ -99,7 +99,7 @@ extension SecretBytes: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Overwrites memory in a way that the optimiser must not drop although nobody reads it again.
+/// Overwrites memory in a way that the optimiser must not remove although it is never read again.
 public func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     guard let start = memory.baseAddress, !memory.isEmpty else { return }
     #if canImport(Darwin)

@@ -6,7 +6,7 @@ import Synchronization
 /// What may be touched on the connection's thread alone.
 final class BusContext {
     let bus: OpaquePointer
-    /// Calls, matches and owner look-ups that wait for an answer; told when the connection ends.
+    /// Calls, matches and owner look-ups that wait for an answer; they fail when the connection ends.
     var pending: [UInt64: @Sendable (BusError) -> Void] = [:]
     var slots: [UInt64: OpaquePointer] = [:]
     private var lastNumber: UInt64 = 0
@@ -90,7 +90,7 @@ final class BusConnection: Sendable {
         csystemd_name_thread("message-bus")
         var isUp = true
         while isUp { isUp = step(context) }
-        // Jobs that were taken in before the end still have somebody waiting.
+        // Jobs that were enqueued before the end still have callers waiting.
         let left = inbox.withLock { inbox in
             inbox.hasEnded = true
             defer { inbox.jobs = [] }

@@ -8,7 +8,7 @@ public struct BusError: Error, Sendable, Equatable, CustomStringConvertible {
         case unreachable
         /// The connection is gone; open a new one.
         case closed
-        /// The other side answered with an error; `name` says which.
+        /// The other side answered with the error `name`.
         case refused
         /// No answer in time.
         case timedOut

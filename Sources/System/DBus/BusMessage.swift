@@ -3,7 +3,7 @@ import Glibc
 
 /// A message while it is written or read. Used on its connection's thread alone.
 struct BusMessage {
-    /// `sd_bus_message *`, kept alive by whoever made this value.
+    /// `sd_bus_message *`, kept alive by the creator of this value.
     let pointer: OpaquePointer
 
     func append(_ values: [BusValue]) throws {

@@ -12,7 +12,7 @@ public indirect enum BusValue: Sendable, Equatable {
     case string(String)
     case objectPath(String)
     case signature(String)
-    /// Received: a duplicate that belongs to whoever holds the value. Sent: duplicated again by the bus.
+    /// Received: a duplicate that this value's holder owns. Sent: duplicated again by the bus.
     case descriptor(BusDescriptor)
     /// `of` is the element's signature, needed when there are no elements.
     case array(of: String, [BusValue])

@@ -15,11 +15,11 @@ extension DBusConnection {
     /// Signals that fit, from the moment this returns.
     ///
     /// - Parameters:
-    ///   - sender: nil for anybody (then look at `BusSignal.sender`); a unique name; or a well-known name, which
+    ///   - sender: nil for any (see `BusSignal.sender`); a unique name; or a well-known name, which
     ///     means who owns it now: the stream ends when that owner leaves. No other program's signal gets into it.
     ///   - firstArgument: only signals whose first argument is this text.
     /// - Returns: a stream that ends with the connection. 4,096 signals wait at most; later ones are dropped.
-    /// - Throws: `BusError`: `refused` where nobody owns the name, `invalid`, `closed`.
+    /// - Throws: `BusError`: `refused` if the name has no owner, `invalid`, `closed`.
     public func signals(
         from sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
         firstArgument: String? = nil
@@ -40,7 +40,7 @@ extension DBusConnection {
         let number = try await match(rule, Subscription(sender: unique, signals: continuation))
         continuation.onTermination = { [connection] _ in connection.enqueue { $0.release(number) } }
         if let name = sender, let unique, name != unique {
-            // Asked after the match: whoever left in between is noticed.
+            // Looked up after the match, so that an owner that left in between is noticed.
             let changes = try await owners(of: name)
             guard try await owner(of: name) == unique else {
                 continuation.finish()
@@ -118,7 +118,7 @@ extension DBusConnection {
                 guard let pointer, let userdata else { return 0 }
                 let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
                 let message = BusMessage(pointer: pointer)
-                // A signal sent straight to this connection passes the bus' own filter whoever sent it.
+                // A signal that is addressed to this connection passes the bus' filter whatever its sender.
                 guard subscription.sender == nil || message.sender == subscription.sender,
                     let arguments = try? message.read()
                 else { return 0 }

@@ -5,7 +5,7 @@ import Synchronization
 /// A connection to a D-Bus message bus.
 ///
 /// Each connection has one thread, which sleeps while nothing happens. A connection that is gone stays gone: calls
-/// throw `BusError` with `closed`, streams end, `untilEnd()` returns, and whoever wants another opens one.
+/// throw `BusError` with `closed`, streams end, and `untilEnd()` returns; callers open another one.
 public final class DBusConnection: Sendable {
     public enum Address: Sendable {
         /// DBUS_SYSTEM_BUS_ADDRESS, or the system's own.
@@ -52,7 +52,7 @@ public final class DBusConnection: Sendable {
 
     public var isOpen: Bool { !connection.hasEnded }
 
-    /// Returns when the connection is gone, whoever ended it.
+    /// Returns when the connection has ended, whichever side ended it.
     public func untilEnd() async { await connection.untilEnd() }
 
     // MARK: Calls
@@ -141,7 +141,7 @@ public final class DBusConnection: Sendable {
         }.first?.text ?? ""
     }
 
-    /// The unique name behind a well-known one; nil while nobody has it.
+    /// The unique name that owns a well-known one; nil if it has no owner.
     ///
     /// - Throws: as `call`.
     public func owner(of name: String) async throws -> String? {
@@ -152,7 +152,7 @@ public final class DBusConnection: Sendable {
         }
     }
 
-    /// Owns a well-known name until the connection ends; never waits in line for it and lets nobody take it away.
+    /// Owns a well-known name until the connection ends; neither queues for it nor allows replacement.
     ///
     /// - Throws: `BusError` with `nameTaken`, or as `call`.
     public func own(_ name: String) async throws {
@@ -164,7 +164,7 @@ public final class DBusConnection: Sendable {
         }
     }
 
-    /// Every change of a name's owner from now on; nil while nobody has it. The stream ends with the connection.
+    /// Every change of a name's owner from now on; nil if it has no owner. The stream ends with the connection.
     ///
     /// - Throws: as `call`.
     public func owners(of name: String) async throws -> AsyncStream<String?> {

@@ -35,7 +35,7 @@ struct HostFiles: Sendable {
 
     func exists(_ path: String) -> Bool { access(root == "/" ? path : root + path, F_OK) == 0 }
 
-    /// Where a symbolic link points; nil where it is none, or may not be read.
+    /// The target of a symbolic link; nil if it is not a link or can't be read.
     func link(_ path: String) -> String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: root == "/" ? path : root + path)
     }

@@ -53,7 +53,7 @@ public struct HostFinding: Sendable, Equatable, Codable {
     public var state: State
     /// What was found, in one sentence.
     public var sentence: String
-    /// Where it is degraded: somebody who is no root can start a locked app unasked, or is inside of every program.
+    /// If degraded: a user other than root can start a locked app without a prompt, or inject code into every program.
     public var underminesAll: Bool {
         switch id {
         case .launchHold, .overlayEscape, .userNamespaces, .preloadedLibraries: state == .degraded

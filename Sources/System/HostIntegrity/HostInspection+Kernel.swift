@@ -90,7 +90,7 @@ extension HostInspection {
     }
 
     /// kernel_lockdown(7): whether root may change the running kernel. AppLocker does not guard against root, so this
-    /// is told and not counted.
+    /// is reported and not counted.
     func kernelLockdown() -> HostFinding {
         guard case .success(let text) = files.text("/sys/kernel/security/lockdown"),
             let mode = text.split(separator: "[").last?.split(separator: "]").first, text.contains("[")
@@ -134,7 +134,7 @@ extension HostInspection {
         }
     }
 
-    /// core(5): AppLocker's own processes never leave a core file, whatever the pattern. What is told is whether
+    /// core(5): AppLocker's own processes never leave a core file, whatever the pattern. What is reported is whether
     /// programs that change their user leave readable ones (fs.suid_dumpable).
     func coreFiles() -> HostFinding {
         guard case .success(let text) = files.text("/proc/sys/kernel/core_pattern") else {

@@ -19,7 +19,7 @@ struct KernelTrials: Sendable {
     var tryLaunchHold: @Sendable () -> Int32
     /// A held program under an overlay that an ordinary user mounts in a user namespace.
     var overlayEscapes: @Sendable () -> Outcome
-    /// Nil where the kernel does not say.
+    /// Nil if the kernel does not report it.
     var isClockSynchronised: @Sendable () -> Bool?
 
     static let thisKernel = KernelTrials(

@@ -2,9 +2,9 @@
 struct RootAccess: Equatable {
     /// Accounts that are root under another name.
     var otherRoots: [String] = []
-    /// People whom a group lets become root with their password.
+    /// Users who may become root with their password, by a group.
     var withPassword: [String] = []
-    /// People whom a group makes root without any question, with that group: "anna (docker)".
+    /// Users whose group is equivalent to root, with that group: "anna (docker)".
     var throughGroups: [String] = []
     /// Whom sudo asks no password: the first word of each such rule, with the file.
     var withoutPassword: [String] = []

@@ -38,7 +38,7 @@ public struct ControlClient: Sendable {
     /// For all clients of the process, and as long as it lives.
     private static let http: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
-        // A socket where nobody listens is an answer: without this it is tried again for a minute and a half.
+        // Without this, a socket without a listener is tried again for 90 s.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 extension ControlServer {
     /// Puts the router behind a listening socket. Hummingbird's `Application` does the same, but wakes up each second to
-    /// know the date for a header that nobody reads here: a computer on which nothing happens is left alone.
+    /// know the date for a header that no client reads here: an idle computer is not woken.
     func serve(
         _ router: Router<ControlContext>, _ builder: HTTPServerBuilder, _ configuration: ServerConfiguration,
         logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void

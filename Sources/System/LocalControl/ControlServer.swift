@@ -13,7 +13,7 @@ import Synchronization
 /// The control socket: HTTP/1.1 and JSON over a Unix socket that every local user may connect to. Who may do what is
 /// decided behind `ControlService`, by the peer's user id and by management sessions.
 public struct ControlServer: Sendable {
-    /// What anybody may send. More is read only of whom the service admits first.
+    /// The limit for any client, in bytes. The service admits clients that may send more.
     public static let smallBodyBytes = ControlRoute.smallBodyBytes
     /// A longer header is refused with `too_large`.
     public static let maximumHeaderBytes = 16 << 10
@@ -29,7 +29,7 @@ public struct ControlServer: Sendable {
 
     /// What a test may want to wait less for.
     public struct Limits: Sendable {
-        /// A connection that says nothing for so long, half a request included, is closed.
+        /// A connection that sends nothing for so long, even within a request, is closed.
         public var idleTimeout: Duration = .seconds(30)
         /// How often a stream of events shows that it is alive.
         public var heartbeat: Duration = .seconds(15)
@@ -54,7 +54,7 @@ public struct ControlServer: Sendable {
     public static func keepThreadsFew() { NIOSingletons.groupLoopCountSuggestion = 2 }
 
     /// The server as a service of swift-service-lifecycle. The socket is bound with the mode that the process' umask
-    /// leaves (the daemon's admits nobody else), and opened to all users once requests are answered.
+    /// leaves (the daemon's allows no other user), and opened to all users once requests are answered.
     ///
     /// - Throws: `ControlServerError` where the path is too long or is something other than a socket.
     public func makeService() throws -> any Service {

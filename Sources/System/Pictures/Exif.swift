@@ -1,4 +1,4 @@
-/// When and where a picture was taken, as a JPEG's first segments say (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come from
+/// When and where a picture was taken, from a JPEG's first segments (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come from
 /// anywhere: every offset is checked before it is followed, nothing is followed twice, and what makes no sense is left out.
 public struct Exif: Equatable, Sendable {
     /// By the clocks there.
@@ -17,7 +17,7 @@ public struct Exif: Equatable, Sendable {
     }
 
     public var local: LocalTime?
-    /// Minutes that the clocks there were ahead of UTC; nil where the picture does not say.
+    /// The local time's offset from UTC in minutes; nil if the picture has none.
     public var offset: Int?
     /// Degrees, north and east positive; both or neither.
     public var latitude: Double?
@@ -25,7 +25,7 @@ public struct Exif: Equatable, Sendable {
     /// 1 to 8.
     public var orientation = 1
 
-    /// Nil where the file is no JPEG, or says nothing that can be read.
+    /// Nil if the file is not a JPEG or has no readable Exif data.
     public init?(_ bytes: [UInt8]) {
         guard let segment = JPEGSegments.exif(in: bytes), let tiff = TIFF(segment),
             let root = tiff.directory(at: tiff.u32(4))

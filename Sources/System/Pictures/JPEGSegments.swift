@@ -67,7 +67,7 @@ enum JPEGSegments {
         }
     }
 
-    /// As the frame's header says.
+    /// From the frame's header.
     static func size(of bytes: [UInt8]) -> PictureSize? {
         var size: PictureSize?
         _ = forEach(in: bytes) { segment in
@@ -127,7 +127,7 @@ enum JPEGSegments {
         return kept + [0xFF, Marker.end]
     }
 
-    /// An Exif segment that says this and nothing else.
+    /// An Exif segment with this alone.
     private static func turned(_ orientation: Int) -> [UInt8] {
         let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(truncatingIfNeeded: orientation), 0, 0]
         let tiff = Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1] + entry + [0, 0, 0, 0]

@@ -29,7 +29,7 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// Where Debian puts it. Fixed: PATH is somebody else's to choose.
+    /// Debian's path. Fixed, because the environment's PATH can't be trusted.
     public static let debianExecutable = "/usr/bin/ffmpeg"
     /// Of a picture, in pixels: a file of some bytes can claim to be as large as the memory.
     static let maximumPixels = 200_000_000
@@ -43,7 +43,7 @@ public struct PictureMaker: Sendable {
         process = PictureProcess(executable: executable, limit: limit, maximumOutput: 256 << 20)
     }
 
-    /// - Parameter keepsOriginal: the file as it is, with everything that it says about place and camera; else nothing but its
+    /// - Parameter keepsOriginal: the unchanged file with all its metadata; otherwise only its
     ///   pixels, their colours and how they are turned. A JPEG and a PNG keep every pixel as it is; others become a JPEG.
     /// - Throws: `PictureError`.
     public func prepare(

@@ -21,7 +21,7 @@ public struct PictureSize: Hashable, Sendable {
 
     func fitting(side: Int) -> PictureSize { fitting(PictureSize(width: side, height: side)) }
 
-    /// As a file's header says, before it is turned upright.
+    /// From the file's header, before rotation.
     /// - Throws: `PictureError` with code `damaged`.
     init(of bytes: [UInt8], _ type: PictureType) throws(PictureError) {
         let found: PictureSize? =

@@ -1,4 +1,4 @@
-/// What a picture's first bytes say it is; its name counts for nothing.
+/// The type of a picture by its first bytes; its name is ignored.
 public enum PictureType: String, CaseIterable, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What every process that touches a secret does first: nobody of the same user looks into it, stops it to look, or
+/// What every process that handles secrets does first: no process of the same user can read or trace it, or
 /// has it load code of their choice. Free of Foundation, for the gate.
 public enum ProcessHardening {
     /// Why a process may not go on.

@@ -36,7 +36,7 @@ public enum ConfinedProcessError: Error, Equatable, Sendable {
     case failed(String, code: Int32)
 }
 
-/// One run of a program that reads bytes of any origin, as ffmpeg does: as nobody where this process is root, without
+/// One run of a program that reads bytes of any origin, as ffmpeg does: as the user nobody if this process is root, without
 /// new privileges, in a session of its own, with no descriptor but its standard ones. The kernel kills it with the
 /// thread that started it, on which all calls belong, `end` or `collect` last.
 public struct ConfinedProcess: ~Copyable {

@@ -7,7 +7,7 @@ public struct SpawnError: Error, Equatable, Sendable {
     public let code: Int32
 }
 
-/// A child process to start. Its launch may be held inside execve, for which nobody waits here.
+/// A child process to start. Its launch may be held inside execve; nothing waits for that here.
 public struct SpawnRequest: Sendable {
     public enum Group: Sendable {
         /// That of this process: a terminal's Ctrl-C reaches both.

@@ -2,7 +2,7 @@ import CQrencode
 
 /// A QR code (ISO/IEC 18004) of some text, through libqrencode.
 public struct QRCode: Sendable {
-    /// Why there is none: the text is too long, or there is no memory.
+    /// The text is too long, or there is not enough memory.
     public struct Failure: Error, CustomStringConvertible {
         public let description = "This text does not fit into a QR code; shorten it."
     }
