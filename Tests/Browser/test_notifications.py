@@ -116,10 +116,6 @@ def test_an_answered_launch_replaces_its_prompt(phone):
     # The message arrived after the launch timed out: there is nothing to answer.
     shown = phone.push(phone.launch(expires=1), "Firefox timed out on den-pc")
     assert shown[0]["actions"] == []
-    phone.clear()
-    phone.push(phone.launch(ID), WAITING)
-    phone.run("(id) => notifications.launchIsOver(id)", ID)
-    eventually_equals(phone.shown, [], "closed")
 
 
 def test_a_log_entry_of_a_vault_shows_only_its_device(phone):

@@ -152,14 +152,3 @@ export async function seen() {
     const registration = await navigator.serviceWorker?.getRegistration("/");
     registration?.active?.postMessage({ kind: "seen" });
 }
-
-/**
- * A launch was answered, here or elsewhere.
- * @param {string} id
- */
-export async function launchIsOver(id) {
-    const registration = await navigator.serviceWorker?.getRegistration("/");
-    for (const notification of (await registration?.getNotifications({ tag: `launch-${id}` })) ?? []) {
-        notification.close();
-    }
-}
