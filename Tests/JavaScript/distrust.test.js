@@ -5,12 +5,10 @@ import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { Roster } from "/crypto/roster.js";
 import { signRecord } from "/crypto/signature.js";
-import { readBody } from "/formats/record-bodies.js";
 import { Companion } from "/session/companion.js";
 import { openPush } from "/workers/open-push.js";
 import { checkFormerMemberRecord } from "/sync/former-members.js";
-import { EventParser } from "/hub/events.js";
-import { Backoff, systemTime } from "/hub/time.js";
+import { systemTime } from "/hub/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { MadeHousehold, madeDevice, pairedCompanion, refusing } from "./made-household.js";
 
@@ -388,56 +386,6 @@ export const tests = {
         equal(asked.length, 2, "streams");
         equal(Number(asked[1]), 3, "from the last one");
         companion.close();
-    },
-
-    aStreamIsReadInAnyPieces() {
-        const text =
-            ": alive\r\n\r\nevent: live\r\nid: 7\r\n\r\nevent: large\nid: "
-                + "8\n\nevent: roster\ndata: 3\n\nevent: new\ndata: x\n\n";
-        const bytes = new TextEncoder().encode(text);
-        for (const size of [1, 2, 3, 1000]) {
-            const parser = new EventParser();
-            const items = [];
-            for (let start = 0; start < bytes.length; start += size) {
-                items.push(...parser.read(bytes.slice(start, start + size)));
-            }
-            equal(items, [{ kind: "live", sequence: 7 }, { kind: "large", sequence: 8 }, { kind: "roster", number: 3 }],
-                `pieces of ${size}`);
-        }
-        for (const bad of ["event: record\nid: 1\ndata: {}\n\n",
-            "event: live\nid: x\n\n", "event: record\nid: 1\ndata: [\n\n"]) {
-            let code = null;
-            try {
-                new EventParser().read(new TextEncoder().encode(bad));
-            } catch (error) {
-                code = error.code;
-            }
-            equal(code, "notUnderstood", bad);
-        }
-    },
-
-    timesOfNoCalendarAreNotRead() {
-        const id = randomID();
-        const bodies = {
-            events: (time) => ({ kind: "blocked", computer: id, computerName: "den", time, sentence: "" }),
-            apps: (clock) => ({ clock, apps: [], others: [], categories: [] }),
-            replies: (clock) => ({ computer: id, clock, state: "done", sentence: "" }),
-            notes: (time) => ({ title: "", body: "", created: time / 1000, modified: time / 1000 }),
-            intruders: (time) => ({ contentKey: "", time: time / 1000 }),
-        };
-        for (const [kind, body] of Object.entries(bodies)) {
-            const read = (time) => readBody(kind, new TextEncoder().encode(JSON.stringify(body(time)))) !== null;
-            equal([0, 1_700_000_000_000, 253_402_214_400_000].map(read), [true, true, true], kind);
-            equal([253_402_214_401_000, 8.64e15, 1e308, -1e308].map(read), [false, false, false, false], kind);
-        }
-    },
-
-    waitsGrowUpToTheirLongest() {
-        const backoff = new Backoff(() => 0.5);
-        const waits = Array.from({ length: 9 }, () => backoff.next());
-        equal(waits, [375, 750, 1500, 3000, 6000, 12000, 24000, 45000, 45000], "waits");
-        backoff.succeeded();
-        equal(backoff.next(), 375, "from the first again");
     },
 
     async whatTheBrowserThrewAwayIsSaid() {

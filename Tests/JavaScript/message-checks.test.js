@@ -79,4 +79,22 @@ export const tests = {
             expect(!accepts(sample), `${path} of another kind is refused`);
         });
     },
+
+    timesOfNoCalendarAreNotRead() {
+        const id = "1".repeat(32);
+        const timed = {
+            events: (/** @type {number} */ time) =>
+                ({ kind: "blocked", computer: id, computerName: "den", time, sentence: "" }),
+            apps: (/** @type {number} */ clock) => ({ clock, apps: [], others: [], categories: [] }),
+            replies: (/** @type {number} */ clock) => ({ computer: id, clock, state: "done", sentence: "" }),
+            notes: (/** @type {number} */ time) =>
+                ({ title: "", body: "", created: time / 1000, modified: time / 1000 }),
+            intruders: (/** @type {number} */ time) => ({ contentKey: "", time: time / 1000 }),
+        };
+        for (const [kind, at] of Object.entries(timed)) {
+            const isRead = (/** @type {number} */ time) => body(kind)(at(time));
+            equal([0, 1_700_000_000_000, 253_402_214_400_000].map(isRead), [true, true, true], kind);
+            equal([253_402_214_401_000, 8.64e15, 1e308, -1e308].map(isRead), [false, false, false, false], kind);
+        }
+    },
 };

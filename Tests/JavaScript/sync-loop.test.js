@@ -1,5 +1,7 @@
-// Pauses after failed attempts, and locks that are not held while the hub is asked.
+// The stream of a hub, pauses after failed attempts, and locks that are not held while the hub is asked.
 import { HubUnreachable } from "/hub/errors.js";
+import { EventParser } from "/hub/events.js";
+import { Backoff } from "/hub/time.js";
 import { ingestRecords } from "/sync/ingest.js";
 import { SyncLoop } from "/sync/sync-loop.js";
 import { equal } from "./harness.js";
@@ -177,5 +179,39 @@ export const tests = {
         equal(followed, [false], "the hub was asked once, by nobody who held the lock");
         equal(refused, Array(2).fill("a record of a device that is not in the household"), "both are refused");
         equal(changes.map(({ facts }) => facts.cursor), [7], "one change is written");
+    },
+
+    aStreamIsReadInAnyPieces() {
+        const text =
+            ": alive\r\n\r\nevent: live\r\nid: 7\r\n\r\nevent: large\nid: "
+                + "8\n\nevent: roster\ndata: 3\n\nevent: new\ndata: x\n\n";
+        const bytes = new TextEncoder().encode(text);
+        for (const size of [1, 2, 3, 1000]) {
+            const parser = new EventParser();
+            const items = [];
+            for (let start = 0; start < bytes.length; start += size) {
+                items.push(...parser.read(bytes.slice(start, start + size)));
+            }
+            equal(items, [{ kind: "live", sequence: 7 }, { kind: "large", sequence: 8 }, { kind: "roster", number: 3 }],
+                `pieces of ${size}`);
+        }
+        for (const bad of ["event: record\nid: 1\ndata: {}\n\n",
+            "event: live\nid: x\n\n", "event: record\nid: 1\ndata: [\n\n"]) {
+            let code = null;
+            try {
+                new EventParser().read(new TextEncoder().encode(bad));
+            } catch (error) {
+                code = error.code;
+            }
+            equal(code, "notUnderstood", bad);
+        }
+    },
+
+    waitsGrowUpToTheirLongest() {
+        const backoff = new Backoff(() => 0.5);
+        const waits = Array.from({ length: 9 }, () => backoff.next());
+        equal(waits, [375, 750, 1500, 3000, 6000, 12000, 24000, 45000, 45000], "waits");
+        backoff.succeeded();
+        equal(backoff.next(), 375, "from the first again");
     },
 };
