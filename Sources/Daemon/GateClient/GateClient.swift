@@ -1,5 +1,6 @@
 import ControlAPI
 public import DaemonCore
+import Foundation
 import GateProtocol
 import Glibc
 public import Policy
@@ -23,7 +24,7 @@ public final class GateClient: LaunchGatePort {
         var lastSequence: UInt32 = 0
         /// Who waits until a change is in force.
         var waiters: [UInt32: CheckedContinuation<Void, Never>] = [:]
-        var execRequests: [LaunchToken: [UInt8]] = [:]
+        var execRequests = GateProtocol.ExecRequestAssembler()
         var isStopped = false
     }
 
@@ -102,7 +103,7 @@ public final class GateClient: LaunchGatePort {
             state.apps = [:]
             state.paths = [:]
             state.isSynchronised = false
-            state.execRequests = [:]
+            state.execRequests = GateProtocol.ExecRequestAssembler()
         }
         let wasWelcome = read(connection, &buffer)
         connection.hangUp()
@@ -192,16 +193,14 @@ public final class GateClient: LaunchGatePort {
     }
 
     private func collect(_ launch: LaunchToken, _ part: [UInt8], isLast: Bool) -> Bool {
-        let (isTooLong, whole): (Bool, [UInt8]?) = state.withLock { state in
-            state.execRequests[launch, default: []] += part
-            if state.execRequests[launch, default: []].count > GateProtocol.maximumExecRequestBytes {
-                return (true, nil)
-            }
-            return (false, isLast ? state.execRequests.removeValue(forKey: launch) : nil)
+        let bytes: [UInt8]?
+        do {
+            bytes = try state.withLock { state in try state.execRequests.append(part, of: launch, isLast: isLast) }
+        } catch {
+            return false
         }
-        guard !isTooLong else { return false }
-        if let whole, let execRequest = ExecRequest(parts: whole) {
-            continuation.yield(.execRequest(number: launch, execRequest))
+        if let bytes, let execRequest = GateProtocol.ExecRequest(decoding: bytes) {
+            continuation.yield(.execRequest(number: launch, ExecRequest(execRequest)))
         }
         return true
     }
@@ -315,5 +314,15 @@ public final class GateClient: LaunchGatePort {
             guard let connection else { return waiter.resume() }
             if !connection.send(message) { state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume() }
         }
+    }
+}
+
+extension ExecRequest {
+    /// The same in the form of the control socket.
+    fileprivate init(_ request: GateProtocol.ExecRequest) {
+        func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+        self.init(
+            path: base64(request.path), directory: base64(request.directory), arguments: request.arguments.map(base64),
+            environment: request.environment.map(base64))
     }
 }

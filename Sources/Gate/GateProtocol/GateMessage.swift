@@ -34,10 +34,9 @@ public enum GateMessage: Equatable, Sendable {
     /// before the first read, and in the weak mode the errno with which fanotify refused.
     case hello(version: UInt16, mode: GateMode, orphansDenied: UInt32, refusal: Int32)
     case launch(LaunchQuestion)
-    /// A part of what a denied launch needs to be started again. The parts in order are: path as it was given to
-    /// execve, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
-    /// and NUL. They come after the `launch` that they belong to. No arguments: it could not be read, or its path does
-    /// not lead to the file that was to be started.
+    /// A part of what a denied launch needs to be started again (`GateProtocol.ExecRequest.encoded`). The parts come in
+    /// order, after the `launch` that they belong to. No arguments: it could not be read, or its path does not lead to the
+    /// file that was to be started.
     case execRequest(LaunchToken, isLast: Bool, part: [UInt8])
     /// `tooManyWaiting` comes for the first of many refusals of a user, not for each.
     case ended(LaunchToken, LaunchEnd)

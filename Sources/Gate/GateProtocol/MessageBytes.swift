@@ -10,10 +10,12 @@ public enum GateProtocolError: Error, Equatable, Sendable {
     case unknownValue(field: StaticString, value: UInt8)
     /// The peer speaks another version.
     case version(UInt16)
+    /// The parts of an exec request exceed `GateProtocol.maximumExecRequestBytes`.
+    case execRequestTooLong
 
     public static func == (left: GateProtocolError, right: GateProtocolError) -> Bool {
         switch (left, right) {
-        case (.truncated, .truncated): true
+        case (.truncated, .truncated), (.execRequestTooLong, .execRequestTooLong): true
         case (.trailingBytes(let a), .trailingBytes(let b)): a == b
         case (.unknownKind(let a), .unknownKind(let b)): a == b
         case (.unknownValue(_, let a), .unknownValue(_, let b)): a == b

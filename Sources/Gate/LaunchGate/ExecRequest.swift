@@ -2,36 +2,9 @@ import CLinux
 import GateProtocol
 import Glibc
 
-/// What a process that is held inside its execve asked for: enough to start the same again.
-struct ExecRequest: Equatable {
-    /// The path as it was given to execve; relative to `directory` where it does not begin with a slash.
-    var path: PathBytes
-    var directory: PathBytes
-    var arguments: [[UInt8]]
-    var environment: [[UInt8]]
+typealias ExecRequest = GateProtocol.ExecRequest
 
-    /// Path, NUL, directory, NUL, number of arguments in decimal, NUL, each argument and NUL, each environment entry
-    /// and NUL.
-    var bytes: [UInt8] {
-        var bytes = path + [0] + directory + [0] + String(arguments.count).utf8 + [0]
-        for text in arguments + environment { bytes += text + [0] }
-        return bytes
-    }
-
-    /// The messages that carry an exec request's bytes, none larger than the protocol allows.
-    static func messages(for launch: LaunchToken, carrying bytes: [UInt8]) -> [GateMessage] {
-        // Kind, launch and flag come before the part.
-        let room = GateProtocol.maximumMessageBytes - 10
-        var messages: [GateMessage] = []
-        var start = 0
-        repeat {
-            let end = min(start + room, bytes.count)
-            messages.append(.execRequest(launch, isLast: end == bytes.count, part: Array(bytes[start..<end])))
-            start = end
-        } while start < bytes.count
-        return messages
-    }
-
+extension ExecRequest {
     /// The file that the path leads to, as the process sees it. A link to an absolute path counts from the gate's own
     /// root directory.
     func file(in process: Int32) -> FileIdentity? {

@@ -1,4 +1,5 @@
 import CLinux
+import GateProtocol
 import Glibc
 
 /// Reads the exec requests of launches in a child process of its own, for a limited time.
@@ -14,7 +15,7 @@ struct ExecRequestReader {
 
     private var children: [ProcessHandle] = []
 
-    /// The bytes of the exec request, see `ExecRequest.bytes`. Nil where it could not be read in time or at all, or where its
+    /// The bytes of the exec request, see `GateProtocol.ExecRequest.encoded`. Nil where it could not be read in time or at all, or where its
     /// path does not lead to `file`: another thread may have changed it since the kernel read it.
     mutating func read(from process: Int32, starting file: FileIdentity) -> [UInt8]? {
         children.removeAll { !$0.isAlive }
@@ -40,7 +41,7 @@ struct ExecRequestReader {
     /// In the child: writes the exec request and a final 1 to descriptor 3.
     private static func readAndExit(_ process: Int32, _ file: FileIdentity) -> Never {
         guard let execRequest = ExecRequest.read(from: process), execRequest.file(in: process) == file else { _exit(1) }
-        var rest = (execRequest.bytes + [1])[...]
+        var rest = (execRequest.encoded + [1])[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(3, $0.baseAddress!, $0.count) }
             guard count > 0 else { _exit(1) }

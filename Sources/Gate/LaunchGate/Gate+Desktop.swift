@@ -17,6 +17,6 @@ extension Gate {
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
         tell(.launch(question))
         let empty = ExecRequest(path: path, directory: Array("/".utf8), arguments: [], environment: [])
-        for message in ExecRequest.messages(for: launch, carrying: execRequest ?? empty.bytes) { tell(message) }
+        for message in ExecRequest.messages(for: launch, carrying: execRequest ?? empty.encoded) { tell(message) }
     }
 }

@@ -370,12 +370,6 @@ final class Link {
         #expect(execRequest.environment.map(text) == ["X=1", "Y="])
     }
 
-    @Test(arguments: [
-        "", "a", "a\u{0}b\u{0}", "a\u{0}b\u{0}x\u{0}", "a\u{0}b\u{0}-1\u{0}", "a\u{0}b\u{0}2\u{0}c\u{0}",
-        "a\u{0}b\u{0}1\u{0}c", "a\u{0}b\u{0}99999999999999999999\u{0}",
-    ])
-    func anExecRequestOfAnotherFormIsNone(_ text: String) { #expect(ExecRequest(parts: Array(text.utf8)) == nil) }
-
     @Test func anExecRequestThatIsTooLongEndsTheConnection() async throws {
         let link = try Link()
         let connection = try await link.connectWithApp()

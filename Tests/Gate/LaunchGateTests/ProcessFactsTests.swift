@@ -86,7 +86,7 @@ import Testing
             path: Array("/p".utf8), directory: Array("/d".utf8),
             arguments: [[UInt8](repeating: 65, count: size), []], environment: [Array("A=1".utf8)])
         var joined: [UInt8] = []
-        let messages = ExecRequest.messages(for: 5, carrying: execRequest.bytes)
+        let messages = ExecRequest.messages(for: 5, carrying: execRequest.encoded)
         for (index, message) in messages.enumerated() {
             #expect(message.encoded().count <= GateProtocol.maximumMessageBytes)
             guard case .execRequest(5, let isLast, let part) = message else {
@@ -96,7 +96,7 @@ import Testing
             #expect(isLast == (index == messages.count - 1))
             joined += part
         }
-        #expect(joined == execRequest.bytes)
+        #expect(joined == execRequest.encoded)
         #expect(joined.starts(with: Array("/p\0/d\u{0}2\u{0}".utf8)))
     }
 
