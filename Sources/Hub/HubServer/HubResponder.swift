@@ -16,11 +16,11 @@ struct HubResponder: HTTPResponder {
     func respond(to request: Request, context: HubContext) async throws -> Response {
         let start = ContinuousClock.now
         let path = request.uri.path
-        let route = HubRoute(method: request.method.rawValue, path: path)
+        let match = HubRoute.match(method: request.method.rawValue, path: path)
         var response: Response
         do {
-            if let route {
-                response = try await answer(route, request, context)
+            if let match {
+                response = try await answer(match.route, match.parameters, request, context)
             } else {
                 response = try other(request, path)
             }
@@ -34,7 +34,7 @@ struct HubResponder: HTTPResponder {
         }
         response.headers[HTTPField.Name("X-Content-Type-Options")!] = "nosniff"
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let name = route?.rawValue ?? (response.status == .ok ? "GET /" : "none")
+        let name = match?.route.rawValue ?? (response.status == .ok ? "GET /" : "none")
         service.metrics.answered(route: name, status: response.status.code, seconds: seconds)
         service.logger.info(
             "request",
@@ -46,7 +46,10 @@ struct HubResponder: HTTPResponder {
         return response
     }
 
-    private func answer(_ route: HubRoute, _ request: Request, _ context: HubContext) async throws -> Response {
+    /// - Parameter parameters: of the path, percent-encoded.
+    private func answer(
+        _ route: HubRoute, _ parameters: [String: String], _ request: Request, _ context: HubContext
+    ) async throws -> Response {
         let client = Client(
             peer: context.channel.remoteAddress, request: request.head,
             trustedProxies: service.configuration.trustedProxies)
@@ -67,7 +70,7 @@ struct HubResponder: HTTPResponder {
         service.limits.count(bytes: body.count, of: device, from: client)
         let read = HubRequest(
             route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
-            parameters: try Self.parameters(of: route, path: request.uri.path), device: device, body: body)
+            parameters: try parameters.mapValues(Self.decoded), device: device, body: body)
         if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
         return try reply(try await service.respond(to: read), to: device?.household)
     }
@@ -102,16 +105,11 @@ struct HubResponder: HTTPResponder {
         return query
     }
 
-    private static func parameters(of route: HubRoute, path: String) throws -> [String: String] {
-        var parameters: [String: String] = [:]
-        for (name, text) in zip(route.template.split(separator: "/"), path.split(separator: "/"))
-        where name.hasPrefix("{") {
-            guard let value = text.removingPercentEncoding else {
-                throw HubError(.badRequest, "The address is not valid percent-encoded UTF-8 (RFC 3986 section 2.1).")
-            }
-            parameters[String(name.dropFirst().dropLast())] = value
+    private static func decoded(_ parameter: String) throws -> String {
+        guard let value = parameter.removingPercentEncoding else {
+            throw HubError(.badRequest, "The address is not valid percent-encoded UTF-8 (RFC 3986 section 2.1).")
         }
-        return parameters
+        return value
     }
 
     // MARK: Responses
@@ -175,7 +173,7 @@ struct HubResponder: HTTPResponder {
         if request.method == .get || request.method == .head, let response = files.response(to: path, request.headers) {
             return response
         }
-        let others = HubRoute.allCases.filter { HubRoute(method: $0.method, path: path) == $0 }
+        let others = HubRoute.allCases.filter { HubRoute.match(method: $0.method, path: path)?.route == $0 }
         guard others.isEmpty else {
             var response = Self.refusal(
                 HubError(.notFound, "This address allows \(others.map(\.method).joined(separator: ", ")) only."),

@@ -140,7 +140,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return refuseAfterAnswers(Self.noHost, context)
             }
             let path = (head.path ?? "").prefix { $0 != "?" }
-            bodyLimit = HubRoute(method: head.method.rawValue, path: path)?.maximumBodyBytes ?? HubRoute.smallBodyBytes
+            bodyLimit =
+                HubRoute.match(method: head.method.rawValue, path: path)?.route.maximumBodyBytes
+                ?? HubRoute.smallBodyBytes
             bodyBytes = 0
             let length = head.headerFields[.contentLength]
             // Refused before the whole body has arrived: a client that sends first and reads afterwards still gets the

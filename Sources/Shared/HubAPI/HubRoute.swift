@@ -98,16 +98,43 @@ public enum HubRoute: String, CaseIterable, Sendable {
         }.joined()
     }
 
-    /// The route of a request's method and path (without its query), nil where there is none.
-    public init?(method: String, path: some StringProtocol) {
+    /// The route of a request's method and path (without its query), nil where there is none. `parameters`: the values of
+    /// the template's parameters by name, percent-encoded as in the path.
+    public static func match(
+        method: String, path: some StringProtocol
+    ) -> (route: HubRoute, parameters: [String: String])? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let found = Self.allCases.first { route in
-            guard route.method == method else { return false }
-            let wanted = route.template.split(separator: "/", omittingEmptySubsequences: false)
-            return wanted.count == parts.count
-                && zip(wanted, parts).allSatisfy { $0.hasPrefix("{") ? !$1.isEmpty : $0 == $1 }
+        guard let candidates = patterns[Shape(method: method, parts: parts.count)] else { return nil }
+        let found = candidates.first { candidate in
+            zip(candidate.parts, parts).allSatisfy { $0.isParameter ? !$1.isEmpty : $0.text == $1 }
         }
         guard let found else { return nil }
-        self = found
+        var parameters: [String: String] = [:]
+        for (pattern, text) in zip(found.parts, parts) where pattern.isParameter {
+            parameters[pattern.text] = String(text)
+        }
+        return (found.route, parameters)
     }
+
+    private struct Shape: Hashable {
+        var method: String
+        var parts: Int
+    }
+
+    private struct Pattern {
+        var route: HubRoute
+        var parts: [(text: String, isParameter: Bool)]
+    }
+
+    /// The few routes that a path of a number of parts may be: the server looks up every request, also those for files.
+    private static let patterns: [Shape: [Pattern]] = {
+        let all = allCases.map { route in
+            Pattern(
+                route: route,
+                parts: route.template.split(separator: "/", omittingEmptySubsequences: false).map { part in
+                    part.hasPrefix("{") ? (String(part.dropFirst().dropLast()), true) : (String(part), false)
+                })
+        }
+        return Dictionary(grouping: all) { Shape(method: $0.route.method, parts: $0.parts.count) }
+    }()
 }
