@@ -217,15 +217,15 @@ if hasDesktop {
     targets += systemLibrary("CGtk4", in: .desktop, pkgConfig: "gtk4 gio-unix-2.0 x11", package: "libgtk-4-dev")
     targets += module(
         "DesktopSession", in: .desktop,
-        ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss"],
+        ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss", argumentParser],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [
             "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DesktopSession", "ProcessHardening", "QRCode",
-            "CGtk4", "CLinux",
+            "CGtk4", "CLinux", argumentParser,
         ],
-        tests: ["ControlAPI", "LocalControl", "applocker-prompt"])
+        tests: ["ControlAPI", "DesktopSession", "LocalControl", "applocker-prompt"])
     targets += program("applocker-agent", in: .desktop, ["DesktopSession"])
     targets += program("applocker-prompt", in: .desktop, ["UnlockPrompt"])
 }

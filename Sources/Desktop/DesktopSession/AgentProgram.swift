@@ -1,3 +1,4 @@
+import ArgumentParser
 import DBus
 import Foundation
 import HubAPI
@@ -8,17 +9,6 @@ public enum AgentProgram {
     /// The bus name that the one agent of a session owns.
     static let busName = "org.applocker.Agent"
 
-    static let usage = """
-        Usage: applocker-agent [--socket PATH]
-
-        Shows AppLocker in a desktop session: its icon in the tray, notifications, and the lock for inactivity. Runs once in each desktop session and is started at login. It holds no passcode and decides nothing.
-
-          --socket PATH   AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.
-          --version       Print the version.
-          --help          Print this.
-
-        """
-
     /// Runs the program; returns only with an exit code: 0 already running, 1 refused, 2 usage.
     public static func main(_ arguments: [String]) async -> Int32 {
         // The agent holds no secret, but other programs of the user must not change what it reports about inactivity.
@@ -28,18 +18,9 @@ public enum AgentProgram {
             StandardError.write("applocker-agent: \(error.sentence)\n")
             return 1
         }
-        switch AgentOptions(arguments) {
-        case .help:
-            print(usage, terminator: "")
-            return 0
-        case .version:
-            print("applocker-agent \(Release.version)")
-            return 0
-        case .wrong(let sentence):
-            StandardError.write("applocker-agent: \(sentence)\n")
-            return 2
-        case .run(let socket):
-            return await run(socket: socket)
+        switch AgentOptions.parsed(arguments) {
+        case .options(let options): return await run(socket: options.socket)
+        case .exit(let code): return code
         }
     }
 
@@ -63,38 +44,19 @@ public enum AgentProgram {
 }
 
 /// The command line of `applocker-agent`.
-enum AgentOptions: Equatable {
-    /// `socket` is the value of `--socket`.
-    case run(socket: String?)
-    case help
-    case version
-    /// The error in the arguments, as one sentence.
-    case wrong(String)
+struct AgentOptions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "applocker-agent", abstract: "Show AppLocker in a desktop session.",
+        discussion: """
+            Shows the icon in the tray and notifications, and locks after inactivity. Runs once in each desktop session \
+            and is started at login. It holds no passcode and decides nothing.
+            """,
+        version: "applocker-agent \(Release.version)")
 
-    init(_ arguments: [String]) {
-        var socket: String?
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            switch argument {
-            case "--help", "-h":
-                self = .help
-                return
-            case "--version":
-                self = .version
-                return
-            case "--socket":
-                guard let value = rest.popFirst(), !value.isEmpty else {
-                    self = .wrong("--socket needs the path of AppLocker's control socket.")
-                    return
-                }
-                socket = value
-            case _ where argument.hasPrefix("--socket=") && argument.count > "--socket=".count:
-                socket = String(argument.dropFirst("--socket=".count))
-            default:
-                self = .wrong("\(argument) is not an option of applocker-agent; see applocker-agent --help.")
-                return
-            }
-        }
-        self = .run(socket: socket)
-    }
+    @Option(
+        help: ArgumentHelp(
+            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
+            valueName: "path"),
+        transform: String.nonEmpty)
+    var socket: String?
 }

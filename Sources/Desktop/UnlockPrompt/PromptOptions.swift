@@ -1,113 +1,89 @@
-import Foundation
+import ArgumentParser
+import DesktopSession
+import HubAPI
 
 /// The command line of `applocker-prompt`.
-enum PromptOptions: Equatable {
-    /// `socket` is the value of `--socket`.
-    case run(socket: String?)
-    /// Shows one JPEG, read from a descriptor, with a caption read from the other.
-    ///
-    /// `hides`: hide it while the screen is being recorded.
-    case showPhoto(Int32, caption: Int32?, hides: Bool)
-    /// Shows the link that is read from the descriptor as a QR code.
-    case showLink(Int32)
-    /// Asks for the passcode and unlocks every app.
-    case unlockAll(socket: String?)
-    /// Keeps the text that is read from the descriptor on the clipboard for this many seconds.
-    case holdClipboard(Int32, seconds: Int)
-    case help
-    case version
-    /// The error in the arguments, as one sentence.
-    case wrong(String)
+struct PromptOptions: ParsableCommand {
+    enum Task: Equatable {
+        case prompt(socket: String?)
+        /// Shows one JPEG, read from a descriptor, with a caption read from the other.
+        ///
+        /// `hides`: hide it while the screen is being recorded.
+        case showPhoto(Int32, caption: Int32?, hides: Bool)
+        /// Shows the link that is read from the descriptor as a QR code.
+        case showLink(Int32)
+        /// Asks for the passcode and unlocks every app.
+        case unlockAll(socket: String?)
+        /// Keeps the text that is read from the descriptor on the clipboard for this many seconds.
+        case holdClipboard(Int32, seconds: Int)
+    }
 
-    static let usage = """
-        Usage: applocker-prompt [--socket PATH]
-               applocker-prompt --unlock-all [--socket PATH]
-               applocker-prompt --photo-fd N [--caption-fd N] [--hide-on-capture]
-               applocker-prompt --link-fd N
-               applocker-prompt --hold-clipboard-fd N --seconds S
+    static let configuration = CommandConfiguration(
+        commandName: "applocker-prompt", abstract: "Ask for the passcode when a locked app is started.",
+        discussion: """
+            Runs once in each desktop session, without a window of its own, and is started at login. The options other \
+            than --socket are for AppLocker's own programs.
+            """,
+        version: "applocker-prompt \(Release.version)")
 
-        Asks for the passcode when a locked app is started. Runs once in each desktop session, without a window of its
-        own, and is started at login.
+    @Option(
+        help: ArgumentHelp(
+            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
+            valueName: "path"),
+        transform: String.nonEmpty)
+    var socket: String?
 
-          --socket PATH          AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own
-                                 AppLocker.
-          --unlock-all           Only ask for the passcode once, and unlock every app.
-          --photo-fd N           Only show the JPEG that can be read from this open file descriptor, in a window of
-                                 its own.
-          --caption-fd N         Show what can be read from this one (UTF-8, at most 4 KiB) below it.
-          --hide-on-capture      Show neither while the screen is being recorded.
-          --link-fd N            Only show the link that can be read from this one (UTF-8, at most 2 KiB) as a QR code.
-          --hold-clipboard-fd N  Only put the text that can be read from this one (UTF-8, at most 1 MiB) on the
-                                 clipboard,
-          --seconds S            and take it away after so many seconds, 1 to 3600.
-          --version              Print the version.
-          --help                 Print this.
+    @Flag(help: "Only ask for the passcode once, and unlock every app.")
+    var unlockAll = false
 
-        """
+    @Option(
+        help: ArgumentHelp(
+            "Only show the JPEG that can be read from this open file descriptor, in a window of its own.",
+            valueName: "number"))
+    var photoFd: Int32?
 
-    init(_ arguments: [String]) {
-        var socket: String?
-        var photo: Int32?
-        var caption: Int32?
-        var link: Int32?
-        var clipboard: Int32?
-        var seconds: Int?
-        var hides = false
-        var unlocksAll = false
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            switch argument {
-            case "--help", "-h":
-                self = .help
-                return
-            case "--version":
-                self = .version
-                return
-            case "--socket":
-                guard let value = rest.popFirst(), !value.isEmpty else {
-                    self = .wrong("--socket needs the path of AppLocker's control socket.")
-                    return
-                }
-                socket = value
-            case _ where argument.hasPrefix("--socket=") && argument.count > "--socket=".count:
-                socket = String(argument.dropFirst("--socket=".count))
-            case "--unlock-all": unlocksAll = true
-            case "--hide-on-capture": hides = true
-            case "--seconds":
-                guard let number = rest.popFirst().flatMap({ Int($0) }), (1...3_600).contains(number) else {
-                    self = .wrong("--seconds needs a number from 1 to 3600.")
-                    return
-                }
-                seconds = number
-            case "--photo-fd", "--caption-fd", "--link-fd", "--hold-clipboard-fd":
-                guard let number = rest.popFirst().flatMap({ Int32($0) }), number >= 0 else {
-                    self = .wrong("\(argument) needs the number of an open file descriptor.")
-                    return
-                }
-                switch argument {
-                case "--photo-fd": photo = number
-                case "--caption-fd": caption = number
-                case "--link-fd": link = number
-                default: clipboard = number
-                }
-            default:
-                self = .wrong("\(argument) is not an option of applocker-prompt; see applocker-prompt --help.")
-                return
-            }
+    @Option(
+        help: ArgumentHelp(
+            "Show what can be read from this one (UTF-8, at most 4 KiB) below it.", valueName: "number"))
+    var captionFd: Int32?
+
+    @Flag(help: "Show neither while the screen is being recorded.")
+    var hideOnCapture = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Only show the link that can be read from this one (UTF-8, at most 2 KiB) as a QR code.",
+            valueName: "number"))
+    var linkFd: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only put the text that can be read from this one (UTF-8, at most 1 MiB) on the clipboard.",
+            valueName: "number"))
+    var holdClipboardFd: Int32?
+
+    @Option(help: "Remove it from the clipboard after so many seconds, 1 to 3600.")
+    var seconds: Int?
+
+    func validate() throws {
+        for descriptor in [photoFd, captionFd, linkFd, holdClipboardFd] where (descriptor ?? 0) < 0 {
+            throw ValidationError("A file descriptor is a number from 0.")
         }
-        if let clipboard {
-            self =
-                seconds.map { .holdClipboard(clipboard, seconds: $0) } ?? .wrong("--hold-clipboard-fd needs --seconds.")
-        } else if let photo {
-            self = .showPhoto(photo, caption: caption, hides: hides)
-        } else if caption != nil || hides {
-            self = .wrong("\(hides ? "--hide-on-capture" : "--caption-fd") needs --photo-fd.")
-        } else if let link {
-            self = .showLink(link)
-        } else if unlocksAll {
-            self = .unlockAll(socket: socket)
-        } else {
-            self = .run(socket: socket)
+        guard (1...3_600).contains(seconds ?? 1) else {
+            throw ValidationError("--seconds needs a number from 1 to 3600.")
         }
+        guard holdClipboardFd == nil || seconds != nil else {
+            throw ValidationError("--hold-clipboard-fd needs --seconds.")
+        }
+        guard photoFd != nil || captionFd == nil && !hideOnCapture else {
+            throw ValidationError("--caption-fd and --hide-on-capture need --photo-fd.")
+        }
+    }
+
+    var task: Task {
+        if let holdClipboardFd, let seconds { return .holdClipboard(holdClipboardFd, seconds: seconds) }
+        if let photoFd { return .showPhoto(photoFd, caption: captionFd, hides: hideOnCapture) }
+        if let linkFd { return .showLink(linkFd) }
+        return unlockAll ? .unlockAll(socket: socket) : .prompt(socket: socket)
     }
 }

@@ -1,6 +1,6 @@
 import CGtk4
+import DesktopSession
 import Foundation
-import HubAPI
 import LocalControl
 import ProcessHardening
 
@@ -16,16 +16,12 @@ public enum PromptProgram {
             StandardError.write("applocker-prompt: \(error.sentence)\n")
             return 1
         }
-        switch PromptOptions(arguments) {
-        case .help:
-            print(PromptOptions.usage, terminator: "")
-            return 0
-        case .version:
-            print("applocker-prompt \(Release.version)")
-            return 0
-        case .wrong(let sentence):
-            StandardError.write("applocker-prompt: \(sentence)\n")
-            return 2
+        let options: PromptOptions
+        switch PromptOptions.parsed(arguments) {
+        case .options(let parsed): options = parsed
+        case .exit(let code): return code
+        }
+        switch options.task {
         case .showPhoto(let photo, let caption, let hides):
             return PhotoViewer.run(photo: photo, caption: caption, hidesOnCapture: hides)
         case .showLink(let link):
@@ -34,7 +30,7 @@ public enum PromptProgram {
             return UnlockAll.run(socket: socket)
         case .holdClipboard(let descriptor, let seconds):
             return ClipboardHolder.run(descriptor, seconds: seconds)
-        case .run(let socket):
+        case .prompt(let socket):
             return run(socket: socket, coreLimit)
         }
     }

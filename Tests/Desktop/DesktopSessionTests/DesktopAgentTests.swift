@@ -166,16 +166,19 @@ final class ScriptedSession: SessionConnection {
 }
 
 struct AgentOptionsTests {
-    @Test func theCommandLineIsUnderstood() {
-        #expect(AgentOptions([]) == .run(socket: nil))
-        #expect(AgentOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
-        #expect(AgentOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
-        #expect(AgentOptions(["--help"]) == .help && AgentOptions(["--version"]) == .version)
-        for wrong in [["--socket"], ["--socket", ""], ["run"]] {
-            guard case .wrong = AgentOptions(wrong) else {
-                Issue.record("\(wrong) was taken")
-                continue
-            }
+    @Test func theCommandLineIsUnderstood() throws {
+        func socket(_ arguments: [String]) throws -> String? {
+            guard case .options(let options) = AgentOptions.parsed(arguments) else { throw CancellationError() }
+            return options.socket
         }
+        func exitCode(_ arguments: [String]) -> Int32? {
+            guard case .exit(let code) = AgentOptions.parsed(arguments) else { return nil }
+            return code
+        }
+        #expect(try socket([]) == nil)
+        #expect(try socket(["--socket", "/run/x"]) == "/run/x")
+        #expect(try socket(["--socket=/run/x"]) == "/run/x")
+        #expect(exitCode(["--help"]) == 0 && exitCode(["--version"]) == 0)
+        for wrong in [["--socket"], ["--socket", ""], ["run"]] { #expect(exitCode(wrong) == 2) }
     }
 }

@@ -1,3 +1,4 @@
+import DesktopSession
 import Foundation
 import LocalControl
 import TestSupport
@@ -6,18 +7,28 @@ import Testing
 @testable import UnlockPrompt
 
 struct PromptOptionsTests {
+    private func task(_ arguments: [String]) -> PromptOptions.Task? {
+        guard case .options(let options) = PromptOptions.parsed(arguments) else { return nil }
+        return options.task
+    }
+
+    private func exitCode(_ arguments: [String]) -> Int32? {
+        guard case .exit(let code) = PromptOptions.parsed(arguments) else { return nil }
+        return code
+    }
+
     @Test func theCommandLineIsUnderstood() {
-        #expect(PromptOptions([]) == .run(socket: nil))
-        #expect(PromptOptions(["--socket", "/run/x"]) == .run(socket: "/run/x"))
-        #expect(PromptOptions(["--socket=/run/x"]) == .run(socket: "/run/x"))
-        #expect(PromptOptions(["--photo-fd", "3"]) == .showPhoto(3, caption: nil, hides: false))
-        #expect(PromptOptions(["--link-fd", "3"]) == .showLink(3))
-        #expect(PromptOptions(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4, hides: false))
-        #expect(PromptOptions(["--photo-fd", "3", "--hide-on-capture"]) == .showPhoto(3, caption: nil, hides: true))
-        #expect(PromptOptions(["--unlock-all", "--socket", "/run/x"]) == .unlockAll(socket: "/run/x"))
-        #expect(PromptOptions(["--hold-clipboard-fd", "3", "--seconds", "30"]) == .holdClipboard(3, seconds: 30))
-        #expect(PromptOptions(["--help"]) == .help)
-        #expect(PromptOptions(["--version"]) == .version)
+        #expect(task([]) == .prompt(socket: nil))
+        #expect(task(["--socket", "/run/x"]) == .prompt(socket: "/run/x"))
+        #expect(task(["--socket=/run/x"]) == .prompt(socket: "/run/x"))
+        #expect(task(["--photo-fd", "3"]) == .showPhoto(3, caption: nil, hides: false))
+        #expect(task(["--link-fd", "3"]) == .showLink(3))
+        #expect(task(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4, hides: false))
+        #expect(task(["--photo-fd", "3", "--hide-on-capture"]) == .showPhoto(3, caption: nil, hides: true))
+        #expect(task(["--unlock-all", "--socket", "/run/x"]) == .unlockAll(socket: "/run/x"))
+        #expect(task(["--hold-clipboard-fd", "3", "--seconds", "30"]) == .holdClipboard(3, seconds: 30))
+        #expect(exitCode(["--help"]) == 0)
+        #expect(exitCode(["--version"]) == 0)
     }
 
     @Test(arguments: [
@@ -26,12 +37,7 @@ struct PromptOptionsTests {
         ["--caption-fd", "3"], ["--hide-on-capture"], ["--hold-clipboard-fd", "3"],
         ["--hold-clipboard-fd", "3", "--seconds", "0"], ["--hold-clipboard-fd", "3", "--seconds", "3601"],
     ])
-    func everythingElseIsRefused(arguments: [String]) {
-        guard case .wrong = PromptOptions(arguments) else {
-            Issue.record("\(arguments) were taken")
-            return
-        }
-    }
+    func everythingElseIsRefused(arguments: [String]) { #expect(exitCode(arguments) == 2) }
 
     @Test func theSocketIsLookedForInTheOrderOfTheCommandLine() {
         let home = ["HOME": "/home/alice"]

@@ -1,0 +1,35 @@
+public import ArgumentParser
+import HubAPI
+import LocalControl
+
+extension ParsableCommand {
+    /// Reads the command line of a program of the desktop session. Where there is nothing to run, it is printed why: help
+    /// and version to standard output, an error with the usage to standard error.
+    ///
+    /// - Returns: the options, or the exit code: 0 after help and version, 2 after an error.
+    public static func parsed(_ arguments: [String]) -> ParsedCommandLine<Self> {
+        do {
+            return .options(try parse(arguments))
+        } catch {
+            if exitCode(for: error) == .success {
+                print(fullMessage(for: error))
+                return .exit(0)
+            }
+            StandardError.write(fullMessage(for: error) + "\n")
+            return .exit(2)
+        }
+    }
+}
+
+public enum ParsedCommandLine<Options> {
+    case options(Options)
+    case exit(Int32)
+}
+
+extension String {
+    /// - Throws: `ValidationError` where it is empty.
+    public static func nonEmpty(_ argument: String) throws -> String {
+        guard !argument.isEmpty else { throw ValidationError("It must not be empty.") }
+        return argument
+    }
+}
