@@ -72,13 +72,13 @@ def test_it_opens_without_a_network(installed):
     device = installed
     device.ready()
     assert device.caches() == ["applocker/" + device.version]
-    assert device.page.evaluate("() => app.appVersion()") == {"version": "0.0.1", "hash": device.version}
+    assert device.page.evaluate("() => app.appVersion()") == {"version": pages.RELEASE, "hash": device.version}
     device.site.stop()
     device.page.reload()
     assert device.page.inner_text("h1") == "one"
     assert device.page.evaluate("async () => (await import('/session/companion.js')).Companion.name") == "Companion"
     assert device.page.evaluate("async () => (await app.startOffline()).state") == "ready"
-    assert device.page.evaluate("() => app.appVersion()") == {"version": "0.0.1", "hash": device.version}
+    assert device.page.evaluate("() => app.appVersion()") == {"version": pages.RELEASE, "hash": device.version}
     # Each address of the app returns the app, with the hub's content security policy.
     policy = device.page.goto(device.site.address + "/notes").headers.get("content-security-policy")
     assert (device.page.inner_text("h1"), policy) == ("one", pages.POLICY)

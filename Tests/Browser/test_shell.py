@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import pages
 from notified import COUNT_SHOWN
 from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
@@ -40,9 +41,8 @@ def test_it_opens_without_a_hub(phone, computer):
     computer.stop_hub()
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
-    assert (
-        page.evaluate("async () => (await (await import('/workers/registration.js')).appVersion()).version") == "0.1.0"
-    )
+    version = page.evaluate("async () => (await (await import('/workers/registration.js')).appVersion()).version")
+    assert version == pages.RELEASE
     computer.start_hub()
     phone.online_again()
     phone.unlock()

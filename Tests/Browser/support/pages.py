@@ -5,9 +5,11 @@ import hashlib
 import http.server
 import json
 import pathlib
+import re
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+RELEASE = re.search(r'version = "(.*)"', (ROOT / "Sources/Shared/HubAPI/Release.swift").read_text())[1]
 PAGE = b"<!doctype html><html lang=en><title>Tests</title></html>"
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; font-src 'self'; "
@@ -30,7 +32,7 @@ def asset_list(changed):
     contents |= {name: content for name, content in changed.items() if not name.startswith("v1/")}
     files = {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
     version = hashlib.sha256("".join(f"{hash}  {name}\n" for name, hash in files.items()).encode()).hexdigest()
-    return {"release": "0.0.1", "version": version, "files": files}
+    return {"release": RELEASE, "version": version, "files": files}
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
