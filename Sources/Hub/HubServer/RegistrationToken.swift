@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HubAPI
 
 /// The token for founding a household on a hub that isn't open to all: a file that only the operator can read.
 public enum RegistrationToken {
@@ -28,7 +29,7 @@ public enum RegistrationToken {
     private static func create(_ path: String) throws -> String {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<24).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let token = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        let token = Base64URL.encode(Data(bytes))
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure(path) }
         defer { close(file) }

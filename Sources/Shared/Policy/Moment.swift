@@ -1,4 +1,4 @@
-/// Which run of the kernel a time belongs to: the text of /proc/sys/kernel/random/boot_id.
+/// Which run of the kernel a time belongs to. `TimeSource` supplies it; on Linux it is the kernel's boot_id.
 public struct BootID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
 
