@@ -2,7 +2,7 @@
 each test: a household is set up once a worker and copied for each test.
 
     .build/python/bin/pytest Tests/Browser -n 2
-    .build/python/bin/pytest Tests/Browser -k test_a_deleted_note_comes_back"""
+    .build/python/bin/pytest Tests/Browser -k test_a_deleted_note_is_restored"""
 
 import contextlib
 import pathlib

@@ -114,7 +114,7 @@ def with_decoy(phone, notes=None):
         phone.inside("await companion.notes.save(null, { title: given, body: 'milk' });", title, pin=pin)
 
 
-def test_no_screen_tells_the_decoy_from_a_phone_without_one(phone):
+def test_no_screen_distinguishes_a_decoy_session(phone):
     page = phone.page
     page.add_init_script(f"({COUNT_WORK})()")
     page.reload()
@@ -190,7 +190,7 @@ def test_shared_vaults_are_seen_behind_the_real_pin_alone(phone):
         assert count == (1 if pin == PIN else 0), count
 
 
-def test_an_address_of_the_other_vault_says_nothing(phone):
+def test_an_address_of_the_other_vault_reveals_nothing(phone):
     with_decoy(phone, {"Really mine": PIN})
     page = phone.page
     note = phone.inside("return (await companion.notes.list()).notes[0].id;")

@@ -10,7 +10,7 @@ from waiting import eventually_equals
 
 
 @pytest.mark.clock
-def test_a_held_launch_goes_on_after_approve(phone, computer):
+def test_a_held_launch_continues_after_approve(phone, computer):
     page = phone.page
     process = start_diary(computer)
     card = page.locator(".launch")

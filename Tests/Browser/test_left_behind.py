@@ -35,7 +35,7 @@ def heap_holds(session, text):
     return text in "".join(parts)
 
 
-def test_nothing_that_was_read_can_be_reached_when_the_gate_has_closed(phone):
+def test_nothing_is_reachable_after_locking(phone):
     page = phone.page
     phone.go("notes", "Notes")
     phone.confirm()

@@ -6,7 +6,7 @@ from note_steps import made, opened, taken
 from waiting import eventually, eventually_equals
 
 
-def test_notes_ask_the_gate_once_more_in_each_session(phone):
+def test_notes_require_the_pin_again_in_each_session(phone):
     page = phone.page
     phone.go("notes")
     page.get_by_role("heading", name="Open your notes").wait_for()
@@ -61,7 +61,7 @@ def test_a_note_is_written_kept_and_found(phone, computer):
     phone.check()
 
 
-def test_a_deleted_note_comes_back(phone, computer):
+def test_a_deleted_note_is_restored(phone, computer):
     computer.open_vault()
     made(phone, Safe="12-34-56", Groceries="milk")
     eventually(lambda: computer.note("Groceries"))

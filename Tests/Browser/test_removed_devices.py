@@ -50,7 +50,7 @@ def remove_tom(phone):
     return page.get_by_role("dialog")
 
 
-def test_one_sheet_shows_that_a_phone_is_out_of_household_and_shared_vaults(phone, tom):
+def test_one_sheet_reports_removal_from_household_and_shared_vaults(phone, tom):
     sheet = remove_tom(phone)
     sheet.locator("li", has_text="Shared vault “Ours”").get_by_text(
         "Removed. The vault’s keys are replaced."
@@ -116,7 +116,7 @@ def test_a_phone_that_the_computer_revokes_is_removed_from_shared_vaults_by_the_
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
 
 
-def test_whose_a_member_is_can_be_told_by_its_own_household_alone(phone, tom):
+def test_only_its_own_household_identifies_a_member(phone, tom):
     tags = tom.anna.do("""async () => {
         const { ownerTag } = await import("/sync/vault-keys.js");
         const { membership, companion } = await window.v.ours();

@@ -42,7 +42,7 @@ import Testing
         return places
     }
 
-    @Test func theHubHoldsAndHearsNothingThatAnybodyCouldRead() async throws {
+    @Test func theHubStoresAndReceivesNoPlaintext() async throws {
         let fixture = try await CommandLineFixture()
         let hub = try await RunningHub(in: fixture.directory)
         let tap = try RecordingTap(to: hub.port)

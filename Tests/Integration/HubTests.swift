@@ -15,7 +15,7 @@ import Testing
         return try #require(object?[key] as? String)
     }
 
-    @Test func aPhoneIsPairedSeesAnAlertLetsALaunchInAndIsRevoked() async throws {
+    @Test func aPhoneIsPairedShowsAnAlertApprovesALaunchAndIsRevoked() async throws {
         let fixture = try await CommandLineFixture()
         let hub = try await RunningHub(in: fixture.directory)
         let (passcode, phone) = ([CommandLineFixture.passcode], fixture.directory.path("phone"))

@@ -5,7 +5,7 @@ import Testing
 
 /// `applocker household restore`, with the programs as they are.
 @Suite struct RestoreCommandTests {
-    @Test func whatAStolenPhoneDidIsListedAskedAboutAndUndone() async throws {
+    @Test func restoreListsConfirmsAndRevertsChanges() async throws {
         let fixture = try await CommandLineFixture()
         let hub = try await RunningHub(in: fixture.directory)
         let (passcode, phone) = ([CommandLineFixture.passcode], fixture.directory.path("phone"))

@@ -67,7 +67,7 @@ export const tests = {
         companion.close();
     },
 
-    async whatTheHubKeepsBackIsMissed() {
+    async withheldEntriesAreDetected() {
         const { companion } = await paired();
         for (let count = 0; count < 4; count += 1) await companion.audit.record("exported");
         await sent(companion);

@@ -199,7 +199,7 @@ export const tests = {
         companion.close();
     },
 
-    async whatLiesThereIsTheSameWithAndWithoutOne() {
+    async storageLooksTheSameWithAndWithoutADecoy() {
         const found = [];
         for (const pin of [null, real, decoy]) {
             const { companion, name } = await paired();

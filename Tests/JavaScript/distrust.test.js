@@ -76,7 +76,7 @@ export const tests = {
         }), "gone", "a used link");
     },
 
-    async recordsThatNobodyMayWriteAreCountedAndNotTaken() {
+    async unauthorizedRecordsAreCountedAndRejected() {
         const { household, companion } = await paired();
         const stranger = await madeDevice();
         const second = await madeDevice();
@@ -136,7 +136,7 @@ export const tests = {
         companion.close();
     },
 
-    async anotherComputerTakesNoVaultOver() {
+    async anotherComputerCannotReplaceAVaultsKey() {
         const { household, companion } = await paired();
         const laptop = await madeDevice();
         await household.append(household.computer, household.admit(laptop, 1));
@@ -253,7 +253,7 @@ export const tests = {
         companion.close();
     },
 
-    async eventsThatAreKeptBackAreMissed() {
+    async withheldEventsAreDetected() {
         const { household, companion } = await paired();
         const [one, kept, three] = [randomID(), randomID(), randomID()];
         household.store(await household.sealed("events", one, household.event("one", randomID())));
@@ -275,7 +275,7 @@ export const tests = {
     },
 
     /** Each of two devices is served a list of its own, as long as the other's. */
-    async anotherListOfDevicesThanToTheComputerIsFoundOut() {
+    async anotherRosterThanTheComputersIsDetected() {
         const { household, companion } = await paired();
         const { number, head } = companion.device.roster;
         const status = (/** @type {string} */ rosterHead) => ({

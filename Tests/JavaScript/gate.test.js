@@ -53,7 +53,7 @@ export const tests = {
         companion.close();
     },
 
-    async theOpenGateAsksOnceMoreAndLeavesTheKeysAlone() {
+    async confirmingThePINLeavesTheKeysUnchanged() {
         await window.authenticator({});
         const { household, companion } = await paired();
         const { passkey, output } = await createPasskey("phone");
@@ -106,7 +106,7 @@ export const tests = {
      * A push opens while the gate is closed, so its key lies in the open. docs/threat-model.md, "Thief of a locked
      * phone".
      */
-    async aLockedDeviceOpensWhatComputersReportAndNothingOfAVault() {
+    async aLockedDeviceReadsReportsButNoVault() {
         const { household, companion } = await paired();
         household.store(await household.sealed("events", randomID(), household.event("blocked")),
             await household.note("a note"));

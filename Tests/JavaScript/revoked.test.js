@@ -197,7 +197,7 @@ export const tests = {
         tab.close();
     },
 
-    async aPhoneThatWasRefusedGoesOnAskingForTheProof() {
+    async aRejectedPhoneKeepsRequestingTheProof() {
         const { household, companion, name } = await paired();
         refuseToken(household);
         household.instead["GET /v1/roster"] = () => Promise.reject(new TypeError("no network"));

@@ -43,7 +43,7 @@ export const tests = {
         equal(await outcome(row(own), note(6, null, await naming(own))), ["6 null", null, null], "a removal");
     },
 
-    async nothingOlderTakesThePlaceOfWhatIsHere() {
+    async olderVersionsReplaceNothing() {
         const own = note(5, "new");
         // Ancestors are not signed: a hub names what it likes.
         for (const forged of [{}, await naming(own)]) {

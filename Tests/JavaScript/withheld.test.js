@@ -36,7 +36,7 @@ const titles = async (companion) => (await companion.notes.list()).notes.map(({ 
 const misbehaviour = async (companion) => (await companion.report()).misbehaviour;
 
 export const tests = {
-    async aNoteThatNeverCameIsNotMissed() {
+    async aWithheldNoteIsNotDetected() {
         const { household, companion } = await paired();
         household.store(await statusOf(household, 2), await household.note("before"));
         withhold(household, await household.note("withheld"));
@@ -51,7 +51,7 @@ export const tests = {
         companion.close();
     },
 
-    async aComputerThatTheHubKeepsBackIsAwayAfterFiveMinutes() {
+    async aComputerWhoseReportsAreWithheldIsOfflineAfterFiveMinutes() {
         const { household, companion, clock } = await paired();
         household.store(await statusOf(household, 2));
         await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
@@ -78,7 +78,7 @@ export const tests = {
         companion.close();
     },
 
-    async aListOfDevicesThatIsCutShortIsFoundOutByTheComputersStatus() {
+    async aTruncatedRosterIsDetectedByTheComputersStatus() {
         const { household, companion } = await paired();
         const served = [...household.entries];
         household.instead["GET /v1/roster"] = (url) =>
@@ -97,7 +97,7 @@ export const tests = {
      * A thief of an unlocked phone writes on, and the hub helps: this phone does not learn that the other one was
      * revoked.
      */
-    async aRevokedPhoneIsBelievedUntilItsRevocationArrives() {
+    async aRevokedPhonesRecordsAreAcceptedUntilTheRevocationArrives() {
         const { household, companion } = await paired();
         const stolen = await madeDevice();
         await household.append(household.computer, household.admit(stolen, 2));

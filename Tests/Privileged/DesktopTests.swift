@@ -82,7 +82,7 @@ struct DesktopTests {
     /// GNOME starts an app by its entry through a small program, which is held in its place; a command it spawns itself
     /// would stop the whole desktop, and is denied and started again.
     @Test(.requires(.program("gnome-shell"), .program("gdbus"), .program("gnome-calculator"), .program("convert")))
-    func aRealGnomeShellGoesOnWhileItsAppWaitsForThePasscode() async throws {
+    func aRealGnomeShellContinuesWhileItsAppWaitsForThePasscode() async throws {
         let applocker = try await RunningAppLocker()
         try await applocker.add("org.gnome.Calculator")
         let session = try await GnomeShellSession(of: applocker)

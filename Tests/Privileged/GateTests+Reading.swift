@@ -14,7 +14,7 @@ extension GateTests {
         }
     }
 
-    @Test func `nobody but root reads a locked file, and it is told once for each process`() async throws {
+    @Test func `only root reads a locked file; each process is reported once`() async throws {
         let app = try await OneApp()
         let evader = try CompiledPrograms.evader()
         #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))

@@ -121,7 +121,7 @@ extension World {
         #expect(await refusal { _ = try await world.control.respond(to: request) } == .sessionNeeded)
     }
 
-    @Test(arguments: ofPasscodeUsers) func hubAndDevicesAreShownToUsersWhoHaveGivenThePasscode(
+    @Test(arguments: ofPasscodeUsers) func hubAndDevicesRequireAPreviouslyEnteredPasscode(
         _ route: ControlRoute
     ) async throws {
         let world = try await World()

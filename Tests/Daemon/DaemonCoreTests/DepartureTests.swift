@@ -46,7 +46,7 @@ import Testing
         #expect(connected.hub.records(in: "notes").allSatisfy { !opens($0, secrets) })
     }
 
-    @Test func whatItWroteAndRemovedUntilTheHubHeardOfItIsKept() async throws {
+    @Test func changesBeforeTheHubReceivesTheRevocationAreKept() async throws {
         let connected = try await ConnectedWorld()
         try await connected.world.openVault()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// "The hub together with one of them" of docs/threat-model.md. If this fails the limit is gone: change it there.
-    @Test func untilAComputerHasTheEntryThatRevokesAPhoneItTakesWhatTheHubSlipsIn() async throws {
+    @Test func recordsInsertedBeforeTheRevocationArrivesAreAccepted() async throws {
         let computers = try await TwoComputers.joined()
         let (second, hub) = (computers.second, computers.hub)
         let lost = try await computers.first.pair("Lost")

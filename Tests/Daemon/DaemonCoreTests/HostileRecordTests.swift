@@ -21,7 +21,7 @@ import Testing
         try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.map(\.title).sorted()
     }
 
-    @Test func aPhoneThatWritesNonsenseIsListedPastAndRevoked() async throws {
+    @Test func aPhoneWithInvalidRecordsIsListedAndRevoked() async throws {
         let connected = try await ConnectedWorld()
         let phone = try await connected.pair("Phone")
         try await add(connected, "good")

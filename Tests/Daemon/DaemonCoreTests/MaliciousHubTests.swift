@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Each of two devices is served a list of its own, as long as the other's: the computer's status tells.
-    @Test func anotherListOfDevicesThanToTheComputerIsFoundOutByAPhone() async throws {
+    @Test func aPhoneDetectsAnotherRosterThanTheComputers() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         await eventually("the status arrives") {
@@ -263,7 +263,7 @@ import Testing
         await #expect(throws: (any Error).self) { _ = try await connected.pair(meddler: meddler) }
     }
 
-    @Test func whoeverJoinsWithoutTheLinkIsNotAdmitted() async throws {
+    @Test func joiningWithoutTheLinkIsRejected() async throws {
         let connected = try await ConnectedWorld()
         let pairing = try await connected.household.makePairing(address: nil)
         let id = try #require(HubID(pairing.id))
@@ -289,7 +289,7 @@ import Testing
         #expect(try await connected.household.devices().devices.count == 1)
     }
 
-    @Test func eventsThatAreKeptBackAreMissed() async throws {
+    @Test func withheldEventsAreDetected() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let log = await connected.world.control.apps.log
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func aHubThatLostEverythingIsNoticed() async throws {
+    @Test func aHubThatLostItsDataIsDetected() async throws {
         let connected = try await ConnectedWorld()
         _ = try await connected.pair()
         try await connected.settled()

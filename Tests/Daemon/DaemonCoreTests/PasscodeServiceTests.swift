@@ -236,7 +236,7 @@ private actor Answers {
     // MARK: Who is kept out
 
     /// A stranger who guesses without end locks out strangers.
-    @Test func wrongPasscodesOfOtherUsersKeepNobodyOutWhoHasGivenTheRightOne() async throws {
+    @Test func otherUsersWrongPasscodesDoNotLockOutKnownUsers() async throws {
         let world = try await World()
         var prompter = try await world.join()
         #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)

@@ -186,7 +186,7 @@ import Testing
         #expect(connected.world.authorizer.authorize(again).verdict == .allow)
     }
 
-    @Test func aCommandIsActedOnOnceEvenAfterARestartAndWithTheClockSetBack() async throws {
+    @Test func aCommandIsPerformedOnceEvenAfterRestartAndClockChange() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
@@ -244,7 +244,7 @@ import Testing
         #expect(try await companion.command(.lockAll, to: computer).state == .done)
     }
 
-    @Test func aCommandOfAComputerForAnotherOrOfNobodyIsNotActedOn() async throws {
+    @Test func commandsForAnotherComputerOrFromANonCompanionAreIgnored() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)

@@ -113,7 +113,7 @@ import Testing
         #expect(try await late.notes().map(\.title).sorted() == ["after", "before"])
     }
 
-    @Test func whileTheVaultIsOpenEverythingIsSealedAnewAtOnce() async throws {
+    @Test func withAnOpenVaultAllRecordsAreResealedImmediately() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost", clock: Self.clock)
         let kept = try await connected.pair("Kept", clock: Self.clock)
@@ -161,7 +161,7 @@ import Testing
         #expect(try await connected.household.devices().devices.count == 1)
     }
 
-    @Test func aPhonePutsItselfOutAndNeverAComputer() async throws {
+    @Test func aPhoneCanRevokeItselfButNotAComputer() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair("Anna's phone", clock: Self.clock)
         let computer = try await companion.computer(nil)

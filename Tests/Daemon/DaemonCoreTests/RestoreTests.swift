@@ -84,7 +84,7 @@ import Testing
         await eventually { try await !world.notes().contains(title) }
     }
 
-    @Test func whatAStolenPhoneReplacedAndRemovedComesBackOnEveryDevice() async throws {
+    @Test func changesOfAStolenPhoneAreRevertedOnEveryDevice() async throws {
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await add("Bank", "Doctor", "Untouched")
         // The stolen phone itself had written one of them.
@@ -133,7 +133,7 @@ import Testing
         #expect(try await world.events(.changesRestored).isEmpty)
     }
 
-    @Test func whatADeviceThatBelongsWroteSinceStaysAndTheEarlierVersionIsAddedBesideIt() async throws {
+    @Test func laterChangesOfMembersAreKeptBesideTheRestoredVersion() async throws {
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await add("Bank", "Doctor")
         let theft = try await nextDay()
@@ -172,7 +172,7 @@ import Testing
         #expect(try await restore(before: theft).items.isEmpty)
     }
 
-    @Test func nothingOfADeviceThatBelongsIsUndone() async throws {
+    @Test func changesOfMembersAreNotReverted() async throws {
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await add("Bank", "Doctor")
         let theft = world.time.wallClock()
@@ -214,7 +214,7 @@ import Testing
         #expect(try await restore(before: theft, device: String(id.prefix(8))).items.map(\.deviceName) == ["Sold"])
     }
 
-    @Test func aNoteThatIsRewrittenOverAndOverComesBack() async throws {
+    @Test func aRepeatedlyRewrittenNoteIsRestored() async throws {
         let lost = try await connected.pair("Lost")
         _ = try await lost.write(title: "Bank", body: "the good one")
         await eventually { try await world.notes() == ["Bank"] }
@@ -329,7 +329,7 @@ import Testing
         #expect(try await world.blobs.size(id) == 3_000)
     }
 
-    @Test func anIntrudersPhotoThatAPhoneHadTheComputerRemoveComesBack() async throws {
+    @Test func anIntruderPhotoRemovedByAPhoneIsRestored() async throws {
         let lost = try await connected.pair("Lost", clock: { 1_800_000_000_000 })
         world.camera.show(Array(repeating: 7, count: 1_000))
         let photo = try await world.sealed.intruders.takePhoto()
@@ -346,7 +346,7 @@ import Testing
         #expect(try await world.sealed.intruders.read(photo.description, peer: alice).photo.count > 0)
     }
 
-    @Test func aMomentComesBackWithItsPhotos() async throws {
+    @Test func aMomentIsRestoredWithItsPhotos() async throws {
         let lost = try await connected.pair("Lost")
         let (blob, photo, moment) = (ItemID.random(), ItemID.random(), ItemID.random())
         let sealed = Int(ContentStream.Layout(contentSize: 1_000, chunkSize: .mebi1).sealedSize)

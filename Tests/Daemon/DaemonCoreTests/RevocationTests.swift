@@ -74,7 +74,7 @@ import Testing
         #expect(try await kept.command(.lockAll, to: try await kept.computer(nil)).state == .done)
     }
 
-    @Test func aRevocationThatTheHubCouldNotBeToldIsFinishedAfterARestart() async throws {
+    @Test func aPendingRevocationIsSentAfterARestart() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")
         try await addNote(connected, "before")

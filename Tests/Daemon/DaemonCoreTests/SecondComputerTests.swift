@@ -164,7 +164,7 @@ import Testing
         #expect(await kept.report().misbehaviour.isEmpty)
     }
 
-    @Test func aPhoneThatTheSecondComputerRevokesIsOutAtTheFirstToo() async throws {
+    @Test func revocationByTheSecondComputerAppliesAtTheFirst() async throws {
         let computers = try await TwoComputers.joined()
         let (first, second, hub) = (computers.first.world, computers.second, computers.hub)
         let lost = try await computers.first.pair("Lost", clock: Self.clock)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test func aHubThatForgetsTheOnlyComputerDoesNotMakeItForget() async throws {
+    @Test func aComputerKeepsTheHouseholdIfTheHubRejectsIt() async throws {
         let connected = try await ConnectedWorld()
         connected.hub.setDown(true)
         connected.hub.state.withLock { $0.devices = [:] }

@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Also where the thief's phone had written the good version, and each of its changes arrives by itself.
-    @Test func aThousandChangesLeaveTheVersionThatStood() async throws {
+    @Test func aThousandChangesKeepTheLongestLivedVersion() async throws {
         let database = try StateDatabase(path: path)
         let good: [UInt8] = [7, 7, 7]
         try await take(record(1, by: phone, good), at: day, database)
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// Two stolen phones that replace each other's large records.
-    @Test func beyondTheLimitOfBytesWhatStoodShortestGoes() async throws {
+    @Test func beyondTheByteLimitTheShortestLivedVersionIsDropped() async throws {
         let database = try StateDatabase(
             path: path, signingKey: StateDatabase.testKey, maximumEarlierBytes: 100_000)
         let good = [UInt8](repeating: 7, count: 1_000)

@@ -156,7 +156,7 @@ struct HouseholdTests {
         }
     }
 
-    @Test func aRevokedDeviceIsOutInTheSameMoment() async throws {
+    @Test func aRevokedDeviceLosesAccessImmediately() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)

@@ -97,7 +97,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func revocationTakesTokenPushAndPINShareInOneMoment(_ kind: StoreKind) async throws {
+        func revocationDeletesTokenPushAndPINShareTogether(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)

@@ -115,7 +115,7 @@ extension Conformance {
 
         /// Who knows one PIN gets ten guesses at another one, however often the known one comes in between.
         @Test(arguments: StoreKind.allCases)
-        func theRightPINOfOneEntryGivesNoGuessesAtAnother(_ kind: StoreKind) async throws {
+        func aCorrectPINDoesNotResetOtherEntriesCounts(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             let (decoy, real) = (pin.entries[1], pin.entries[3])
             for guess in 1...10 {

@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func whoeverWasRevokedWritesNothingMore() throws {
+    @Test func recordsOfARevokedDeviceAreRejected() throws {
         var shorter = roster
         try shorter.append(shorter.revoking(phone.device, by: computer.signingKey, at: 0))
         #expect(throws: RecordRefusal.unknownAuthor) {
