@@ -9,9 +9,9 @@ export SWIFT FUZZ_SECONDS PARSER
 
 help:
 	@echo "make run        install what is missing, build, start AppLocker on this machine"
-	@echo "make demo       a tour without questions that ends by itself"
+	@echo "make demo       a non-interactive tour of about a minute"
 	@echo "make test       every test; ends with a count of what this machine could not show"
-	@echo "make check      before each commit: what needs neither root nor a window nor a browser"
+	@echo "make check      before each commit: build, and the tests that need no root, window or browser"
 	@echo "make build      release build into .build/release"
 	@echo "make lint       format, file lengths, imports"
 	@echo "make format     put the sources into the project's format"

@@ -109,7 +109,7 @@ def journey(stream, program):
     while True:
         line = read_line(stream, 10)
         if line is None:
-            raise SystemExit("Benchmarks/hub: a blocked launch was not told.")
+            raise SystemExit("Benchmarks/hub: a blocked launch was not reported.")
         if line.startswith("event"):
             return time.monotonic() - began
 

@@ -17,11 +17,11 @@ PROGRAMS = {
         "applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH] [--weak] "
         "[--no-descriptor-store]",
         """The only reader of the kernel's permission events (fanotify(7)). It marks the programs of locked apps, holds
-each launch of one, asks applockerd(8) and answers the kernel. In doubt it denies: no daemon, no answer in time, too
-many held launches.
+each launch of one, asks applockerd(8) and answers the kernel. It denies a launch if there is no daemon, no answer in
+time, or if too many launches are held.
 
 The unit applocker-gate.service, or "applocker up", starts it and holds a duplicate of its descriptor: killing the gate
-unlocks nothing. Stopping it releases the descriptor, and every locked app is open from then on.""",
+unlocks nothing. Stopping it releases the descriptor: every locked app can then be started.""",
         [
             ("--socket PATH", "The socket for the daemon. Absolute, at most 107 bytes."),
             ("--daemon-uid UID", "The user id of the daemon."),
@@ -35,10 +35,10 @@ unlocks nothing. Stopping it releases the descriptor, and every locked app is op
             (
                 "--no-descriptor-store",
                 "Run without a duplicate of the descriptor elsewhere: if this process is "
-                "killed, every locked app is open.",
+                "killed, every locked app can be started.",
             ),
         ],
-        "0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
+        "0 ended by a signal, 1 could not start or continue, 2 usage error.",
     ),
     ("applockerd", "8"): (
         "decide which locked app may start",
@@ -50,15 +50,15 @@ It is started by the unit applockerd.service, or by "applocker up".""",
             ("--state DIR", "The state directory. Absolute; owned by the daemon's user, mode 0711 or less."),
             ("--gate-socket PATH", "The gate's socket; gate.sock in the state directory by default."),
             ("--hub ADDRESS", "The hub on this computer, to which the daemon connects once a passcode is set."),
-            ("--no-hub", "No hub runs on this computer; a connection that the owner made stays."),
+            ("--no-hub", "No hub runs on this computer. A connection that the owner configured is kept."),
         ],
-        "0 ended by a signal, 1 could not start or go on.",
+        "0 ended by a signal, 1 could not start or continue.",
     ),
     ("applocker-prompt", "1"): (
         "ask for the passcode in a window",
         "applocker-prompt [--socket PATH]",
-        """Runs in a desktop session and shows a window that asks for the passcode when somebody starts a locked app. It
-decides nothing: it passes the passcode to applockerd(8). The package starts it at login
+        """Runs in a desktop session and shows a window that asks for the passcode when a user starts a locked app. It
+only passes the passcode to applockerd(8). The package starts it at login
 (/etc/xdg/autostart/applocker-prompt.desktop). In a terminal, "applocker prompt --tty" does the same.""",
         [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
@@ -67,7 +67,7 @@ decides nothing: it passes the passcode to applockerd(8). The package starts it 
         "show AppLocker in a desktop session",
         "applocker-agent [--socket PATH]",
         """Shows the state of AppLocker as an icon in the tray, and denied launches and wrong passcodes as
-notifications. It reports idle time to applockerd(8). Closing it stops no protection. The package starts it at login
+notifications. It reports idle time to applockerd(8). Protection continues when it is closed. The package starts it at login
 (/etc/xdg/autostart/applocker-agent.desktop).""",
         [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
@@ -80,8 +80,8 @@ FILES = [
         "The control socket of the system's AppLocker. APPLOCKER_SOCKET names another.",
     ),
     ("/var/lib/applocker", "The daemon's state: database, sealed content, keys."),
-    ("/var/lib/applocker-hub", "The hub's state, sealed by the devices."),
-    ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and the rescue by root."),
+    ("/var/lib/applocker-hub", "The hub's state: records that the devices sealed."),
+    ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and recovery by root."),
 ]
 SEE_ALSO = [
     ("applocker", "1"),
@@ -199,7 +199,7 @@ def hub_page(version, program):
         ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]",
         ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
         ".SH OPTIONS\n" + options(shown(root)),
-        ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or go on, 2 wrong command line.",
+        ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or continue, 2 usage error.",
         tail("applocker-hub", "8"),
     ]
     return "\n".join(out) + "\n"

@@ -70,7 +70,7 @@ struct CommandLinePromptTests {
             await eventually { !terminal.echoes }
             terminal.type(key)
             #expect(wasRefused(try await launch.wait()))
-            await terminal.shows("Refused: Diary was not started.", times: count)
+            await terminal.shows("Denied: Diary was not started.", times: count)
         }
         prompter.kill()
         try await applocker.end()

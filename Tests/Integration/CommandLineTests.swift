@@ -37,7 +37,7 @@ struct CommandLineTests {
             await terminal.shows("The same again: ", times: count)
             await eventually { !terminal.echoes }
             terminal.type(second + "\n")
-            if count == 1 { await terminal.shows("They differ.") }
+            if count == 1 { await terminal.shows("The passcodes differ.") }
         }
         #expect(try await setup.wait() == .code(0))
         #expect(await terminal.shows("The passcode is set."))
@@ -130,7 +130,7 @@ struct CommandLineTests {
         #expect(change.status == 0, "\(change.errors)")
         #expect(try await applocker.run("unlock", "--all", "--until-locked", passcodes: [right]).status == 1)
         let until = try await applocker.run("unlock", "--all", "--until-locked", passcodes: ["a newer horse"])
-        #expect(until.output.contains("open until locked"))
+        #expect(until.output.contains("unlocked until it is locked"))
         let log = try await applocker.run("log")
         #expect(log.output.contains("passcode_wrong") && !log.output.contains("wrong one"))
         try await applocker.end()
@@ -180,7 +180,7 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
-    @Test("The demo ends by itself, with everything as promised")
+    @Test("The demo ends by itself, and every step succeeds")
     func demo() async throws {
         let demo = try await ChildProcess.run(
             BuiltProducts.path("applocker"), ["demo"], environment: ["PATH": "/usr/bin:/bin"], timeout: .seconds(60))

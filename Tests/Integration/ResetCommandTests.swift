@@ -115,7 +115,7 @@ struct ResetCommandTests {
         let child = try terminal.start(BuiltProducts.path("applocker"), ["reset"], environment: applocker.environment)
         await terminal.shows("Erase EVERYTHING")
         terminal.type("y")
-        await terminal.shows("Are you sure?")
+        await terminal.shows("Erase everything?")
         terminal.type("n")
         #expect(try await child.wait() == .code(1))
         #expect(await terminal.shows("Nothing was changed."))

@@ -20,7 +20,7 @@ public struct AppLockerCommand: AsyncParsableCommand {
             The passcode is read from the terminal or a file descriptor (--passcode-fd), never \
             from an argument or the environment.
 
-            Exit status: 0 done, 1 refused (wrong passcode, locked out), 2 wrong usage, 3 AppLocker is not running,
+            Exit status: 0 done, 1 refused (wrong passcode, locked out), 2 usage error, 3 AppLocker is not running,
             4 no such app.
             """,
         version: Release.version,
@@ -30,7 +30,7 @@ public struct AppLockerCommand: AsyncParsableCommand {
                 name: "Lock and unlock:",
                 subcommands: [LockCommand.self, UnlockCommand.self, PromptCommand.self, MonitoringCommand.self]),
             CommandGroup(
-                name: "The list:",
+                name: "App list:",
                 subcommands: [
                     AppsCommand.self, AddCommand.self, RemoveCommand.self, AppCommand.self, ScheduleCommand.self,
                     CategoryCommand.self,
@@ -48,7 +48,7 @@ public struct AppLockerCommand: AsyncParsableCommand {
                     SyncCommand.self,
                 ]),
             CommandGroup(
-                name: "The owner:",
+                name: "Owner:",
                 subcommands: [
                     PasscodeCommand.self, SettingsCommand.self, LogCommand.self, StatisticsCommand.self,
                     ResetCommand.self,

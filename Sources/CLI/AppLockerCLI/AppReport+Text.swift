@@ -6,9 +6,10 @@ extension AppReport {
         switch state {
         case .locked: return "locked"
         case .unlocked:
-            return unlockedForSeconds.map { "open, \(TimeText.spoken(seconds: $0)) left" } ?? "open until locked"
-        case .outsideSchedule: return "open by schedule"
-        case .monitoringOff: return "open, monitoring off"
+            return unlockedForSeconds.map { "unlocked, \(TimeText.spoken(seconds: $0)) left" }
+                ?? "unlocked until it is locked"
+        case .outsideSchedule: return "unlocked by schedule"
+        case .monitoringOff: return "unlocked, monitoring is off"
         }
     }
 

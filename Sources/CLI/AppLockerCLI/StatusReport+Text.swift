@@ -7,12 +7,12 @@ extension StatusReport {
         lines += alarms.map { paint.alarm("DEGRADED: \($0.terminalSafe)") }
         if !monitoring.isOn {
             lines.append(
-                monitoring.endsInSeconds.map { "Monitoring turns itself on again in \(TimeText.spoken(seconds: $0))." }
+                monitoring.endsInSeconds.map { "Monitoring turns on again in \(TimeText.spoken(seconds: $0))." }
                     ?? "Turn monitoring on again with `applocker monitoring on`.")
         }
         if !isSetUp { lines.append(paint.warning("No passcode yet: run `applocker setup`.")) }
         lines.append("")
-        lines.append("Apps           \(lockedApps) locked, \(unlockedApps) open now")
+        lines.append("Apps           \(lockedApps) locked, \(unlockedApps) unlocked now")
         lines.append("Waiting        \(waitingLaunches) \(waitingLaunches == 1 ? "launch" : "launches")")
         lines.append("Your prompter  \(prompterText(paint))")
         lines.append("Lockout        \(lockoutText(paint))")
@@ -25,7 +25,7 @@ extension StatusReport {
         guard monitoring.isOn else { return paint.alarm("\(name): monitoring is OFF") }
         return switch protection {
         case .held where degraded.isEmpty: paint.good("\(name): protected, launches are held by the kernel")
-        case .held: paint.warning("\(name): launches are held by the kernel, with gaps")
+        case .held: paint.warning("\(name): launches are held by the kernel, with exceptions")
         case .weak: paint.alarm("\(name): WEAK MODE")
         case .gateAway: paint.alarm("\(name): the gate is not running")
         }
@@ -37,7 +37,7 @@ extension StatusReport {
         var alarms: [String] = []
         switch protection {
         case .held: break
-        case .weak: alarms.append("Weak mode: a locked app is noticed only after it started, and is stopped then.")
+        case .weak: alarms.append("Weak mode: locked apps are detected and stopped only after they start.")
         case .gateAway: alarms.append("The gate is not running; it is being restarted.")
         }
         if !monitoring.isOn { alarms.append("Monitoring is off: every app starts without a prompt.") }

@@ -14,7 +14,8 @@ extension FileLocker {
         guard place.status.size <= Self.maximumEarlierSize else {
             throw FileLockingError(
                 .tooLarge,
-                "\(place.path) is of the earlier AppLocker and has more than 1 GiB; unlock it with that one instead.")
+                "\(place.path) was locked by the earlier AppLocker and is larger than 1 GiB. Unlock it with that version."
+            )
         }
         guard try place.directory.status(of: originalName(place)) == nil else {
             throw FileLockingError.system("write", path, EEXIST)

@@ -40,7 +40,7 @@ extension FileLockingError {
         let cause = POSIXError(POSIXErrorCode(rawValue: number) ?? .EIO)
         let (code, sentence): (Code, String) =
             switch number {
-            case ENOENT, ENOTDIR: (.notFound, "There is no \(path).")
+            case ENOENT, ENOTDIR: (.notFound, "\(path) does not exist.")
             case EACCES, EPERM:
                 (.notAllowed, "This user may not \(doing) \(path); ask its owner, or run the command as root.")
             case EROFS: (.notAllowed, "\(path) is on a file system that can only be read; nothing was changed.")

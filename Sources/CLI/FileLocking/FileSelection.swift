@@ -72,7 +72,7 @@ public struct FileSelection: Sendable {
         var path = argument
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         guard !path.isEmpty, !path.contains("\0") else {
-            throw FileLockingError(.notFound, "An empty path names no file.")
+            throw FileLockingError(.notFound, "The path is empty. Enter the path of a file or folder.")
         }
         var status = stat()
         let exists = lstat(path, &status) == 0

@@ -33,7 +33,7 @@ final class OpenFile: Sendable {
 
     func status() throws -> FileStatus {
         var status = stat()
-        _ = try Self.checked("look at", path) { fstat(descriptor, &status) }
+        _ = try Self.checked("inspect", path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
@@ -42,7 +42,7 @@ final class OpenFile: Sendable {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
         if errno == ENOENT { return nil }
-        throw FileLockingError.system("look at", path(of: name), errno)
+        throw FileLockingError.system("inspect", path(of: name), errno)
     }
 
     /// Reads until the buffer is full or the end is reached; changes the position.

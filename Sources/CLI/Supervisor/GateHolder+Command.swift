@@ -89,7 +89,7 @@ public struct HoldGateCommand: Sendable {
         for holder in earlier {
             _ = try? holder.withHandle { (handle) throws(SupervisorError) in
                 holder.kill(through: handle)
-                report("Replaced the holder that an earlier run left behind (process \(holder.pid)).")
+                report("Replaced the gate holder of an earlier run (process \(holder.pid)).")
             }
         }
     }

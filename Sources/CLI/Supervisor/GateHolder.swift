@@ -99,7 +99,7 @@ final class GateHolder: Sendable {
             _ = try gate.withHandle { (handle) throws(SupervisorError) in
                 for group in try gate.takeFanotifyGroups(through: handle) { store.keep(group, name: groupName) }
                 gate.kill(through: handle)
-                report("Replaced the gate that an earlier run left behind (process \(gate.pid)).")
+                report("Replaced the gate of an earlier run (process \(gate.pid)).")
             }
         }
     }

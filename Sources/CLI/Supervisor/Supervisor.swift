@@ -48,7 +48,7 @@ public enum Supervisor {
         switch enforcement {
         case .held: "The kernel holds launches of locked apps."
         case .weak(let reason):
-            "WEAK MODE: a locked app is noticed only after it has started, then stopped. \(reason)"
+            "WEAK MODE: locked apps are detected and stopped only after they start. \(reason)"
         }
     }
 

@@ -80,7 +80,7 @@ extension CatalogError {
     static func badReference(_ reference: String) -> CatalogError {
         CatalogError(
             code: .badReference,
-            sentence: "\(quoted(reference)) can't be an app: give an app id, a name or the full path of a program.",
+            sentence: "\(quoted(reference)) is not an app. Enter an app id, a name or the full path of a program.",
             candidates: [])
     }
 

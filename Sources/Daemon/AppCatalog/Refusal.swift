@@ -47,7 +47,7 @@ public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
             "\(path) is an interpreter or runtime of many programs, so locking it would lock them all: lock the app's own script instead."
         case .starter: "\(path) only starts other programs, so locking it would lock them all: lock the app itself."
         case .privilege: "\(path) is needed to log in or to become root, also to repair the machine."
-        case .messageBus: "\(path) carries the messages of the system and of every session."
+        case .messageBus: "\(path) is the message bus of the system and of every session."
         case .displayServer: "\(path) draws the screen, including the unlock prompt."
         case .desktop: "\(path) is part of the desktop, which must be running to show the unlock prompt."
         case .displayManager: "\(path) shows the login screen."

@@ -107,7 +107,7 @@ actor LogindListener {
                 Self.name, Self.path, Self.manager, "Inhibit",
                 [
                     .string("sleep:shutdown"), .string("AppLocker"),
-                    .string("Locks apps and forgets keys before the computer sleeps."), .string("delay"),
+                    .string("Lock apps and erase keys before sleep"), .string("delay"),
                 ])
             guard let lock = answer.first?.descriptor else { throw BusError(.invalid, "logind granted no inhibitor.") }
             delay.hold(lock)

@@ -56,7 +56,7 @@ struct TrayState: Equatable, Sendable {
         ]
         if means.canStop {
             entries.append(
-                Entry(kind: .command(.stop), label: "Stop protection… (asks for the passcode)", isEnabled: isReached))
+                Entry(kind: .command(.stop), label: "Stop AppLocker…", isEnabled: isReached))
         }
         entries.append(Entry(kind: .command(.closeIcon), label: "Close this icon (protection continues)"))
     }
@@ -85,7 +85,7 @@ struct TrayState: Equatable, Sendable {
             )
         case .unlocked:
             return (
-                session.monitoringIsOn ? "Apps are unlocked" : "AppLocker is turned off for now", open
+                session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked", open
             )
         case .locked:
             return ("Everything is locked", "")
@@ -94,7 +94,7 @@ struct TrayState: Equatable, Sendable {
 
     private static func openThings(_ session: SessionState) -> String {
         var open: [String] = []
-        if !session.monitoringIsOn { open.append("No app is on the list.") }
+        if !session.monitoringIsOn { open.append("Monitoring is off: every app starts without a prompt.") }
         if session.unlockedApps == 1 { open.append("1 app is unlocked.") }
         if session.unlockedApps > 1 { open.append("\(session.unlockedApps) apps are unlocked.") }
         if session.vaultIsOpen { open.append("The vault is open.") }

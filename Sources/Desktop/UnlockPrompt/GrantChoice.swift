@@ -12,7 +12,7 @@ struct GrantChoice: Equatable {
         let timed = durations.map { GrantChoice(title: title($0), grant: GrantRequest(.duration, seconds: $0)) }
         let once = GrantChoice(title: "This launch only", grant: GrantRequest(.thisLaunch))
         return timed + (offersThisLaunch ? [once] : [])
-            + [GrantChoice(title: "Until I lock", grant: GrantRequest(.untilLocked))]
+            + [GrantChoice(title: "Until locked", grant: GrantRequest(.untilLocked))]
     }
 
     /// The index of the settings' default in that list.

@@ -8,7 +8,7 @@ enum MainLoop {
         watchMainActor()
         let loop = g_main_loop_new(nil, 0)
         g_main_loop_run(loop)
-        fatalError("nothing ends the main loop")
+        fatalError("the main loop ended unexpectedly")
     }
 
     private static func watchMainActor() {

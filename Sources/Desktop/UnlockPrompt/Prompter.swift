@@ -94,7 +94,7 @@ final class Prompter {
                 if let execRequest = answer.execRequest {
                     startAgain(execRequest, report)
                 } else if report.startsAgain {
-                    tell(report, "It is unlocked. Start it once more.")
+                    tell(report, "It is unlocked. Start it again.")
                 }
             } catch let error as ControlError where error.code == .noSuchPrompt {
                 queue.settle(prompt)

@@ -64,28 +64,28 @@ extension Gate {
         switch message {
         case .hello: return nil
         case .settings(let milliseconds, let maximum):
-            guard milliseconds > 0 else { return "it wants launches answered within 0 ms" }
+            guard milliseconds > 0 else { return "it set a time limit of 0 ms for launches" }
             answerWithin = UInt64(milliseconds) * 1_000_000
             maximumWaitingPerUser = maximum
         case .beginApp(let token): connection.incoming.begin(token)
         case .appPath(let token, let kind, let path): return connection.incoming.append(path, kind, of: token)
         case .commitApp(let token, let guarded, let sequence):
             guard let paths = connection.incoming.end(token) else {
-                return "it committed app \(token) without having begun it"
+                return "it committed app \(token) before beginning it"
             }
             commit(token, paths, guarded: guarded, sequence: sequence)
         case .setGuarded(let token, let guarded, let sequence):
-            guard let app = apps[token] else { return "it guards app \(token), which it never sent" }
+            guard let app = apps[token] else { return "it referred to app \(token), which it never sent" }
             setGuarded(app, guarded, sequence: sequence)
         case .forgetApp(let token, let sequence):
-            guard let app = apps[token] else { return "it forgets app \(token), which it never sent" }
+            guard let app = apps[token] else { return "it removed app \(token), which it never sent" }
             forget(app)
             tell(.applied(token, sequence: sequence, marks: 0, failures: 0))
         case .synchronised: synchronise(connection)
         case .answer(let launch, let allow): answer(launch, allow: allow)
         case .protect(let process): desktops.add(process)
         case .instances(let token, let order):
-            guard let app = apps[token] else { return "it orders instances of app \(token), which it never sent" }
+            guard let app = apps[token] else { return "it ordered instances of app \(token), which it never sent" }
             tell(.instancesReached(token, order, count: instances(of: app, order)))
         case .ping(let number): tell(.pong(number))
         }

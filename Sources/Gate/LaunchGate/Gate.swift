@@ -135,7 +135,8 @@ public final class Gate {
             if let store {
                 try store.hold(group.descriptor)
             } else if configuration.withoutDescriptorStore {
-                report("there is no duplicate of the descriptor: if this process is killed, EVERYTHING IS OPEN")
+                report(
+                    "no other process holds the descriptor: if this process is killed, ALL LOCKED APPS CAN BE STARTED")
             } else {
                 throw GateError(
                     .descriptorStore,

@@ -64,7 +64,7 @@ public struct GateConfiguration: Equatable, Sendable {
     private static func owner(of path: String, _ option: String) throws(GateError) -> UInt32 {
         var status = stat()
         guard path.utf8.first == UInt8(ascii: "/"), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw GateError(.usage, "\(option) takes the absolute path of a directory that is there, not \"\(path)\"")
+            throw GateError(.usage, "\(option) takes the absolute path of an existing directory, not \"\(path)\"")
         }
         return status.st_uid
     }

@@ -17,7 +17,7 @@ struct HubRequest: Sendable {
 
     /// - Throws: `HubError` if the route needs no token.
     func knownDevice() throws -> StoredDevice {
-        guard let device else { throw HubError(.unauthorized, "This needs a device's token.") }
+        guard let device else { throw HubError(.unauthorized, "This request requires a device's token.") }
         return device
     }
 

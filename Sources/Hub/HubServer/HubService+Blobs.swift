@@ -59,7 +59,9 @@ extension HubService {
         let stored = try await storedBlob(request)
         let (received, size) = (stored.state.received, stored.state.size)
         let end = offset + UInt64(request.body.count)
-        guard end <= size else { throw HubError(.badRequest, "The piece ends at \(end), the blob at \(size).") }
+        guard end <= size else {
+            throw HubError(.badRequest, "The piece ends at \(end), after the blob's end at \(size).")
+        }
         // The piece is already stored: its response was lost, and the client sent it again.
         if stored.state.isComplete || end <= received { return try .json(stored.state) }
         guard offset == received else {
@@ -71,7 +73,7 @@ extension HubService {
             try await store.advanceBlob(
                 id.blob, of: id.household, from: received, to: 0, isComplete: false, at: time.seconds())
             throw HubError(
-                .badRequest, "The blob's bytes don't have the hash that it was begun with. Send it from 0 again.")
+                .badRequest, "The blob's bytes don't match its declared hash. Send them again from offset 0.")
         }
         try await store.advanceBlob(
             id.blob, of: id.household, from: received, to: end, isComplete: isComplete, at: time.seconds())

@@ -63,8 +63,8 @@ extension HubService {
                 .tooMany, "Wrong PIN; the next attempt is allowed in \(wait) s.", retryAfterSeconds: wait)
         }
         let left = PINShareState.failuresToDestroy - failures
-        return HubError(
-            .wrongPIN, "Wrong PIN; after \(left) more the device has to be paired again.")
+        let attempts = left == 1 ? "1 attempt" : "\(left) attempts"
+        return HubError(.wrongPIN, "Wrong PIN; \(attempts) left before the device has to be paired again.")
     }
 
     private static let destroyed = HubError(

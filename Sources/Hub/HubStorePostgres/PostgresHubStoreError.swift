@@ -69,7 +69,7 @@ extension HubError {
         } else if let error = error as? PostgresError, ["22021", "22P05"].contains(error.state) {
             self.init(.badRequest, "A text has a character that the hub can't store.")
         } else {
-            self.init(.failed, "The hub's database refused this; see the database's log.")
+            self.init(.failed, "The hub's database rejected the operation; see the database's log.")
         }
     }
 }

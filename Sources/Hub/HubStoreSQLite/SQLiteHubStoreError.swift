@@ -60,7 +60,7 @@ extension HubError {
         case .SQLITE_IOERR?, .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_CANTOPEN?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
             .SQLITE_MISUSE?, .SQLITE_ABORT?, .SQLITE_INTERRUPT?:
             self.init(.unavailable, "The hub can't use its database now; try again in a moment.")
-        default: self.init(.failed, "The hub's database refused this; see the hub's log.")
+        default: self.init(.failed, "The hub's database rejected the operation; see the hub's log.")
         }
     }
 }

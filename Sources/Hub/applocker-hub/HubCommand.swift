@@ -20,8 +20,8 @@ struct HubCommand: AsyncParsableCommand {
 
               applocker-hub --state /var/lib/applocker-hub
 
-            It listens on 127.0.0.1:8440. A phone needs a real name over HTTPS: WebAuthn, background service and push work
-            with no IP address. Either let the hub serve TLS itself,
+            It listens on 127.0.0.1:8440. A phone needs a host name over HTTPS: WebAuthn, service workers and Web Push do
+            not work with an IP address. Either let the hub serve TLS itself,
 
               applocker-hub --state DIR --listen 0.0.0.0:443 --certificate fullchain.pem --key privkey.pem
 
@@ -29,7 +29,7 @@ struct HubCommand: AsyncParsableCommand {
 
               applocker-hub --state DIR --trusted-proxy 127.0.0.1
 
-            New households can be founded from this machine. From elsewhere they need the token in DIR/registration-token: applocker hub connect URL asks for it. SIGTERM stops it in order, SIGHUP reloads certificate and companion.
+            New households can be created from this machine. From another machine they need the token in DIR/registration-token: applocker hub connect URL asks for it. SIGTERM stops it gracefully, SIGHUP reloads certificate and companion.
             """)
 
     @Option(
@@ -52,7 +52,10 @@ struct HubCommand: AsyncParsableCommand {
     @Option(help: "Private key of the certificate, PEM.")
     var key: String?
 
-    @Option(help: "Who may found a household from elsewhere: token or open.")
+    @Option(
+        help: """
+            Who may create a household from another machine: token (holders of the registration token) or open (anybody).
+            """)
     var registration = Registration.token
 
     @Option(

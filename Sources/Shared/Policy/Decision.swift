@@ -61,19 +61,19 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
         case .outsideSchedule: "The app's schedule unlocks it at this time."
         case .granted: "The app is unlocked."
         case .grantedOnce: "The app was unlocked for this launch."
-        case .rootExempt: "The superuser is exempt by a setting."
+        case .rootExempt: "root is exempt by a setting."
         case .locked: "The app is locked and needs the passcode."
         case .lockedOut: "Too many wrong passcodes were entered, so this user is locked out for a while."
         case .tooManyWaiting: "Too many launches of this user are already waiting for an answer."
         case .nobodyToAsk: "The app is locked, and no prompter or phone is connected."
-        case .relocked: "Everything was locked before an answer came."
-        case .passcodeGiven: "The right passcode was entered."
+        case .relocked: "Everything was locked before an answer."
+        case .passcodeGiven: "The correct passcode was entered."
         case .approvedRemotely: "The owner approved the launch from another device."
         case .deniedRemotely: "The owner denied the launch from another device."
         case .cancelled: "The prompt was cancelled."
         case .noAnswer: "Nobody answered the prompt in time."
         case .prompterGone: "The prompter disconnected before an answer."
-        case .launcherGone: "The program ended while it waited."
+        case .launcherGone: "The program ended before an answer."
         }
     }
 }

@@ -74,7 +74,7 @@ public struct LockPolicy: Hashable, Sendable, Codable {
         if case .off(let since, let until, _, _) = monitoring { times += [since, until ?? .zero] }
         guard times.allSatisfy(Moment.plausibleTimes.contains) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .grants, in: container, debugDescription: "A time is thousands of years away.")
+                forKey: .grants, in: container, debugDescription: "A time is out of range.")
         }
     }
 }

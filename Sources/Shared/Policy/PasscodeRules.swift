@@ -42,11 +42,11 @@ public enum PasscodeRules {
     }
 
     private static func weakness(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
-        if repeats(bytes, every: 1) { return "It is one character again and again." }
+        if repeats(bytes, every: 1) { return "It repeats one character." }
         if bytes.count >= 4, (2...max(2, bytes.count / 2)).contains(where: { repeats(bytes, every: $0) }) {
-            return "It is the same few characters again and again."
+            return "It repeats a few characters."
         }
-        if follows(bytes, by: 1) || follows(bytes, by: -1) { return "It is a plain sequence." }
+        if follows(bytes, by: 1) || follows(bytes, by: -1) { return "It is a sequence of neighbouring characters." }
         if keyboardRows.contains(where: { isStretch(bytes, of: $0) }) { return "It is a row of the keyboard." }
         if isYear(bytes) { return "It looks like a year." }
         if common.contains(where: { equalsIgnoringCase(bytes, $0) }) {

@@ -76,7 +76,7 @@ public struct BackupEntry: Hashable, Sendable {
         case .manifest, .settings, .keyRing, .record: break
         }
         if kind != .blob, length > Self.maximumLength {
-            throw SealedFormatsError(.tooLarge, "The backup has an entry of \(length) bytes, more than there can be.")
+            throw SealedFormatsError(.tooLarge, "The backup has an entry of \(length) bytes, above the limit.")
         }
     }
 }

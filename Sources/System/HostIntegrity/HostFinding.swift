@@ -21,7 +21,7 @@ public struct HostFinding: Sendable, Equatable, Codable {
         /// A few words for people.
         public var title: String {
             switch self {
-            case .launchHold: "Launches are held"
+            case .launchHold: "Held launches"
             case .overlayEscape: "Overlay mounts"
             case .rootAccess: "Who can become root"
             case .preloadedLibraries: "Preloaded libraries"
@@ -29,7 +29,7 @@ public struct HostFinding: Sendable, Equatable, Codable {
             case .userNamespaces: "User namespaces"
             case .secureBoot: "Secure boot"
             case .kernelLockdown: "Kernel lockdown"
-            case .kernelTaint: "Foreign code in the kernel"
+            case .kernelTaint: "Third-party code in the kernel"
             case .fanotifyWatchdog: "Kernel time limits"
             case .coreFiles: "Core files"
             case .serviceUnits: "System services"

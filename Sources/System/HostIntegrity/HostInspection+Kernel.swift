@@ -5,17 +5,17 @@ extension HostInspection {
     func preloadedLibraries() -> HostFinding {
         switch files.text("/etc/ld.so.preload") {
         case .failure(.missing):
-            return HostFinding(.preloadedLibraries, .ok, "No library is forced into every program.")
+            return HostFinding(.preloadedLibraries, .ok, "No library is preloaded into every program.")
         case .failure(.unreadable):
             return HostFinding(.preloadedLibraries, .unknown, "/etc/ld.so.preload could not be read.")
         case .success(let text):
             let names = text.split { $0.isWhitespace || $0 == ":" }
             guard !names.isEmpty else {
-                return HostFinding(.preloadedLibraries, .ok, "No library is forced into every program.")
+                return HostFinding(.preloadedLibraries, .ok, "No library is preloaded into every program.")
             }
             return HostFinding(
                 .preloadedLibraries, .degraded,
-                "Forced into every program, AppLocker's included: \(names.joined(separator: ", ")).",
+                "Preloaded into every program, including AppLocker: \(names.joined(separator: ", ")).",
                 advice: "Empty /etc/ld.so.preload unless you put this there yourself.")
         }
     }
@@ -111,7 +111,7 @@ extension HostInspection {
         let found = meanings.filter { taint & (1 << $0.0) != 0 }.map(\.1)
         guard found.isEmpty else {
             return HostFinding(
-                .kernelTaint, .degraded, "In the kernel since it started: \(found.joined(separator: ", ")).",
+                .kernelTaint, .degraded, "Loaded into the kernel since it started: \(found.joined(separator: ", ")).",
                 advice: "Identify the module with `journalctl -k --grep taint`.")
         }
         return HostFinding(
@@ -125,7 +125,7 @@ extension HostInspection {
     func fanotifyWatchdog() -> HostFinding {
         switch files.number("/proc/sys/fs/fanotify/watchdog_timeout") {
         case nil, 0:
-            return HostFinding(.fanotifyWatchdog, .ok, "The kernel sets AppLocker's answers no time limit of its own.")
+            return HostFinding(.fanotifyWatchdog, .ok, "The kernel sets no time limit for AppLocker's answers.")
         case let seconds?:
             return HostFinding(
                 .fanotifyWatchdog, .ok,

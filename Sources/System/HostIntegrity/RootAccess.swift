@@ -112,8 +112,8 @@ struct RootAccess: Equatable {
         guard silent.isEmpty else {
             return HostFinding(
                 .rootAccess, .degraded,
-                "Can become root, and so turn AppLocker off, without a password: \(silent.joined(separator: "; "))."
-                    + asked + limit,
+                "These users can become root without a password, and so turn AppLocker off: "
+                    + "\(silent.joined(separator: "; "))." + asked + limit,
                 advice: "Remove these rights from users whom AppLocker should stop.")
         }
         guard unreadable.isEmpty else {
@@ -125,7 +125,7 @@ struct RootAccess: Equatable {
             .rootAccess, .ok,
             withPassword.isEmpty
                 ? "Nobody but root itself can become root."
-                : "Can become root, and so turn AppLocker off, with their own password: "
+                : "These users can become root with their own password, and so turn AppLocker off: "
                     + "\(withPassword.joined(separator: ", ")).")
     }
 }

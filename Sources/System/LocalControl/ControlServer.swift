@@ -289,7 +289,7 @@ struct RefusalMiddleware: RouterMiddleware {
             return Self.answer(
                 ControlError(.badRequest, "\(error.body ?? error.status.reasonPhrase)."), status: error.status)
         } catch let error where !(error is CancellationError) {
-            return Self.answer(ControlError(.failed, "AppLocker could not do this (\(error))."))
+            return Self.answer(ControlError(.failed, "AppLocker could not complete the request (\(error))."))
         }
     }
 

@@ -30,8 +30,9 @@ struct TextTests {
     func soundStatus() {
         #expect(
             status().lines(plain) == [
-                "AppLocker 9.9: protected, launches are held by the kernel", "", "Apps           2 locked, 1 open now",
-                "Waiting        1 launch", "Your prompter  connected", "Lockout        none",
+                "AppLocker 9.9: protected, launches are held by the kernel", "",
+                "Apps           2 locked, 1 unlocked now", "Waiting        1 launch", "Your prompter  connected",
+                "Lockout        none",
                 "Processes      applockerd 7",
             ])
     }
@@ -45,7 +46,7 @@ struct TextTests {
         let off = status(monitoring: MonitoringState(isOn: false, endsInSeconds: 90)).lines(plain)
         #expect(off[0].contains("monitoring is OFF"))
         #expect(off.contains { $0.hasPrefix("DEGRADED: Monitoring is off") })
-        #expect(off.contains("Monitoring turns itself on again in 1 min 30 s."))
+        #expect(off.contains("Monitoring turns on again in 1 min 30 s."))
         #expect(!status(protection: .weak).lines(plain).contains { $0.contains("protected,") })
     }
 
@@ -68,9 +69,9 @@ struct TextTests {
         let lines = AppTable.lines([app("a", "Alpha"), app("bb", "B", .unlocked, left: 250)], plain)
         #expect(
             lines == [
-                "STATE                  NAME   APP ID  SCHEDULE",
-                "locked                 Alpha  a       always",
-                "open, 4 min 10 s left  B      bb      always",
+                "STATE                      NAME   APP ID  SCHEDULE",
+                "locked                     Alpha  a       always",
+                "unlocked, 4 min 10 s left  B      bb      always",
             ])
         #expect(AppTable.lines([], plain) == ["No app is on the list. Lock one with `applocker lock APP`."])
     }

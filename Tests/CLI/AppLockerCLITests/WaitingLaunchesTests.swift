@@ -56,7 +56,7 @@ struct WaitingLaunchesTests {
 
     @Test("The question counts down the launch and the lockout")
     func questions() {
-        #expect(PromptText.question(secondsLeft: 12, lockoutSecondsLeft: 0) == "Passcode (12 s left, empty refuses): ")
+        #expect(PromptText.question(secondsLeft: 12, lockoutSecondsLeft: 0) == "Passcode (12 s left, empty denies): ")
         #expect(PromptText.question(secondsLeft: 12, lockoutSecondsLeft: 61).hasPrefix("Locked out for 1 min 1 s,"))
         #expect(Lockout(seconds: 0).secondsLeft == 0)
         #expect((59...60).contains(Lockout(seconds: 60).secondsLeft))

@@ -53,7 +53,7 @@ struct FolderTests {
         #expect(selection.left.count == 3)
         #expect(selection.left.filter(\.isFailure).count == 2)
         #expect(selection.left.contains { $0.sentence.contains("not valid UTF-8") })
-        #expect(selection.left.contains { $0.sentence == "There is no \(directory.path("gone"))." })
+        #expect(selection.left.contains { $0.sentence == "\(directory.path("gone")) does not exist." })
         unlink(bad)
     }
 

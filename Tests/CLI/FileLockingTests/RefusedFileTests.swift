@@ -90,9 +90,9 @@ struct RefusedFileTests {
     @Test("what is not there, is locked already, or is no locked file")
     func wrongNames() async throws {
         let path = try directory.write("words", to: "letter")
-        #expect(await refusal { try await vault.lock(path + "x") } == "There is no \(path)x.")
+        #expect(await refusal { try await vault.lock(path + "x") } == "\(path)x does not exist.")
         #expect(await refusal { try await vault.unlock(path) }.contains("is not a locked file"))
-        #expect(await refusal { try await vault.lock("") }.contains("names no file"))
+        #expect(await refusal { try await vault.lock("") }.contains("The path is empty"))
         let noise = try directory.write("APLKnoise", to: "noise.aplk")
         #expect(await refusal { try await vault.unlock(noise) }.contains("version 110"))
         let empty = try directory.write("", to: "empty.aplk")

@@ -49,7 +49,7 @@ struct GateHolderTests {
         let log = ReportLog()
         let holder = try GateHolder(gate.configuration, report: log.report)
         #expect(await holder.waitUntilReady(timeout: .seconds(60)))
-        #expect(log.lines == ["Replaced the gate that an earlier run left behind (process \(orphan))."])
+        #expect(log.lines == ["Replaced the gate of an earlier run (process \(orphan))."])
         #expect(gate.starts().last?.hasSuffix(" inherited 1 fanotify own anon_inode:[fanotify]") == true)
         await eventually("the earlier gate has gone") { gate.running() == [holder.pid] }
         #expect(launch.isRunning)

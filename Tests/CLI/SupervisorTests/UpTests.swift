@@ -100,7 +100,7 @@ struct UpTests {
 
         let second = try up()
         await isRunning(second)
-        #expect(second.errorOutput.contains("Replaced the gate that an earlier run left behind (process \(gate))."))
+        #expect(second.errorOutput.contains("Replaced the gate of an earlier run (process \(gate))."))
         #expect(gates().count == 1 && gates() != [gate])
         second.kill(SIGTERM)
         #expect(try await second.wait() == .code(0))
@@ -134,7 +134,7 @@ struct UpTests {
             return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
         }
         await eventually("it says that it replaced the gate: \(first.errorOutput)") {
-            first.errorOutput.contains("Replaced the gate that an earlier run left behind (process \(gate)).")
+            first.errorOutput.contains("Replaced the gate of an earlier run (process \(gate)).")
         }
 
         // The user's half is killed: the root half denies on, and the next run replaces both.

@@ -37,7 +37,8 @@ struct TrayStateTests {
             .sample(.degraded, unlockedApps: 2, degraded: ["The gate is away.", "No camera."]), means: all)
         #expect(degraded.detail == "The gate is away. No camera. 2 apps are unlocked.")
         let off = TrayState(.sample(.unlocked, monitoringIsOn: false), means: all)
-        #expect(off.title == "AppLocker is turned off for now" && off.detail == "No app is on the list.")
+        #expect(off.title == "All apps are unlocked")
+        #expect(off.detail == "Monitoring is off: every app starts without a prompt.")
     }
 
     @Test func theMenuOffersWhatCanBeDoneNow() {

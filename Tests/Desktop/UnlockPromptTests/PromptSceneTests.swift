@@ -55,7 +55,7 @@ struct GrantChoiceTests {
         let choices = GrantChoice.all(defaultSeconds: 300)
         #expect(
             choices.map(\.title) == [
-                "1 minute", "5 minutes", "15 minutes", "1 hour", "This launch only", "Until I lock",
+                "1 minute", "5 minutes", "15 minutes", "1 hour", "This launch only", "Until locked",
             ])
         #expect(GrantChoice.defaultIndex(of: choices, defaultSeconds: 300) == 1)
         #expect(choices[4].grant == GrantRequest(.thisLaunch))

@@ -107,7 +107,8 @@ struct PromptWindowTests {
 
     /// Gives a wrong passcode and returns whether the heading was seen somewhere else than before.
     private func wrongPasscode(on desktop: Desktop) async throws -> Bool {
-        desktop.daemon.onAnswer { _ in .refused(ControlError(.wrongPasscode, "Wrong passcode. 4 more before a pause."))
+        desktop.daemon.onAnswer { _ in
+            .refused(ControlError(.wrongPasscode, "Wrong passcode. 4 attempts left before a lockout."))
         }
         try desktop.daemon.send(.ask(.sample("7")))
         try await desktop.awaitWindow("Calculator is locked")

@@ -60,8 +60,8 @@ struct AppCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Choose what happens to a running instance when its grant ends.",
             discussion: """
-                keep: it runs on, only a new start asks (the default). freeze: it is stopped until the app is \
-                unlocked. close: it is closed after a warning.
+                keep: it continues; only a new start causes a prompt (the default). freeze: it is stopped until the \
+                app is unlocked. close: it receives SIGTERM, and SIGKILL ten seconds later.
 
                   applocker app set firefox-esr --on-grant-end close
                 """)

@@ -5,7 +5,7 @@ import LocalControl
 struct CategoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "category",
-        abstract: "Group apps, so that one schedule holds for all of them.",
+        abstract: "Group apps so that one schedule applies to all of them.",
         subcommands: [List.self, Set.self, Remove.self])
 
     struct List: AsyncParsableCommand {

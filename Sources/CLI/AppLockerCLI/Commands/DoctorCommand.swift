@@ -8,9 +8,9 @@ import LocalControl
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Test this computer and the running AppLocker, a line each.",
+        abstract: "Test this computer and the running AppLocker.",
         discussion: """
-            ok: nothing here weakens AppLocker. WEAK: it protects less than it could; the advice is below. unknown: the test was not possible. The exit status is 0 if nothing is WEAK, else 1. Some tests need root.
+            ok: nothing here weakens AppLocker. WEAK: protection is reduced; the next line has advice. unknown: the test was not possible. The exit status is 0 if nothing is WEAK, else 1. Some tests need root.
 
               applocker doctor
               sudo applocker doctor --json
@@ -118,7 +118,7 @@ struct DoctorFinding: Encodable, Equatable {
         case .held: return DoctorFinding("protection", .ok, "The kernel holds the launches of locked apps.")
         case .weak:
             return DoctorFinding(
-                "protection", .weak, "Weak mode: a locked app is noticed only after it started, and is stopped then.",
+                "protection", .weak, "Weak mode: locked apps are detected and stopped only after they start.",
                 advice: "Start AppLocker as root, on a kernel with fanotify permission events.")
         case .gateAway:
             return DoctorFinding(

@@ -7,15 +7,15 @@ extension FileCommand {
         static let configuration = CommandConfiguration(
             abstract: "Seal files and folders in place: PATH becomes PATH.aplk.",
             discussion: """
-                Skips and lists links, devices, sockets, files with several names and files that a program is writing. Ctrl-C leaves every file whole.
+                Skips and lists links, devices, sockets, files with hard links and files that a program is writing. Ctrl-C never leaves an incomplete file.
 
                   applocker file lock letters/ taxes.pdf
-                  applocker file lock taxes.pdf --keep        the original stays, too
+                  applocker file lock taxes.pdf --keep        keeps the original
                 """)
 
         @Argument(help: "Files and folders.", completion: .file()) var paths: [String]
-        @Flag(help: "Leave the originals.") var keep = false
-        @Flag(help: "Enter folders that other file systems are mounted on.") var crossFileSystems = false
+        @Flag(help: "Keep the originals.") var keep = false
+        @Flag(help: "Include file systems that are mounted below the folders.") var crossFileSystems = false
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
@@ -39,9 +39,9 @@ extension FileCommand {
                   applocker file unlock letters/ taxes.pdf
                 """)
 
-        @Argument(help: "Locked files, and folders that have some.", completion: .file()) var paths: [String]
-        @Flag(help: "Leave the locked files.") var keep = false
-        @Flag(help: "Enter folders that other file systems are mounted on.") var crossFileSystems = false
+        @Argument(help: "Locked files, or folders that contain some.", completion: .file()) var paths: [String]
+        @Flag(help: "Keep the locked files.") var keep = false
+        @Flag(help: "Include file systems that are mounted below the folders.") var crossFileSystems = false
         @OptionGroup var connection: ConnectionOptions
         @OptionGroup var passcode: PasscodeOptions
         @OptionGroup var output: OutputOptions
@@ -143,9 +143,9 @@ struct InPlaceReport: Codable, Sendable {
         let failed = left.count(where: \.isFailure)
         let rest = failed == 0 ? "" : " \(failed) could not be \(done.lowercased()) and are unchanged."
         if files.count == 1, let file = files.first {
-            return "\(done) \(file.from.terminalSafe): it is \(file.path.terminalSafe) now (\(size)).\(rest)"
+            return "\(done) \(file.from.terminalSafe) as \(file.path.terminalSafe) (\(size)).\(rest)"
         }
-        if files.isEmpty { return "There was nothing to \(purpose == .lock ? "lock" : "unlock").\(rest)" }
+        if files.isEmpty { return "No files to \(purpose == .lock ? "lock" : "unlock").\(rest)" }
         return "\(done) \(files.count) files (\(size)).\(rest)"
     }
 }

@@ -50,7 +50,7 @@ extension FileCommand {
                 return try await client.call(.vault)
             }
             guard let vault = status.vault.flatMap({ ItemID($0) }) else {
-                throw ControlError(.failed, "AppLocker did not name its vault. Restart it and try again.")
+                throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
             }
             let steps: UInt64 = removeOriginal ? 2 : 1
             let progress = FileProgress(
@@ -136,7 +136,7 @@ extension FileCommand {
                 try await client.call(.readFile, parameter: file)
             }
             let download = try VaultDownload(client: client, content: content)
-            let progress = FileProgress("Getting", total: content.file.size, isShown: !format.json && output != "-")
+            let progress = FileProgress("Exporting", total: content.file.size, isShown: !format.json && output != "-")
             defer { progress.end() }
             if output == "-" {
                 try await download.run(progress) { try StandardOutput.write($0) }

@@ -5,7 +5,7 @@ import LocalControl
 struct HouseholdCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "household",
-        abstract: "The household: undo what a stolen device did.",
+        abstract: "Restore what a stolen device changed.",
         subcommands: [Restore.self])
 
     struct Restore: AsyncParsableCommand {
@@ -21,7 +21,7 @@ struct HouseholdCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Undo what was done since then: 2026-11-20, \"2026-11-20 14:30\", 3h, 2d.", valueName: "time"))
+                "Undo changes since then: 2026-11-20, \"2026-11-20 14:30\", 3h, 2d.", valueName: "time"))
         var before: PastTimeArgument
         @Option(
             help: "Only what this revoked device did: its name, its id or the first digits of it.")
@@ -69,7 +69,7 @@ extension RestoreReport {
 
     func lines(_ paint: Paint) -> [String] {
         guard !items.isEmpty else {
-            return ["Nothing to restore: no revoked device replaced or removed anything since then."]
+            return ["Nothing to restore: no revoked device has replaced or removed anything since then."]
         }
         var table = Table(["KIND", "TITLE BEFORE", "NOW", "BY", "SINCE", "RESTORE"])
         for item in items {

@@ -8,7 +8,7 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub",
         abstract: "The hub that connects this computer and your phones.",
         discussion: """
-            The hub stores what the devices seal and can open none of it.
+            The hub stores sealed data of the devices and can't read it.
             """,
         subcommands: [Status.self, Connect.self, Join.self, Disconnect.self], defaultSubcommand: Status.self)
 
@@ -145,7 +145,8 @@ extension HubStatus {
         if refused > 0 { lines.append(paint.alarm("Refused    \(refused) records that were tampered with")) }
         if conflicts > 0 {
             lines.append(
-                "Conflicts  \(conflicts) \(conflicts == 1 ? "note" : "notes"), kept twice once the vault is open")
+                "Conflicts  \(conflicts) \(conflicts == 1 ? "note" : "notes"), both versions are kept once the vault is open"
+            )
         }
         if let revoking {
             lines.append(

@@ -33,7 +33,7 @@ struct LockCommand: AsyncParsableCommand {
 struct UnlockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "Open apps for a while.",
+        abstract: "Unlock apps for a time.",
         discussion: """
             Without --for, --once or --until-locked: for the default time of the settings (5 minutes unless changed).
 

@@ -5,12 +5,12 @@ import LocalControl
 struct MonitoringCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitoring",
-        abstract: "Turn AppLocker's protection on or off.",
+        abstract: "Turn monitoring, the locking of all apps, on or off.",
         subcommands: [On.self, Off.self])
 
     struct On: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Turn the protection on.",
+            abstract: "Turn monitoring on.",
             discussion: """
                   applocker monitoring on
                 """)
@@ -30,9 +30,9 @@ struct MonitoringCommand: AsyncParsableCommand {
 
     struct Off: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Turn the protection off: EVERY app opens for EVERYBODY.",
+            abstract: "Turn monitoring off: EVERY app starts without a passcode for EVERYBODY.",
             discussion: """
-                Asks for the passcode. With --for the protection turns itself on again.
+                Asks for the passcode. With --for, monitoring turns on again by itself.
 
                   applocker monitoring off --for 1h
                   applocker monitoring off              until `applocker monitoring on`

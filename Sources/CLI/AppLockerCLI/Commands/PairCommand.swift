@@ -25,7 +25,7 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Show the QR code in a window as well.") var window = false
     @Flag(help: "Pair another computer, with the link for `applocker hub join` there.") var computer = false
     @Flag(help: "Confirm any device that joins.") var yes = false
-    @Flag(help: "Print the link and end; nobody is admitted.") var noWait = false
+    @Flag(help: "Print the link and exit. No device is admitted.") var noWait = false
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var output: OutputOptions
@@ -75,7 +75,7 @@ struct PairCommand: AsyncParsableCommand {
         if !url.hasPrefix("https://") {
             Output.standard.line(
                 Paint(.standard).warning(
-                    "This hub is reachable from this computer alone; docs/operations.md describes how to open it to a phone."
+                    "Only this computer can reach this hub. docs/operations.md describes how a phone can reach it."
                 ))
         }
     }
@@ -86,7 +86,7 @@ struct PairCommand: AsyncParsableCommand {
         if Self.isLoopback(url) {
             Output.standard.line(
                 Paint(.standard).warning(
-                    "This hub is reachable from this computer alone; docs/operations.md describes how to open it to another computer."
+                    "Only this computer can reach this hub. docs/operations.md describes how another computer can reach it."
                 ))
         }
     }
@@ -106,7 +106,7 @@ struct PairCommand: AsyncParsableCommand {
             if report.state == .joined { return report }
             try Task.checkCancellation()
         }
-        throw CommandLineError(.refused, code: "nobody_joined", "Nobody joined within five minutes.")
+        throw CommandLineError(.refused, code: "nobody_joined", "No device joined within five minutes.")
     }
 }
 
@@ -175,7 +175,7 @@ struct DevicesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a lost device: every key that it knew is replaced.",
             discussion: """
-                It can't read anything that is written afterwards, and its token, push and PIN share end. It may still have what it had read.
+                It can't read anything that is written afterwards; its hub token, push subscription and PIN share are deleted. It may keep data that it read before.
 
                   applocker devices revoke "Anna's phone"
                 """)
@@ -187,7 +187,7 @@ struct DevicesCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await Confirmation.require("Revoke \"\(device)\"? It can't rejoin under its key.", isGiven: yes)
+            try await Confirmation.require("Revoke \"\(device)\"? It can rejoin only as a new device.", isGiven: yes)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let own = try await passcode.source.existing()
             let done: DoneReport = try await owner.open(with: own) { token in

@@ -18,7 +18,7 @@ struct PanelCommand: AsyncParsableCommand {
 
     @Flag(help: "Print the link instead of opening a browser. The first browser that opens it is paired.")
     var printLink = false
-    @Flag(help: "Pair although a panel of this computer is paired.") var again = false
+    @Flag(help: "Pair another browser, even if a panel is already paired.") var again = false
     @Option(help: ArgumentHelp("The hub's address as the browser reaches it.", valueName: "url")) var address: String?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var passcode: PasscodeOptions
@@ -76,7 +76,9 @@ struct PanelCommand: AsyncParsableCommand {
     /// because the passcode was given just now.
     private func join(_ pairing: PairingReport, _ client: ControlClient, _ token: String) async throws -> PairingReport
     {
-        guard let link = pairing.link else { throw ControlError(.hub, "There is no link.") }
+        guard let link = pairing.link else {
+            throw ControlError(.hub, "AppLocker returned no pairing link. Try again.")
+        }
         guard !printLink else {
             if output.json { try Output.standard.jsonLine(pairing) } else { Output.standard.line(link) }
             return try await PairCommand.waitForDevice(pairing.id, client, token)

@@ -8,7 +8,7 @@ import QRCode
 struct RecoveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recovery",
-        abstract: "A sheet of paper that opens the vault when the passcode is forgotten.",
+        abstract: "Print, test or use a recovery sheet for a forgotten passcode.",
         subcommands: [Print.self, Test.self, Use.self])
 
     struct Print: AsyncParsableCommand {
@@ -75,7 +75,7 @@ struct RecoveryCommand: AsyncParsableCommand {
             let code = try await passcode.source.existing("Recovery code")
             let done: DoneReport = try await connection.client.call(
                 .testRecovery, body: RecoveryRequest(code: code.text))
-            try done.print("The recovery code is right.", output)
+            try done.print("The recovery code is valid.", output)
         }
     }
 

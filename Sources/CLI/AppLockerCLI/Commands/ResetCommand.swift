@@ -25,7 +25,7 @@ struct ResetCommand: AsyncParsableCommand {
         )
         if confirm == nil {
             try await Confirmation.require(
-                "Are you sure? Locked files (.aplk) will never open again, either.", isGiven: false)
+                "Erase everything? Locked files (.aplk) can't be opened afterwards.", isGiven: false)
         }
         let own = try await passcode.source.existing()
         let done: DoneReport = try await connection.client.call(

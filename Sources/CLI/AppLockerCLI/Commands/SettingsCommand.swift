@@ -46,11 +46,12 @@ struct SettingsCommand: AsyncParsableCommand {
         @Flag(inversion: .prefixedNo, help: "Show a prompt also when root starts a locked app.")
         var holdRoot: Bool?
         @Option(
-            help: ArgumentHelp("Lock the vault after this time without use, 1m to 1h.", valueName: "time"))
+            help: ArgumentHelp("Lock the vault after it has not been used for this time, 1m to 1h.", valueName: "time"))
         var vaultIdle: DurationArgument?
         @Option(
             help: ArgumentHelp(
-                "Take a photo from this wrong passcode in a row on, 1 to 10; 0 for never.", valueName: "number"))
+                "Take a photo after this many wrong passcodes in a row, 1 to 10; 0 turns photos off.",
+                valueName: "number"))
         var photoFrom: Int?
         @Option(
             help: ArgumentHelp(
@@ -63,7 +64,7 @@ struct SettingsCommand: AsyncParsableCommand {
         var inactivity: DurationArgument?
         @Option(
             help: ArgumentHelp(
-                "Clear what was copied from AppLocker from the clipboard after this time, 5s to 5m.", valueName: "time")
+                "Clear text copied from AppLocker from the clipboard after this time, 5s to 5m.", valueName: "time")
         )
         var clipboard: DurationArgument?
         @Flag(

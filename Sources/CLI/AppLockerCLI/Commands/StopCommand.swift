@@ -5,9 +5,9 @@ import LocalControl
 struct StopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stop AppLocker, with the passcode. Locked apps are open until it runs again.",
+        abstract: "Stop AppLocker, with the passcode. Locked apps start without a passcode until it runs again.",
         discussion: """
-            To unlock everything for a while, use `applocker monitoring off --for 1h`: the protection turns itself on again.
+            To unlock everything for a time, use `applocker monitoring off --for 1h`: monitoring turns on again by itself.
 
               applocker stop
             """)

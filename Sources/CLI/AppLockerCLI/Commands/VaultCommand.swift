@@ -7,8 +7,8 @@ struct VaultCommand: AsyncParsableCommand {
         commandName: "vault",
         abstract: "Open and lock the vault: notes, files and intruder photos.",
         discussion: """
-            While it is open its keys are in memory, for you alone: until you lock it, the computer sleeps, or nobody \
-            uses it for a while (`applocker settings set --vault-idle`).
+            While it is open its keys are in memory, for you alone: until you lock it, the computer sleeps, or it is \
+            not used for a time (`applocker settings set --vault-idle`).
             """,
         subcommands: [Status.self, Unlock.self, Lock.self], defaultSubcommand: Status.self)
 

@@ -66,9 +66,9 @@ extension Demo {
         narrator.check(
             launch.end == nil && (!program.isHeld || !launch.runs(program.path)),
             program.isHeld
-                ? "The process still waits inside its execve; nothing of the program has run."
-                : "The process still waits, stopped (state \(state)).",
-            otherwise: "The process does not wait any more: \(Self.words(launch.end)), state \(state).")
+                ? "The process is still waiting in execve; no instruction of the program has run."
+                : "The process is still waiting, stopped (state \(state)).",
+            otherwise: "The process is no longer waiting: \(Self.words(launch.end)), state \(state).")
 
         try await answer(prompt, with: passcode)
         let end = await launch.end(within: Self.patience)
@@ -95,7 +95,9 @@ extension Demo {
         narrator.say("Locked again: \(changed.apps.map(\.stateText).joined(separator: ", ")).")
         let launch = try await program.launch()
         _ = try await prompts.next()
-        guard let gate = try await gateProcess() else { return narrator.broken("There is no gate to kill.") }
+        guard let gate = try await gateProcess() else {
+            return narrator.broken("The gate is not running, so it can't be killed.")
+        }
         guard kill(gate, SIGKILL) == 0 else {
             launch.send(SIGKILL)
             return narrator.say(

@@ -19,7 +19,7 @@ struct Demo: Sendable {
         guard mkdtemp(&template) != nil else {
             throw CommandLineError(
                 .refused, code: "demo_failed",
-                "No temporary directory could be made in /tmp: \(String(cString: strerror(errno))).")
+                "No temporary directory could be created in /tmp: \(String(cString: strerror(errno))).")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -51,7 +51,7 @@ struct Demo: Sendable {
         narrator.say(
             isHeld
                 ? "The kernel holds the launches of locked apps."
-                : "WEAK MODE: a locked app is noticed only after it started, and stopped then.")
+                : "WEAK MODE: locked apps are detected and stopped only after they start.")
         for sentence in status.degraded { narrator.say("DEGRADED: \(sentence.terminalSafe)") }
         let passcode = Passcode((0..<4).map { _ in String(Int.random(in: 100...999)) }.joined(separator: "-"))
         _ = try await client.call(
@@ -68,7 +68,8 @@ struct Demo: Sendable {
         supervisor.send(SIGINT)
         var end = await supervisor.end(within: Self.patience)
         narrator.check(
-            end?.exitCode == 0, "It ended regularly.", otherwise: "It did not end regularly: \(Self.words(end))")
+            end?.exitCode == 0, "AppLocker stopped normally.",
+            otherwise: "AppLocker did not stop normally: \(Self.words(end))")
         if end == nil {
             supervisor.send(SIGKILL)
             end = await supervisor.end(within: .seconds(5))
@@ -98,7 +99,7 @@ struct Demo: Sendable {
         if let error = end.startError {
             return "the start was refused (\(String(cString: strerror(error)))), \(output)"
         }
-        if let signal = end.signal { return "it was ended by signal \(signal), \(output)" }
+        if let signal = end.signal { return "it was killed by signal \(signal), \(output)" }
         return "exit code \(end.exitCode ?? -1), \(output)"
     }
 }

@@ -6,7 +6,7 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "A tour in under a minute: lock a real program and see what happens.",
         discussion: """
-            Starts an AppLocker of its own in a temporary directory, locks a copy of a system program, starts it, is refused, enters a wrong and a right passcode, kills the gate in between, and cleans up. It asks no questions, changes nothing else, and reports what really happened: the exit status is 1 if anything was not as promised. Without root, and without a sudo that needs no password, it shows the weak mode.
+            Starts an AppLocker of its own in a temporary directory, locks a copy of a system program, starts it, is refused, enters a wrong and the correct passcode, kills the gate in between, and cleans up. It asks no questions, changes nothing else, and reports the actual results: the exit status is 1 if a step failed. Without root, and without a sudo that needs no password, it shows the weak mode.
 
               applocker demo
             """)
@@ -32,9 +32,9 @@ struct DemoCommand: AsyncParsableCommand {
             !FileManager.default.fileExists(atPath: directory), "\(directory) is removed.",
             otherwise: "\(directory) could not be removed; remove it by hand.")
         guard narrator.failures == 0 else {
-            Output.errors.line("applocker: \(narrator.failures) steps were not as promised.")
+            Output.errors.line("applocker: \(narrator.failures) steps failed.")
             throw ExitStatusError(status: .refused)
         }
-        narrator.say("Everything was as promised.")
+        narrator.say("All steps succeeded.")
     }
 }

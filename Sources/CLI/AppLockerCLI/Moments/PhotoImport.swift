@@ -70,7 +70,7 @@ struct PhotoImport: Sendable {
 
     private func look(_ folder: String, _ report: inout Report) async throws -> [Found] {
         let paths = try await runBlocking { try Self.files(below: folder) }
-        let progress = FileProgress("Looking", total: UInt64(paths.count), isShown: showsProgress)
+        let progress = FileProgress("Scanning", total: UInt64(paths.count), isShown: showsProgress)
         defer { progress.end() }
         var found: [Found] = []
         for path in paths {

@@ -118,7 +118,7 @@ enum PhotoVault {
             return try await client.call(.vault)
         }
         guard let vault = status.vault.flatMap({ ItemID($0) }) else {
-            throw ControlError(.failed, "AppLocker did not name its vault. Restart it and try again.")
+            throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
         }
         return vault
     }

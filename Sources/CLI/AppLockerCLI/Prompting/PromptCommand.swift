@@ -19,7 +19,7 @@ struct PromptCommand: AsyncParsableCommand {
 
     @Flag(help: "Ask in this terminal instead of a window.")
     var tty = false
-    @Flag(help: "Answer one launch and end.")
+    @Flag(help: "Answer one launch and exit.")
     var once = false
     @Option(
         help: ArgumentHelp(

@@ -4,7 +4,7 @@ import ControlAPI
 enum PromptText {
     /// "bash wants to start Firefox (/usr/bin/firefox-esr)." and the details.
     static func heading(_ report: PromptReport, othersWaiting: Int) -> [String] {
-        let who = report.parentName.map { $0.terminalSafe } ?? "Something"
+        let who = report.parentName.map { $0.terminalSafe } ?? "A program"
         var lines = ["", "\(who) wants to start \(report.name.terminalSafe) (\(report.path.terminalSafe))."]
         if report.startsAgain {
             lines.append("The desktop made this launch; it is repeated after the right passcode.")
@@ -19,9 +19,9 @@ enum PromptText {
     static func question(secondsLeft: Int, lockoutSecondsLeft: Int) -> String {
         if lockoutSecondsLeft > 0 {
             return "Locked out for \(TimeText.spoken(seconds: lockoutSecondsLeft)), "
-                + "the launch waits \(secondsLeft) s. Passcode, empty refuses: "
+                + "the launch waits \(secondsLeft) s. Passcode (empty denies): "
         }
-        return "Passcode (\(secondsLeft) s left, empty refuses): "
+        return "Passcode (\(secondsLeft) s left, empty denies): "
     }
 
     static func lengthQuestion(_ report: PromptReport) -> String {

@@ -54,7 +54,7 @@ struct TerminalPrompter: Sendable {
                 do {
                     for try await event in events {
                         switch event {
-                        case .ready: output.line("Ready. Prompts for locked apps appear here; Ctrl-C ends it.")
+                        case .ready: output.line("Ready. Prompts for locked apps appear here; Ctrl-C quits.")
                         case .ask(let report): await launches.add(report)
                         case .start(let report, let execRequest): await startAgain(execRequest, report)
                         case .settled(let prompt, let outcome): await launches.settle(prompt, outcome)
@@ -165,7 +165,7 @@ struct TerminalPrompter: Sendable {
         } catch let error as ControlError where error.code == .noSuchPrompt {
             return settled(launch.outcome ?? .gone)
         }
-        output.line("Refused: \(launch.report.name.terminalSafe) was not started.")
+        output.line("Denied: \(launch.report.name.terminalSafe) was not started.")
         return .denied
     }
 
@@ -184,12 +184,13 @@ struct TerminalPrompter: Sendable {
         guard let execRequest = answer.execRequest else {
             output.line(
                 launch.report.startsAgain
-                    ? "Right: \(name) is unlocked for one start. Start it once more." : "Right: \(name) continues.")
+                    ? "Passcode accepted. \(name) is unlocked for one start: start it again."
+                    : "Passcode accepted. \(name) continues.")
             return .allowed
         }
         do {
             let process = try await execRequest.startAndConfirm()
-            output.line("Right: \(name) is started (process \(process)).")
+            output.line("Passcode accepted. \(name) is started (process \(process)).")
             return .allowed
         } catch let error as ExecRequestError {
             output.line(error.description.terminalSafe)

@@ -22,9 +22,9 @@ enum PasscodeSource: Sendable {
         guard case .terminal = self else { return try await existing() }
         for _ in 1...3 {
             let first = try await Self.ask(question)
-            let second = try await Self.ask("The same again")
+            let second = try await Self.ask("Repeat the passcode")
             if first == second { return first }
-            try Terminal.withControlling { $0.write("They differ. Nothing was changed; choose again.\n") }
+            try Terminal.withControlling { $0.write("The passcodes differ. Enter them again.\n") }
         }
         throw CommandLineError(
             .refused, code: "passcodes_differ", "The two passcodes differed three times; nothing was changed.")
@@ -35,7 +35,7 @@ enum PasscodeSource: Sendable {
             try Terminal.withControlling { terminal in try terminal.readSecret(question: question + ": ") }
         }
         guard let passcode, !passcode.isEmpty else {
-            throw CommandLineError(.refused, code: "no_passcode", "No passcode was given; nothing was changed.")
+            throw CommandLineError(.refused, code: "no_passcode", "No passcode was entered; nothing was changed.")
         }
         return passcode
     }

@@ -249,6 +249,7 @@ extension AppService {
 
     private static func sentence(_ names: [String], _ what: String) -> String {
         names.isEmpty
-            ? "Nothing is on the list." : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
+            ? "The list of locked apps is empty."
+            : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
     }
 }

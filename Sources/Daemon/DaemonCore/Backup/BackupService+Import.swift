@@ -18,7 +18,7 @@ extension BackupService {
 
     public func `import`(_ request: ImportRequest, peer: ControlPeer) async throws -> ImportReport {
         guard let blob = ItemID(request.blob), let size = try await blobs.size(blob) else {
-            throw ControlError(.badRequest, "The backup does not exist; put it as a blob first.")
+            throw ControlError(.badRequest, "The backup does not exist. Upload it as a blob first.")
         }
         let generation = await vault.generation(for: peer.user)
         let passcode = SecretBytes(utf8: request.passcode)

@@ -70,7 +70,7 @@ actor RemoteService {
         } catch {
             answer = refused(
                 ControlError(lower: error) ?? (error as? ControlError)
-                    ?? ControlError(.failed, "The computer could not do it (\(error))."))
+                    ?? ControlError(.failed, "The computer could not perform the command (\(error))."))
         }
         answer.clock = await household.clock
         let sentence = "\(name) asked: \(answer.sentence)"
@@ -90,11 +90,13 @@ actor RemoteService {
         }
         if clock > command.issued, clock - command.issued > RemoteCommand.lifetime {
             return refused(
-                "too_old", "It arrived \((clock - command.issued) / 1_000) seconds late; nothing was changed.")
+                "too_old", "The command arrived \((clock - command.issued) / 1_000) seconds late; nothing was changed.")
         }
         if command.issued > clock, command.issued - clock > RemoteCommand.lead {
             return refused(
-                "too_early", "Its time is \((command.issued - clock) / 1_000) seconds ahead; nothing was changed.")
+                "too_early",
+                "The command's time is \((command.issued - clock) / 1_000) seconds ahead of this computer's clock; "
+                    + "nothing was changed.")
         }
         return nil
     }
@@ -202,7 +204,7 @@ struct RemoteActions: Sendable {
 
     private func unlock(_ ids: Set<AppID>, _ grant: GrantRequest, _ sentence: String) async throws -> Outcome {
         guard !ids.isEmpty else {
-            throw ControlError(.noSuchApp, "Nothing is on the list, so nothing can be unlocked.")
+            throw ControlError(.noSuchApp, "The list of locked apps is empty; nothing was unlocked.")
         }
         guard !authorizer.isAsleep else {
             throw ControlError(.busy, "The computer is going to sleep; nothing was unlocked.")

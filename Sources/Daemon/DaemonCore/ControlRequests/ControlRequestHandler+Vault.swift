@@ -153,7 +153,7 @@ extension ControlRequestHandler {
         }
         guard request.route == .useRecovery else {
             try await passcodes.testRecoveryCode(code, user: user)
-            return DoneReport(notes: ["The recovery sheet is right: it opens the vault."])
+            return DoneReport(notes: ["The recovery code is valid: it opens the vault."])
         }
         guard let newPasscode = body.newPasscode else {
             throw ControlError(.badRequest, "The field \"newPasscode\" is missing.")
@@ -220,7 +220,7 @@ extension ControlError {
                 }
             self.init(code, error.sentence)
         case is RevisionConflict:
-            self.init(.busy, "It was changed at the same time. Try again.")
+            self.init(.busy, "The item was changed at the same time. Try again.")
         default: return nil
         }
     }

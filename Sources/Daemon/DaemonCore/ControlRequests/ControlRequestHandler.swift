@@ -46,7 +46,8 @@ public struct ControlRequestHandler: ControlService {
             throw error
         } catch {
             throw ControlError(lower: error)
-                ?? ControlError(.failed, "AppLocker could not do this (\(error)). See its log on standard error.")
+                ?? ControlError(
+                    .failed, "AppLocker could not complete the request (\(error)). See its log on standard error.")
         }
     }
 
@@ -132,7 +133,8 @@ public struct ControlRequestHandler: ControlService {
             throw ControlError(
                 body.all ? .noSuchApp : .badRequest,
                 body.all
-                    ? "Nothing is on the list, so nothing can be unlocked." : "Name the apps to unlock, or set `all`.")
+                    ? "The list of locked apps is empty; nothing was unlocked."
+                    : "Name the apps to unlock, or set `all`.")
         }
         let generation = lockGenerations.generation(for: request.peer.user)
         // An app's own passcode opens that app and nothing else.

@@ -44,8 +44,8 @@ extension ControlRequestHandler {
             guard try await reachesEverybody(request) else {
                 throw ControlError(
                     .sessionNeeded,
-                    "The hub and the devices are shown to users who have entered AppLocker's passcode on this computer. "
-                        + "Open a session first.")
+                    "Only users who have entered AppLocker's passcode on this computer can see the hub and the devices. "
+                        + "Enter the passcode first.")
             }
         case .vault: _ = try await sealed.vault.keys(for: request.peer)
         case .session: try await sessions.require(request.token, of: request.peer)

@@ -150,7 +150,7 @@ extension HouseholdService {
         guard let session else { return }
         guard session.roster.household != household else {
             throw ControlError(
-                .hub, "This computer is in that household already; `applocker devices` shows who else is.")
+                .hub, "This computer is already in that household; `applocker devices` lists its devices.")
         }
         guard session.settings.isEmbedded, session.roster.entries.count == 1 else {
             throw ControlError(
@@ -286,7 +286,7 @@ extension HouseholdService {
                 return say(.waiting, Self.waiting("").sentence, joining)
             }
         } catch let error as HubError where error.code == .unauthorized {
-            throw JoiningRefusal("The owner did not confirm, or too late; start again with a new link.")
+            throw JoiningRefusal("The owner did not confirm in time. Start again with a new link.")
         }
         let roster = try await checkedRoster(joining)
         guard let secrets = try await checkedKeys(joining, roster) else {

@@ -83,7 +83,7 @@ extension HouseholdService {
             guard let join = try await session.hub.invitation(HubID(id)).join else { return pairing }
             let joining = try pairing.invitation.open([UInt8](join.sealed))
             guard joining.signingKey.id == join.device.item else {
-                throw ControlError(.hub, "The hub named another device than the one that joined. Pair again.")
+                throw ControlError(.hub, "The hub reported another device than the one that joined. Pair again.")
             }
             pairing.joining = (
                 RosterMember(

@@ -34,7 +34,7 @@ final class LockGenerations: Sendable {
     /// - Throws: `ControlError` with `busy` where everything of that user was locked since.
     func check(_ generation: LockGeneration) throws(ControlError) {
         guard counts.withLock({ $0.count(generation.user) }) == generation.count else {
-            throw ControlError(.busy, "Everything was locked while the passcode was compared. Try again.")
+            throw ControlError(.busy, "Everything was locked while the passcode was being checked. Try again.")
         }
     }
 }

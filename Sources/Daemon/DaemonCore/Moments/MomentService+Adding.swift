@@ -68,7 +68,8 @@ extension MomentService {
             guard try await blobs.size(size.blob) == size.sealedSize, !(try await records.isOfRecord(blob: size.blob))
             else {
                 throw ControlError(
-                    .badRequest, "The content of a photo is incomplete or of another photo; put it as a blob first.")
+                    .badRequest,
+                    "The content of a photo is incomplete or belongs to another photo. Upload it as a blob first.")
             }
         }
         var record = try keys.seal(bytes, .photos, id, revision: 1)

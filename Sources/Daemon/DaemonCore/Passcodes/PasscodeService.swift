@@ -256,7 +256,7 @@ public actor PasscodeService {
     private static func sentence(_ state: LockoutState) -> String {
         let times = state.failures == 1 ? "1 wrong passcode" : "\(state.failures) wrong passcodes in a row"
         return state.remainingSeconds > 0
-            ? "\(times): this user can unlock nothing for \(state.remainingSeconds) seconds." : "\(times)."
+            ? "\(times): this user is locked out for \(state.remainingSeconds) seconds." : "\(times)."
     }
 
     private static func lockedOut(_ state: LockoutState) -> ControlError {
@@ -269,10 +269,11 @@ public actor PasscodeService {
     private static func wrong(_ state: LockoutState, untilNext: Int) -> ControlError {
         if state.remainingSeconds > 0 {
             return ControlError(
-                .lockedOut, "Wrong passcode. You can unlock nothing for \(state.remainingSeconds) seconds.",
+                .lockedOut, "Wrong passcode. You are locked out for \(state.remainingSeconds) seconds.",
                 retryAfterSeconds: state.remainingSeconds)
         }
-        return ControlError(.wrongPasscode, "Wrong passcode. \(untilNext) more before a pause.")
+        let attempts = untilNext == 1 ? "1 attempt" : "\(untilNext) attempts"
+        return ControlError(.wrongPasscode, "Wrong passcode. \(attempts) left before a lockout.")
     }
 }
 

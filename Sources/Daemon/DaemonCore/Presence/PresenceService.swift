@@ -136,8 +136,8 @@ actor PresenceService {
         await withTaskGroup { group in
             for relockable in relockables { group.addTask { await relockable.relock(user, reason, why) } }
         }
-        let whose = user.map { "Everything of user \($0)" } ?? "Everything"
-        await log.enqueue(.relocked, user: user, "\(whose) was locked: \(why).")
+        let locked = user.map { "All apps and the vault of user \($0) were locked" } ?? "Everything was locked"
+        await log.enqueue(.relocked, user: user, "\(locked): \(why).")
         changes.mark()
     }
 }

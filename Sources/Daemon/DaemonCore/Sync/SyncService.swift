@@ -204,7 +204,7 @@ actor SyncService: HubReader {
             let (asked, before) = (cursor, comparisons)
             let page = try await hub.records(after: asked)
             guard before == comparisons else {
-                throw HubUnreachable(.offline, "The hub's store was found replaced meanwhile.")
+                throw HubUnreachable(.offline, "The hub's store was replaced; it is compared again.")
             }
             // Accepted as complete, this page would lose the last records of revoked devices.
             guard page.next >= asked, page.more || page.next >= reportedSequence else {

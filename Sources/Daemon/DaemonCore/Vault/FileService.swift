@@ -68,7 +68,7 @@ public actor FileService {
             throw ControlError(.badRequest, "There is a file with this id already; choose a fresh one.")
         }
         guard let size = try await blobs.size(id), size == request.sealedSize else {
-            throw ControlError(.badRequest, "The file's content is incomplete; put it as a blob first.")
+            throw ControlError(.badRequest, "The file's content is incomplete. Upload it as a blob first.")
         }
         let content = Content(
             name: request.name, size: request.size, modified: request.modified, added: time.wallClock(),
