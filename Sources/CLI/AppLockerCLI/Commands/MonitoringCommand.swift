@@ -65,7 +65,7 @@ extension MonitoringState {
         if options.json { return try Output.standard.json(self) }
         let paint = Paint(.standard)
         guard !isOn else { return Output.standard.line("Monitoring is on: apps on the list are locked.") }
-        let end = endsInSeconds.map { "It turns itself on again in \(TimeText.spoken(seconds: $0))." }
+        let end = endsInSeconds.map { "Monitoring turns on again in \(TimeText.spoken(seconds: $0))." }
         Output.standard.line(
             paint.alarm("Monitoring is OFF. ") + (end ?? "It stays off until `applocker monitoring on`."))
     }

@@ -73,8 +73,8 @@ extension Demo {
         try await answer(prompt, with: passcode)
         let end = await launch.end(within: Self.patience)
         narrator.check(
-            end.map(program.ran) ?? false, "The right passcode: the same launch continued; \(Self.words(end)).",
-            otherwise: "After the right passcode it did not continue: \(Self.words(end)).")
+            end.map(program.ran) ?? false, "The correct passcode: the same launch continued; \(Self.words(end)).",
+            otherwise: "After the correct passcode it did not continue: \(Self.words(end)).")
         if program.isHeld {
             narrator.check(
                 end?.output == "\(launch.pid)\n", "It is the same process: \(launch.pid).",

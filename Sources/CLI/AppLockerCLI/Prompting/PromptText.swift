@@ -7,7 +7,7 @@ enum PromptText {
         let who = report.parentName.map { $0.terminalSafe } ?? "A program"
         var lines = ["", "\(who) wants to start \(report.name.terminalSafe) (\(report.path.terminalSafe))."]
         if report.startsAgain {
-            lines.append("The desktop made this launch; it is repeated after the right passcode.")
+            lines.append("The desktop made this launch; it is repeated after the correct passcode.")
         }
         if report.hasOwnPasscode { lines.append("This app has its own passcode; the owner's unlocks it too.") }
         if othersWaiting > 0 {
