@@ -73,7 +73,7 @@ extension Companion {
     }
 
     private func heard(_ reply: CommandReply) {
-        state.clocks[reply.computer, default: ComputerClock()].heard(reply.clock, at: clock())
+        state.clocks[reply.computer, default: ComputerClock()].received(reply.clock, at: clock())
     }
 
     // MARK: PIN share

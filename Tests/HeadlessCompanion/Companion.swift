@@ -198,7 +198,7 @@ public actor Companion {
         var longer = roster
         do {
             guard try await longer.follow(hub) else { return }
-        } catch let error as RosterMisbehaviour {
+        } catch let error as RosterViolation {
             reportProtocolViolation(error.description)
             try save()
             throw CompanionError("The hub can't be trusted: it returned \(error). Nothing was accepted.")
@@ -288,7 +288,7 @@ public actor Companion {
         case .devices: return .device(id, record.sealed == nil ? nil : try secrets.open(record, as: DeviceName.self))
         case .status:
             let status = try secrets.open(record, as: ComputerStatus.self)
-            state.clocks[id, default: ComputerClock()].heard(status.clock, at: clock())
+            state.clocks[id, default: ComputerClock()].received(status.clock, at: clock())
             if let newest = status.lastEvent { state.chains[id, default: EventChain()].note(newest) }
             if status.rosterNumber > roster.head.number {
                 reportProtocolViolation("an older list of devices than the computer has")

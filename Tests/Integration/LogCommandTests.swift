@@ -87,9 +87,9 @@ struct LogCommandTests {
             try put(back: kept, applocker)
             try await change(applocker, sql)
             let again = try await applocker.startAgain()
-            let told = try await applocker.run("log", "verify")
-            #expect(told.status == 1 && told.output.contains(says), "\(told.output)")
-            #expect(told.output.contains("\(first)"))
+            let result = try await applocker.run("log", "verify")
+            #expect(result.status == 1 && result.output.contains(says), "\(result.output)")
+            #expect(result.output.contains("\(first)"))
             let (status, report) = try await verify(applocker)
             #expect(status == 1 && report["isWhole"] as? Bool == false && report["firstBroken"] as? Int == first)
             // AppLocker goes on protecting, and the log is still shown and written.

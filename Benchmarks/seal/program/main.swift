@@ -77,7 +77,7 @@ func run(_ words: [String]) async throws {
         let locker = FileLocker(sealing: KeyHolder(vault: vault, key: SecretBytes(wiping: &key)))
         let selection = try await FileSelection.find(
             Array(words.dropFirst(2)), .init(purpose: words[0] == "lock" ? .lock : .unlock))
-        for left in selection.left where left.isFailure { throw Refused(sentence: left.sentence) }
+        for file in selection.skipped where file.isFailure { throw Refused(sentence: file.sentence) }
         for file in selection.files {
             _ = words[0] == "lock" ? try await locker.lock(file) : try await locker.unlock(file)
         }

@@ -26,7 +26,7 @@ public struct FileSelection: Sendable {
     }
 
     /// A file or folder that was found and is skipped.
-    public struct Left: Sendable {
+    public struct Skipped: Sendable {
         public let path: String
         public let sentence: String
         /// Whether the request is thereby incomplete.
@@ -34,7 +34,7 @@ public struct FileSelection: Sendable {
     }
 
     public private(set) var files: [SelectedFile] = []
-    public private(set) var left: [Left] = []
+    public private(set) var skipped: [Skipped] = []
 
     /// The size of all files in bytes.
     public var size: UInt64 { files.reduce(0) { $0 &+ $1.size } }
@@ -44,7 +44,7 @@ public struct FileSelection: Sendable {
     private var swept: Set<FileStatus.Identity> = []
 
     /// Finds the files, following no links, and removes what killed runs left in the folders that it visits.
-    /// - Throws: `CancellationError`. A path that can't be used is reported in `left`.
+    /// - Throws: `CancellationError`. A path that can't be used is reported in `skipped`.
     public static func find(_ paths: [String], _ options: Options) async throws -> FileSelection {
         try await runBlocking { cancellation in
             var selection = FileSelection(options)
@@ -52,7 +52,7 @@ public struct FileSelection: Sendable {
                 do {
                     try selection.add(path, cancellation)
                 } catch let error as FileLockingError {
-                    selection.leave(path, error.sentence)
+                    selection.skip(path, error.sentence)
                 }
             }
             return selection
@@ -64,8 +64,8 @@ public struct FileSelection: Sendable {
         protected = options.protectedFolder.flatMap { try? OpenFile.directory($0).status().identity }
     }
 
-    private mutating func leave(_ path: String, _ sentence: String, isFailure: Bool = true) {
-        left.append(Left(path: path, sentence: sentence, isFailure: isFailure))
+    private mutating func skip(_ path: String, _ sentence: String, isFailure: Bool = true) {
+        skipped.append(Skipped(path: path, sentence: sentence, isFailure: isFailure))
     }
 
     private mutating func add(_ argument: String, _ cancellation: Cancellation) throws {
@@ -122,12 +122,12 @@ public struct FileSelection: Sendable {
                     throw FileInspection.changedMeanwhile(next.path)
                 }
                 if next.identity == protected {
-                    leave(next.path, "\(next.path) is AppLocker's own folder and is skipped.", isFailure: false)
+                    skip(next.path, "\(next.path) is AppLocker's own folder and is skipped.", isFailure: false)
                     continue
                 }
                 for name in try directory.names().sorted(by: { ($0 ?? "") < ($1 ?? "") }) {
                     guard let name else {
-                        leave(next.path, "\(next.path) has a file whose name is not valid UTF-8; rename it first.")
+                        skip(next.path, "\(next.path) has a file whose name is not valid UTF-8; rename it first.")
                         continue
                     }
                     guard let found = try directory.status(of: name) else { continue }
@@ -137,7 +137,7 @@ public struct FileSelection: Sendable {
                     }
                     let path = directory.path(of: name)
                     if found.identity.device != status.identity.device, !options.crossesFileSystems {
-                        leave(
+                        skip(
                             path,
                             "\(path) is another file system and is skipped; use --cross-file-systems to include it.",
                             isFailure: false)
@@ -146,7 +146,7 @@ public struct FileSelection: Sendable {
                     }
                 }
             } catch let error as FileLockingError {
-                leave(next.path, error.sentence)
+                skip(next.path, error.sentence)
             }
         }
     }
@@ -165,7 +165,7 @@ public struct FileSelection: Sendable {
             let isLocked = name.hasSuffix(FileLocker.suffix)
             guard isLocked == (options.purpose == .unlock) else { return }
             guard status.isFile else {
-                leave(path, "\(path) is \(status.kindInWords) and is skipped.", isFailure: false)
+                skip(path, "\(path) is \(status.kindInWords) and is skipped.", isFailure: false)
                 return
             }
         }

@@ -87,19 +87,19 @@ final class SupervisedProcess: Sendable {
         while !isStopping {
             let start = ContinuousClock.now
             var life = RestartPolicy.Life(lasted: .zero, wasReady: false, wasKilled: false)
-            let news: String
+            let event: String
             var exitCode: Int32?
             do throws(SupervisorError) {
                 let (pid, exit) = try liveOnce(&life)
                 exitCode = exit.signalled ? nil : exit.code
                 life.lasted = start.duration(to: .now)
-                news = "The \(behaviour.name) (process \(pid)) \(Self.words(for: exit))"
+                event = "The \(behaviour.name) (process \(pid)) \(Self.words(for: exit))"
             } catch {
-                news = "The \(behaviour.name) could not be started: \(error)"
+                event = "The \(behaviour.name) could not be started: \(error)"
             }
             guard !isStopping, behaviour.startsAgain(exitCode) else { break }
             let delay = policy.delay(after: life)
-            report(news + (delay == .zero ? "; restarting it." : "; restarting it in \(delay)."))
+            report(event + (delay == .zero ? "; restarting it." : "; restarting it in \(delay)."))
             if delay > .zero { _ = stopSignal.wait(timeout: .now() + delay.inSeconds) }
         }
         resumeWaiters()

@@ -30,7 +30,7 @@ public struct Daemon: Sendable {
         /// at the next start at the latest.
         var eraseKeys: @Sendable () throws -> Void
         /// Ends the daemon soon after, so that it is restarted.
-        var startAnew: @Sendable () -> Void
+        var restart: @Sendable () -> Void
         /// Ends the daemon and all of AppLocker soon after.
         var stop: @Sendable () -> Void
 
@@ -40,10 +40,10 @@ public struct Daemon: Sendable {
             sessionSignals: any SessionSignalsPort, household: HouseholdPorts,
             makeCamera: @escaping @Sendable (String) -> any PhotoSource,
             inspectHost: @escaping @Sendable () async -> [IntegrityFinding],
-            eraseKeys: @escaping @Sendable () throws -> Void, startAnew: @escaping @Sendable () -> Void,
+            eraseKeys: @escaping @Sendable () throws -> Void, restart: @escaping @Sendable () -> Void,
             stop: @escaping @Sendable () -> Void
         ) {
-            self.startAnew = startAnew
+            self.restart = restart
             self.stop = stop
             self.makeCamera = makeCamera
             self.inspectHost = inspectHost
@@ -111,7 +111,7 @@ public struct Daemon: Sendable {
                 apps: apps, device: device.id, time: ports.time, log: log),
             erase: {
                 try ports.eraseKeys()
-                defer { ports.startAnew() }
+                defer { ports.restart() }
                 try await ports.records.eraseAll()
                 try await ports.blobs.sweep(keeping: [])
             },

@@ -6,7 +6,7 @@ import Glibc
 enum ServiceManager {
     /// Tells it that the daemon works: what comes after the daemon in the order of a boot, people's sessions above all,
     /// may start then. Telling it again is harmless.
-    static func tellReady() {
+    static func notifyReady() {
         guard let address = getenv("NOTIFY_SOCKET") else { return }
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return }
@@ -17,7 +17,7 @@ enum ServiceManager {
 
     /// Tells it so after this long even where the gate never came: a computer whose gate can't start must still be one
     /// that people can log in to.
-    static func tellReady(atTheLatestAfter seconds: Double) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { tellReady() }
+    static func notifyReady(atTheLatestAfter seconds: Double) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { notifyReady() }
     }
 }

@@ -55,7 +55,7 @@ func run() async throws {
             FileHandle.standardError.write(
                 Data("applockerd: The list of apps for the gate's next start could not be written (\(why)).\n".utf8))
         },
-        whenSynchronised: { ServiceManager.tellReady() })
+        whenSynchronised: { ServiceManager.notifyReady() })
     let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
     let ownFiles = [
@@ -74,7 +74,7 @@ func run() async throws {
             inspectHost: { await HostReadings.findings() },
             eraseKeys: { try erasure.begin() },
             // The answer goes out first; the service manager then starts the daemon again, as new.
-            startAnew: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },
+            restart: { DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(0) } },
             stop: {
                 // `Supervisor.stoppedByOwner`, and RestartPreventExitStatus= of the service.
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(3) }
@@ -91,7 +91,7 @@ func run() async throws {
     let server = try ControlServer(socketPath: arguments.state + "/control.sock", service: daemon.control)
         .makeService()
     gate.start()
-    ServiceManager.tellReady(atTheLatestAfter: 10)
+    ServiceManager.notifyReady(atTheLatestAfter: 10)
     sessionSignals.start()
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -19,7 +19,7 @@ actor DesktopAgent {
     private let sessionBus: DBusConnection.Address
     private let systemBus: DBusConnection.Address
     private(set) var choice: IdleChoice
-    private let keeper: IdleKeeper
+    private let monitor: IdleMonitor
     private var session: SessionState?
     private var tray: TrayItem?
     private var notifications: NotificationServer?
@@ -40,12 +40,12 @@ actor DesktopAgent {
         self.programs = programs
         self.captures = captures
         choice = IdleChoice(environment: programs.environment)
-        keeper = IdleKeeper(lead: lead)
+        monitor = IdleMonitor(lead: lead)
     }
 
     /// Serves until the task is cancelled.
     func run() async {
-        await keeper.tell(
+        await monitor.setReporter(
             .init(
                 idle: { [weak self] in await self?.report($0) },
                 warn: { [weak self] in await self?.warn($0) },
@@ -99,7 +99,7 @@ actor DesktopAgent {
         do {
             for try await event in try await connection.events() {
                 switch event {
-                case .ready: await keeper.report()
+                case .ready: await monitor.report()
                 case .state(let state): await take(state)
                 case .notice(let notice): await offer(notice)
                 }
@@ -117,7 +117,7 @@ actor DesktopAgent {
         session = state
         await tray?.show(TrayState(state, means: programs.means))
         guard let state else { return }
-        await keeper.update(state.inactivity)
+        await monitor.update(state.inactivity)
         watchCaptures(state)
     }
 
@@ -265,21 +265,21 @@ actor DesktopAgent {
         guard let path = try? await LogindIdle.path(bus, session: choice.session) else { return await bus.untilEnd() }
         for await _ in try await LogindIdle.changes(bus, path: path) {
             // A desktop may give its first hint only now.
-            let kind = await keeper.kind
+            let kind = await monitor.kind
             if kind == .none || kind == .xscreensaver { await chooseIdleSource() }
         }
     }
 
     private func chooseIdleSource() async {
         let best = await choice.best()
-        let kind = await keeper.kind
+        let kind = await monitor.kind
         guard best?.kind ?? .none != kind else { return }
-        await keeper.use(best)
+        await monitor.use(best)
     }
 
     private func chooseIdleSource(after error: any Error) async {
         note("idle time", error)
-        await keeper.use(await choice.best())
+        await monitor.use(await choice.best())
     }
 }
 

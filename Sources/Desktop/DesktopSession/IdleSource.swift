@@ -17,6 +17,6 @@ protocol IdleSource: Sendable {
 }
 
 /// Why a source of idle time can't be used.
-struct IdleSourceGone: Error, Equatable, CustomStringConvertible {
+struct IdleSourceUnavailable: Error, Equatable, CustomStringConvertible {
     var description: String
 }

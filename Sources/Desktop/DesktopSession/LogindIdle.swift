@@ -14,13 +14,13 @@ struct LogindIdle: IdleSource {
     let path: String
 
     /// - Parameter session: as in XDG_SESSION_ID; nil for the caller's own.
-    /// - Throws: `BusError` or `IdleSourceGone` if there is no such session, or its desktop has never set the hint and
+    /// - Throws: `BusError` or `IdleSourceUnavailable` if there is no such session, or its desktop has never set the hint and
     ///   so perhaps never will.
     init(_ bus: DBusConnection, session: String?) async throws {
         self.bus = bus
         path = try await Self.path(bus, session: session)
         guard try await hint().since > 0 else {
-            throw IdleSourceGone(description: "This desktop does not report idleness to logind.")
+            throw IdleSourceUnavailable(description: "This desktop does not report idleness to logind.")
         }
     }
 
@@ -33,7 +33,7 @@ struct LogindIdle: IdleSource {
         let answer = try await bus.call(
             name, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "GetSession", [.string(identifier)])
         guard let path = answer.first?.text else {
-            throw IdleSourceGone(description: "logind has no such session.")
+            throw IdleSourceUnavailable(description: "logind has no such session.")
         }
         return path
     }
@@ -72,7 +72,7 @@ struct LogindIdle: IdleSource {
         guard try await hint().isIdle else { return }
         for await _ in changes where try await !hint().isIdle { return }
         try Task.checkCancellation()
-        throw IdleSourceGone(description: "logind left the system bus.")
+        throw IdleSourceUnavailable(description: "logind left the system bus.")
     }
 
     /// - Returns: `since` in microseconds of CLOCK_MONOTONIC, 0 if the hint was never set.
@@ -80,7 +80,7 @@ struct LogindIdle: IdleSource {
         async let isIdle = bus.property(Self.name, path, Self.interface, "IdleHint").bool
         async let since = bus.property(Self.name, path, Self.interface, "IdleSinceHintMonotonic").integer
         guard let isIdle = try await isIdle, let since = try await since else {
-            throw IdleSourceGone(description: "logind reports no idle time for this session.")
+            throw IdleSourceUnavailable(description: "logind reports no idle time for this session.")
         }
         return (isIdle, since)
     }

@@ -15,14 +15,14 @@ struct MutterIdle: IdleSource {
         self.bus = bus
         // The call must not start a monitor: one that isn't running measures nothing.
         guard try await bus.owner(of: Self.name) != nil else {
-            throw IdleSourceGone(description: "There is no \(Self.name) on the session bus.")
+            throw IdleSourceUnavailable(description: "There is no \(Self.name) on the session bus.")
         }
         _ = try await idleTime()
     }
 
     func idleTime() async throws -> Duration {
         guard let answer = try await call("GetIdletime").first?.integer, answer >= 0 else {
-            throw IdleSourceGone(description: "\(Self.name) returned no idle time.")
+            throw IdleSourceUnavailable(description: "\(Self.name) returned no idle time.")
         }
         return .milliseconds(answer)
     }
@@ -44,7 +44,7 @@ struct MutterIdle: IdleSource {
         let fired = try await bus.signals(
             from: Self.name, path: Self.path, interface: Self.name, member: "WatchFired")
         guard let watch = try await call(method, arguments).first?.integer.flatMap({ UInt32(exactly: $0) }) else {
-            throw IdleSourceGone(description: "\(Self.name) set no watch.")
+            throw IdleSourceUnavailable(description: "\(Self.name) set no watch.")
         }
         var hasFired = try await isDone()
         if !hasFired {
@@ -57,7 +57,7 @@ struct MutterIdle: IdleSource {
         let bus = bus
         Task { try? await bus.call(Self.name, Self.path, Self.name, "RemoveWatch", [.uint32(watch)]) }
         if !hasFired, !Task.isCancelled {
-            throw IdleSourceGone(description: "\(Self.name) left the session bus.")
+            throw IdleSourceUnavailable(description: "\(Self.name) left the session bus.")
         }
     }
 

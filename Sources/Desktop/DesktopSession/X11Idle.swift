@@ -21,7 +21,7 @@ actor X11Idle: IdleSource {
     /// - Parameter display: as in DISPLAY.
     init(display name: String) { self.name = name }
 
-    /// - Throws: `IdleSourceGone` if there is no such display or it lacks the extension.
+    /// - Throws: `IdleSourceUnavailable` if there is no such display or it lacks the extension.
     func idleTime() throws -> Duration {
         let connection = try connection ?? Connection(name)
         self.connection = connection
@@ -50,15 +50,15 @@ private final class Connection {
     private let display: OpaquePointer
     private let answer: UnsafeMutablePointer<XScreenSaverInfo>
 
-    init(_ name: String) throws(IdleSourceGone) {
+    init(_ name: String) throws(IdleSourceUnavailable) {
         guard let display = XOpenDisplay(name) else {
-            throw IdleSourceGone(description: "The X display \(name) can't be reached.")
+            throw IdleSourceUnavailable(description: "The X display \(name) can't be reached.")
         }
         var event: Int32 = 0
         var error: Int32 = 0
         guard XScreenSaverQueryExtension(display, &event, &error) != 0, let answer = XScreenSaverAllocInfo() else {
             XCloseDisplay(display)
-            throw IdleSourceGone(description: "The X display \(name) has no screen-saver extension.")
+            throw IdleSourceUnavailable(description: "The X display \(name) has no screen-saver extension.")
         }
         self.display = display
         self.answer = answer
@@ -69,9 +69,9 @@ private final class Connection {
         XCloseDisplay(display)
     }
 
-    func idleTime() throws(IdleSourceGone) -> Duration {
+    func idleTime() throws(IdleSourceUnavailable) -> Duration {
         guard XScreenSaverQueryInfo(display, XDefaultRootWindow(display), answer) != 0 else {
-            throw IdleSourceGone(description: "The X server returned no idle time.")
+            throw IdleSourceUnavailable(description: "The X server returned no idle time.")
         }
         return .milliseconds(answer.pointee.idle)
     }

@@ -16,7 +16,7 @@ enum PhotoViewer {
             guard gtk_init_check() != 0, gdk_display_get_default() != nil else { throw .noDesktop }
             let window = try PhotoWindow(picture, caption: text ?? "", hidesOnCapture: hidesOnCapture)
             let watch = Task {
-                for await found in CaptureWatch().captures() { window.tell(ScreenCapture.sentence(found)) }
+                for await found in CaptureWatch().captures() { window.showCaptureNotice(ScreenCapture.sentence(found)) }
             }
             withExtendedLifetime((window, watch)) { MainLoop.run() }
         } catch {

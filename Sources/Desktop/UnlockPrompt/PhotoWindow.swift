@@ -62,7 +62,7 @@ final class PhotoWindow {
     }
 
     /// Shows that the screen is being recorded, or that it is not (nil).
-    func tell(_ sentence: String?) {
+    func showCaptureNotice(_ sentence: String?) {
         let hides = hidesOnCapture && sentence != nil
         capture.setText(
             [sentence, hides ? "The photo is hidden while the screen is recorded." : nil].compactMap { $0 }.joined(

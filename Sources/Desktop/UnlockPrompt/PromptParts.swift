@@ -12,7 +12,7 @@ struct PromptParts {
     let capture = Widget.label("capture", role: GTK_ACCESSIBLE_ROLE_ALERT)
     let icon = AppIcon()
     let heading = Widget.label("heading", role: GTK_ACCESSIBLE_ROLE_HEADING)
-    let asker = Widget.label("asker")
+    let requester = Widget.label("requester")
     let path = Widget.label("path")
     let passcode = gtk_password_entry_new()!
     /// Screen readers read it aloud when it changes.
@@ -43,7 +43,7 @@ struct PromptParts {
             GTK_ORIENTATION_HORIZONTAL, spacing: 12,
             [remaining.aligned(GTK_ALIGN_START).expanding(), others.aligned(GTK_ALIGN_END)])
 
-        let identity = Widget.box(GTK_ORIENTATION_VERTICAL, [capture, icon.widget, heading, asker, path]).styled(
+        let identity = Widget.box(GTK_ORIENTATION_VERTICAL, [capture, icon.widget, heading, requester, path]).styled(
             "identity")
         let form = Widget.box(GTK_ORIENTATION_VERTICAL, [passcode, message, durationRow, buttons, footer])
             .styled("form")
@@ -55,7 +55,7 @@ struct PromptParts {
     }
 
     private func style() {
-        for label in [capture, heading, asker, message] {
+        for label in [capture, heading, requester, message] {
             gtk_label_set_wrap(label.opaque, 1)
             gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
             gtk_label_set_lines(label.opaque, 3)

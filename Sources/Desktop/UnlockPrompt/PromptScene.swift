@@ -18,7 +18,7 @@ struct PromptScene: Equatable {
     var name: String
     var icon: String?
     var heading: String
-    var asker: String
+    var requester: String
     var path: String
     var passcodeHint: String
     var defaultGrantSeconds: Int
@@ -58,7 +58,7 @@ extension PromptScene {
         name = ShownText.line(report.name)
         icon = report.icon
         heading = "\(ShownText.shortened(name)) is locked"
-        asker = Self.asker(report)
+        requester = Self.requester(report)
         path = ShownText.line(report.path)
         passcodeHint = report.hasOwnPasscode ? "Passcode for \(ShownText.shortened(name))" : "Passcode"
         defaultGrantSeconds = report.defaultGrantSeconds
@@ -82,12 +82,12 @@ extension PromptScene {
         self.init(
             prompt: nil, mode: .notice, name: ShownText.line(notice.name), icon: notice.icon,
             heading: "\(ShownText.shortened(ShownText.line(notice.name))) did not start",
-            asker: ShownText.line(notice.text), path: "",
+            requester: ShownText.line(notice.text), path: "",
             passcodeHint: "", defaultGrantSeconds: 0, message: "", refusals: 0, remaining: "", remainingFraction: 0,
             othersWaiting: "")
     }
 
-    private static func asker(_ report: PromptReport) -> String {
+    private static func requester(_ report: PromptReport) -> String {
         let parent = report.parentName.map(ShownText.line) ?? ""
         let user = report.userName.map(ShownText.line) ?? "user \(report.user)"
         return parent.isEmpty ? "\(user) wants to start it" : "\(parent) (\(user)) wants to start it"

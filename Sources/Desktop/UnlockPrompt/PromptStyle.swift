@@ -91,7 +91,7 @@ enum PromptStyle {
                         box-shadow: 0 0 0 3px @prompt_background;
         }
         .unlock-prompt .heading { font-size: 1.5em; font-weight: bold; }
-        .unlock-prompt .asker { margin-top: 5px; color: @prompt_dim; }
+        .unlock-prompt .requester { margin-top: 5px; color: @prompt_dim; }
         .unlock-prompt .path { margin-top: 3px; font-size: 0.82em; color: @prompt_dim; }
 
         .unlock-prompt .form { margin-top: 22px; }

@@ -43,7 +43,7 @@ final class PromptWindow {
         let isNew = self.scene.map { $0.prompt != scene.prompt || $0.mode == .notice } ?? true
         if isNew, self.scene != scene { begin(scene) }
         parts.heading.setText(scene.heading)
-        parts.asker.setText(scene.asker)
+        parts.requester.setText(scene.requester)
         parts.capture.setText(scene.capture)
         parts.capture.setVisible(!scene.capture.isEmpty)
         parts.remaining.setText(scene.remaining)
@@ -57,7 +57,7 @@ final class PromptWindow {
         parts.setMode(scene.mode)
         parts.setMessage(scene.message)
         if !isNew, let before = self.scene { react(from: before, to: scene) }
-        if !isShown { comeForward() }
+        if !isShown { present() }
     }
 
     /// Shows a launch for the first time.
@@ -168,7 +168,7 @@ extension PromptWindow {
     }
 
     /// Raises and focuses the window. On Wayland the compositor decides both.
-    private func comeForward() {
+    private func present() {
         let window = parts.window.cast(to: GtkWindow.self)
         guard let surface = x11Surface else { return gtk_window_present(window) }
         // Without a current time, focus-stealing prevention uses the time of the last key press in this window.

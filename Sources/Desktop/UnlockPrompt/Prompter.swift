@@ -94,7 +94,7 @@ final class Prompter {
                 if let execRequest = answer.execRequest {
                     startAgain(execRequest, report)
                 } else if report.startsAgain {
-                    tell(report, "It is unlocked. Start it again.")
+                    showNotice(report, "It is unlocked. Start it again.")
                 }
             } catch let error as ControlError where error.code == .noSuchPrompt {
                 queue.settle(prompt)
@@ -113,14 +113,14 @@ final class Prompter {
     private func startAgain(_ execRequest: ExecRequest, _ report: PromptReport) {
         do {
             try start(execRequest) { [weak self] sentence in
-                Task { @MainActor in self?.tell(report, sentence) }
+                Task { @MainActor in self?.showNotice(report, sentence) }
             }
         } catch {
-            tell(report, Self.sentence(error))
+            showNotice(report, Self.sentence(error))
         }
     }
 
-    private func tell(_ report: PromptReport, _ sentence: String) {
+    private func showNotice(_ report: PromptReport, _ sentence: String) {
         queue.show(.init(name: report.name, icon: report.icon, text: sentence))
         refresh()
     }

@@ -34,7 +34,7 @@ final class UnlockAll {
         self.client = client
         scene = PromptScene(
             prompt: Self.prompt, mode: .asking, name: "AppLocker", icon: "applocker", heading: "Unlock all apps",
-            asker: "Every locked app can then be started", path: "", passcodeHint: "Passcode",
+            requester: "Every locked app can then be started", path: "", passcodeHint: "Passcode",
             defaultGrantSeconds: 300, message: "", refusals: 0, remaining: "", remainingFraction: 0, othersWaiting: "",
             offersThisLaunch: false)
         window.onUnlock = { [unowned self] _, passcode, grant in

@@ -1,5 +1,5 @@
-/// Events that were read from the kernel and not looked at yet. Users take turns: who starts thousands of programs at
-/// once keeps nobody else's launch waiting.
+/// Events that were read from the kernel and not handled yet. Users are handled round robin, so that one user's burst
+/// does not delay the launches of others.
 struct EventQueue {
     private struct Own {
         var events: [PermissionEvent] = []
@@ -12,7 +12,7 @@ struct EventQueue {
 
     private var users: [UInt32: Own] = [:]
     /// Whose turn it is next, first.
-    private var turns: [UInt32] = []
+    private var userOrder: [UInt32] = []
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
@@ -22,7 +22,7 @@ struct EventQueue {
     mutating func append(_ event: PermissionEvent, of user: UInt32) -> Bool {
         var own = users[user] ?? Own()
         guard own.events.count - own.next < Self.maximumPerUser else { return false }
-        if users[user] == nil { turns.append(user) }
+        if users[user] == nil { userOrder.append(user) }
         own.events.append(event)
         users[user] = own
         count += 1
@@ -30,8 +30,8 @@ struct EventQueue {
     }
 
     mutating func popFirst() -> PermissionEvent? {
-        guard !turns.isEmpty else { return nil }
-        let user = turns.removeFirst()
+        guard !userOrder.isEmpty else { return nil }
+        let user = userOrder.removeFirst()
         guard let own = users[user] else { return nil }
         let event = own.events[own.next]
         count -= 1
@@ -39,7 +39,7 @@ struct EventQueue {
             users[user] = nil
         } else {
             users[user]!.next += 1
-            turns.append(user)
+            userOrder.append(user)
         }
         return event
     }

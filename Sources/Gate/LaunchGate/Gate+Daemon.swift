@@ -4,7 +4,7 @@ import Glibc
 extension Gate {
     /// Sends what the daemon has to know. A daemon that can't take it would be wrong from then on: it is cut off, and
     /// connects anew.
-    func tell(_ message: GateMessage) {
+    func send(_ message: GateMessage) {
         guard let daemon else { return }
         guard !daemon.send(message) else { return }
         endDaemon("it does not read its messages")
@@ -25,7 +25,7 @@ extension Gate {
         let hello = GateMessage.hello(
             version: GateProtocol.version, mode: mode, orphansDenied: orphansDenied, refusal: refusal)
         orphansDenied = 0
-        tell(hello)
+        send(hello)
     }
 
     /// Denies whatever waits for this daemon. Its apps stay guarded and their running instances go on.
@@ -80,14 +80,14 @@ extension Gate {
         case .forgetApp(let token, let sequence):
             guard let app = apps[token] else { return "it removed app \(token), which it never sent" }
             forget(app)
-            tell(.applied(token, sequence: sequence, marks: 0, failures: 0))
+            send(.applied(token, sequence: sequence, marks: 0, failures: 0))
         case .synchronised: synchronise(connection)
         case .answer(let launch, let allow): answer(launch, allow: allow)
         case .protect(let process): desktops.add(process)
         case .instances(let token, let order):
             guard let app = apps[token] else { return "it ordered instances of app \(token), which it never sent" }
-            tell(.instancesReached(token, order, count: instances(of: app, order)))
-        case .ping(let number): tell(.pong(number))
+            send(.instancesReached(token, order, count: instances(of: app, order)))
+        case .ping(let number): send(.pong(number))
         }
         return nil
     }

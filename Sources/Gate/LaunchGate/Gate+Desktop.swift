@@ -15,8 +15,8 @@ extension Gate {
         let question = LaunchQuestion(
             launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
             loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
-        tell(.launch(question))
+        send(.launch(question))
         let empty = ExecRequest(path: path, directory: Array("/".utf8), arguments: [], environment: [])
-        for message in ExecRequest.messages(for: launch, carrying: execRequest ?? empty.encoded) { tell(message) }
+        for message in ExecRequest.messages(for: launch, carrying: execRequest ?? empty.encoded) { send(message) }
     }
 }

@@ -82,7 +82,7 @@ extension Gate {
     /// The first of them in a while stand for the rest.
     func reportTooMany(by user: UInt32) {
         guard refusalBudget.take(user) else { return }
-        tell(.ended(held.newToken(), .tooManyWaiting))
+        send(.ended(held.newToken(), .tooManyWaiting))
     }
 
     private func ask(

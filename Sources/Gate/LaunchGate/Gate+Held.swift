@@ -40,7 +40,7 @@ extension Gate {
         guard let launch = held.remove(token) else { return }
         launch.finish(allow: false)
         noteDenied(launch)
-        tell(.ended(token, reason))
+        send(.ended(token, reason))
     }
 
     private func noteDenied(_ launch: HeldLaunch) {

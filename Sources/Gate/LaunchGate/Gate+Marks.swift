@@ -13,7 +13,7 @@ extension Gate {
         if leadsToUnknownFile(app) { reportLater(app) }
         if !guarded && wasGuarded { removeMarks(of: app) }
         if guarded && !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
-        tell(.applied(token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
+        send(.applied(token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
     }
 
     func setGuarded(_ app: GuardedApp, _ guarded: Bool, sequence: UInt32) {
@@ -25,9 +25,9 @@ extension Gate {
             if !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
         } else {
             removeMarks(of: app)
-            tellUnguarded(0, of: app)
+            reportUnguarded(0, of: app)
         }
-        tell(.applied(app.token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
+        send(.applied(app.token, sequence: sequence, marks: outcome.marks, failures: outcome.failures))
     }
 
     func forget(_ app: GuardedApp) {
@@ -56,17 +56,17 @@ extension Gate {
             take(outcome, for: app)
             rounds += 1
         } while fileWatch.watch(app) && rounds < Self.maximumRounds
-        tellUnguarded(app.isGuarded ? outcome.unguarded : 0, of: app)
+        reportUnguarded(app.isGuarded ? outcome.unguarded : 0, of: app)
         if outcome.isIncomplete && app.isGuarded && appsToMarkAgain.insert(app.key).inserted {
             timetable.add(.markAgain(app: app.key), after: Self.shortageDelay)
         }
         return outcome
     }
 
-    private func tellUnguarded(_ count: UInt32, of app: GuardedApp) {
+    private func reportUnguarded(_ count: UInt32, of app: GuardedApp) {
         guard count != app.unguarded else { return }
         app.unguarded = count
-        tell(.unguarded(app.token, count: count))
+        send(.unguarded(app.token, count: count))
     }
 
     /// How long descriptors or memory are waited for before an app is marked once more, in nanoseconds.
@@ -81,7 +81,7 @@ extension Gate {
                 ? "files of app \(app.token) are NOT GUARDED: descriptors or memory are missing"
                 : "all files of app \(app.token) are guarded again")
         guard apps[app.token] === app else { return }
-        tell(.applied(app.token, sequence: 0, marks: outcome.marks, failures: outcome.failures))
+        send(.applied(app.token, sequence: 0, marks: outcome.marks, failures: outcome.failures))
     }
 
     /// Whoever makes directories without end does not keep the gate from its answers.
@@ -101,18 +101,18 @@ extension Gate {
         }
         app.linkPlaces = outcome.linkPlaces
         unmark(staleFiles, staleDirectories, of: app)
-        tellHandles(outcome, of: app)
+        sendHandles(outcome, of: app)
     }
 
     /// What a user can move is found again after a restart by its handle, which the daemon keeps.
-    private func tellHandles(_ outcome: FileMarks.Outcome, of app: GuardedApp) {
+    private func sendHandles(_ outcome: FileMarks.Outcome, of app: GuardedApp) {
         for handle in outcome.handles where app.handles.count < GuardedApp.maximumHandles {
             guard app.handles.insert(handle).inserted else { continue }
-            tell(.file(app.token, isPresent: true, handle: handle.bytes))
+            send(.file(app.token, isPresent: true, handle: handle.bytes))
         }
         for handle in outcome.goneHandles where app.handles.remove(handle) != nil {
             app.paths.removeAll { $0.kind == .handle && $0.bytes == handle.bytes }
-            tell(.file(app.token, isPresent: false, handle: handle.bytes))
+            send(.file(app.token, isPresent: false, handle: handle.bytes))
         }
     }
 
@@ -179,6 +179,6 @@ extension Gate {
         guard changedApps.remove(key) != nil, let app = apps.apps[key], daemon?.isSynchronised == true,
             apps[app.token] === app
         else { return }
-        tell(.filesChanged(app.token))
+        send(.filesChanged(app.token))
     }
 }

@@ -159,14 +159,14 @@ public final class Gate {
             timetable.add(.watchdog, after: interval)
         }
         timetable.add(.followLinks, after: Self.linkInterval)
-        while !isStopping { try turn() }
+        while !isStopping { try runOnce() }
         denyAllHeld()
         while let event = events.popFirst() { event.answer(allow: false) }
         try? store?.send("STOPPING=1")
     }
 
     /// Waits until something happens, unless events are queued, and handles it.
-    func turn() throws(GateError) {
+    func runOnce() throws(GateError) {
         timetable.setAlarm(other: held.nextDeadline)
         for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }
         handleQueued()

@@ -49,10 +49,10 @@ package final class HubChangeFeed: Sendable {
     /// A transaction of many writes reports each number; the last one is enough for a reader.
     private static func withoutOvertaken(_ changes: [HubChange]) -> [HubChange] {
         guard changes.count > 1 else { return changes }
-        var told: Set<HubID> = []
+        var seen: Set<HubID> = []
         return changes.reversed().filter { change in
             guard case .records(let household, _) = change else { return true }
-            return told.insert(household).inserted
+            return seen.insert(household).inserted
         }.reversed()
     }
 

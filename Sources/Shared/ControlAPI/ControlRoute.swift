@@ -74,7 +74,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     /// `?wait=SECONDS`, at most 25: answers as soon as it is further.
     case joining = "GET /v1/hub/join"
     case endJoining = "DELETE /v1/hub/join"
-    case giveVaultKeys = "POST /v1/hub/keys"
+    case sendVaultKeys = "POST /v1/hub/keys"
     case makePairing = "POST /v1/pairings"
     /// `?wait=SECONDS`, at most 25: answers as soon as a device has joined.
     case pairing = "GET /v1/pairings/{pairing}"

@@ -10,7 +10,7 @@ public struct ComputerClock: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - clock: what the computer wrote, milliseconds since 1970.
     ///   - own: by this device's clock when it arrived.
-    public mutating func heard(_ clock: UInt64, at own: UInt64) {
+    public mutating func received(_ clock: UInt64, at own: UInt64) {
         guard let sample = Self.difference(clock, own) else { return }
         offset = offset.map { max($0, sample) } ?? sample
     }

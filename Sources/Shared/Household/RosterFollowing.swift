@@ -3,30 +3,30 @@ public import HubAPI
 public import SealedFormats
 
 /// The hub's list of devices is not one that continues the list that was seen before.
-public struct RosterMisbehaviour: Error, Equatable, Sendable, CustomStringConvertible {
+public struct RosterViolation: Error, Equatable, Sendable, CustomStringConvertible {
     /// What it was that the hub served.
     public let description: String
 
     /// As of a store that was restored from a backup: see `Roster.restore(at:)`.
-    public static let older = RosterMisbehaviour(description: "an older list of devices than before")
-    static let another = RosterMisbehaviour(description: "another list of devices than before")
+    public static let older = RosterViolation(description: "an older list of devices than before")
+    static let another = RosterViolation(description: "another list of devices than before")
 }
 
 extension Roster {
     /// Follows the hub's list. Entries that were seen are kept by the device itself, so the hub can only add what a computer
     /// of the household signed.
     /// - Returns: whether it has grown.
-    /// - Throws: `RosterMisbehaviour`, and what the connection throws. The roster then stays as it is.
+    /// - Throws: `RosterViolation`, and what the connection throws. The roster then stays as it is.
     public mutating func follow(_ hub: some HubConnection) async throws -> Bool {
         // The last known entry too: a hub that serves an older list, or another one, does not have it.
         let served = try await hub.roster(after: head.number - 1)
-        guard let first = served.first else { throw RosterMisbehaviour.older }
-        guard first == entries.last else { throw RosterMisbehaviour.another }
+        guard let first = served.first else { throw RosterViolation.older }
+        guard first == entries.last else { throw RosterViolation.another }
         var longer = self
         do {
             for entry in served.dropFirst() { try longer.append(entry) }
         } catch {
-            throw RosterMisbehaviour(description: "a list of devices that was changed without permission")
+            throw RosterViolation(description: "a list of devices that was changed without permission")
         }
         self = longer
         return served.count > 1
@@ -34,10 +34,10 @@ extension Roster {
 
     /// Sends the hub the entries that its list lost; a device that they revoke loses its access again. For computers.
     /// - Returns: how many entries were sent.
-    /// - Throws: `RosterMisbehaviour` where the hub's list is not the beginning of this one, and what the connection throws.
+    /// - Throws: `RosterViolation` where the hub's list is not the beginning of this one, and what the connection throws.
     public func restore(at hub: some HubConnection) async throws -> Int {
         let served = try await hub.roster(after: 0)
-        guard !served.isEmpty, entries.starts(with: served) else { throw RosterMisbehaviour.another }
+        guard !served.isEmpty, entries.starts(with: served) else { throw RosterViolation.another }
         for (entry, change) in zip(entries, history).dropFirst(served.count) {
             let revoked = change.kind == .revoke ? HubID(change.device) : nil
             try await hub.append(

@@ -83,7 +83,7 @@ extension HubConnection {
         }
     }
 
-    private func tell(
+    private func perform(
         _ route: HubRoute, _ parameters: [String] = [], body: (any Encodable & Sendable)? = nil
     ) async throws {
         _ = try await send(
@@ -91,11 +91,11 @@ extension HubConnection {
     }
 
     public func hub() async throws -> HubReport { try await call(.hub) }
-    public func found(_ request: NewHouseholdRequest) async throws { try await tell(.foundHousehold, body: request) }
+    public func found(_ request: NewHouseholdRequest) async throws { try await perform(.foundHousehold, body: request) }
     public func household() async throws -> HouseholdReport { try await call(.household) }
-    public func removeHousehold() async throws { try await tell(.removeHousehold) }
+    public func removeHousehold() async throws { try await perform(.removeHousehold) }
     public func ownDevice() async throws -> OwnDeviceReport { try await call(.ownDevice) }
-    public func leave() async throws { try await tell(.leave) }
+    public func leave() async throws { try await perform(.leave) }
     public func devices() async throws -> [HubDevice] { try await (call(.devices) as HubDeviceList).devices }
 
     /// Entries above this number.
@@ -104,17 +104,21 @@ extension HubConnection {
         return page.entries.map { [UInt8]($0) }
     }
 
-    public func append(_ request: RosterAppendRequest) async throws { try await tell(.appendToRoster, body: request) }
-    public func invite(_ request: NewInvitationRequest) async throws { try await tell(.invite, body: request) }
+    public func append(_ request: RosterAppendRequest) async throws {
+        try await perform(.appendToRoster, body: request)
+    }
+    public func invite(_ request: NewInvitationRequest) async throws { try await perform(.invite, body: request) }
 
     public func invitation(_ id: HubID) async throws -> InvitationReport {
         try await call(.invitation, [id.description])
     }
 
-    public func withdrawInvitation(_ id: HubID) async throws { try await tell(.withdrawInvitation, [id.description]) }
+    public func withdrawInvitation(_ id: HubID) async throws {
+        try await perform(.withdrawInvitation, [id.description])
+    }
 
     public func join(_ id: HubID, _ request: JoinRequest) async throws {
-        try await tell(.join, [id.description], body: request)
+        try await perform(.join, [id.description], body: request)
     }
 
     public func records(after sequence: UInt64, limit: Int = 256, collection: String? = nil) async throws
@@ -170,17 +174,17 @@ extension HubConnection {
 
     // MARK: PIN share and push
 
-    public func setPINShare(_ request: PINShareRequest) async throws { try await tell(.setPINShare, body: request) }
+    public func setPINShare(_ request: PINShareRequest) async throws { try await perform(.setPINShare, body: request) }
     public func pinShare() async throws -> PINShareState { try await call(.pinShare) }
 
     public func attemptPIN(verifier: Data) async throws -> Data {
         try await (call(.attemptPIN, body: PINAttemptRequest(verifier: verifier)) as PINShareAnswer).share
     }
 
-    public func replacePIN(_ request: PINReplaceRequest) async throws { try await tell(.replacePIN, body: request) }
+    public func replacePIN(_ request: PINReplaceRequest) async throws { try await perform(.replacePIN, body: request) }
 
-    public func setPush(_ request: PushSubscriptionRequest) async throws { try await tell(.setPush, body: request) }
-    public func removePush() async throws { try await tell(.removePush) }
+    public func setPush(_ request: PushSubscriptionRequest) async throws { try await perform(.setPush, body: request) }
+    public func removePush() async throws { try await perform(.removePush) }
 
     public func push(_ request: PushMessageRequest) async throws -> Int {
         try await (call(.push, body: request) as PushMessageAnswer).subscriptions

@@ -10,13 +10,13 @@ public struct LaunchFacts: Hashable, Sendable {
     /// Of the user whose prompter is asked.
     public let lockout: LockoutLadder
     /// A paired phone receives the launch and may approve it, which takes no passcode.
-    public let isPhoneTold: Bool
+    public let phoneReceivesPrompts: Bool
 
     public init(
         app: AppID, uid: UInt32, isRoot: Bool, hasPrompter: Bool, waitingForUser: Int, lockout: LockoutLadder,
-        isPhoneTold: Bool = false
+        phoneReceivesPrompts: Bool = false
     ) {
-        self.isPhoneTold = isPhoneTold
+        self.phoneReceivesPrompts = phoneReceivesPrompts
         self.app = app
         self.uid = uid
         self.isRoot = isRoot
@@ -51,7 +51,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
     // Sleep, a locked screen or inactivity came before an answer.
     case relocked
     // How asking ended.
-    case passcodeGiven, approvedRemotely, deniedRemotely, cancelled, noAnswer, prompterGone, launcherGone
+    case passcodeEntered = "passcodeGiven"
+    case approvedRemotely, deniedRemotely, cancelled, noAnswer, prompterGone, launcherGone
 
     /// One sentence for people.
     public var description: String {
@@ -67,7 +68,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
         case .tooManyWaiting: "Too many launches of this user are already waiting for an answer."
         case .nobodyToAsk: "The app is locked, and no prompter or phone is connected."
         case .relocked: "Everything was locked before an answer."
-        case .passcodeGiven: "The correct passcode was entered."
+        case .passcodeEntered: "The correct passcode was entered."
         case .approvedRemotely: "The owner approved the launch from another device."
         case .deniedRemotely: "The owner denied the launch from another device."
         case .cancelled: "The prompt was cancelled."

@@ -10,7 +10,7 @@ extension LockPolicy {
             return Decision(verdict: .allow, reason: grant.scope == .thisLaunch ? .grantedOnce : .granted)
         }
         if facts.isRoot && !settings.holdsRoot { return Decision(verdict: .allow, reason: .rootExempt) }
-        if !facts.isPhoneTold, case .lockedOut = facts.lockout.status(at: moment) {
+        if !facts.phoneReceivesPrompts, case .lockedOut = facts.lockout.status(at: moment) {
             return Decision(verdict: .deny, reason: .lockedOut)
         }
         if facts.waitingForUser >= settings.maximumWaitingPerUser {

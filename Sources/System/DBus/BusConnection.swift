@@ -97,7 +97,7 @@ final class BusConnection: Sendable {
             return inbox.jobs
         }
         for job in left { job(context) }
-        for tell in context.pending.values { tell(.closed) }
+        for fail in context.pending.values { fail(.closed) }
         context.pending = [:]
         for slot in context.slots.values { sd_bus_slot_unref(slot) }
         context.slots = [:]

@@ -204,24 +204,24 @@ final class Reply: Sendable {
         in context: BusContext, _ start: (inout OpaquePointer?, UnsafeMutableRawPointer) -> Int32
     ) throws {
         let number = context.nextNumber()
-        let ticket = Ticket(reply: self, context: context, number: number)
-        let userdata = Unmanaged.passRetained(ticket).toOpaque()
+        let pending = PendingReply(reply: self, context: context, number: number)
+        let userdata = Unmanaged.passRetained(pending).toOpaque()
         var slot: OpaquePointer?
         let result = start(&slot, userdata)
         guard result >= 0, let slot else {
-            Unmanaged<Ticket>.fromOpaque(userdata).release()
+            Unmanaged<PendingReply>.fromOpaque(userdata).release()
             throw BusError(
                 errno: result, "The message bus did not accept a call", result == -ENOTCONN ? .closed : .invalid)
         }
         sd_bus_slot_set_destroy_callback(slot) { userdata in
-            if let userdata { Unmanaged<Ticket>.fromOpaque(userdata).release() }
+            if let userdata { Unmanaged<PendingReply>.fromOpaque(userdata).release() }
         }
         context.slots[number] = slot
         context.pending[number] = { self.finish(.failure($0)) }
     }
 
     /// What a C callback is given.
-    private final class Ticket {
+    private final class PendingReply {
         let reply: Reply
         unowned let context: BusContext
         let number: UInt64
@@ -237,13 +237,13 @@ final class Reply: Sendable {
         @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?)
             -> Int32 = { message, userdata, _ in
                 guard let message, let userdata else { return 0 }
-                let ticket = Unmanaged<Ticket>.fromOpaque(userdata).takeUnretainedValue()
-                ticket.reply.finish(
+                let pending = Unmanaged<PendingReply>.fromOpaque(userdata).takeUnretainedValue()
+                pending.reply.finish(
                     Result {
                         if let error = sd_bus_message_get_error(message) { throw BusError(reply: error) }
                         return try BusMessage(pointer: message).read()
                     })
-                ticket.context.release(ticket.number)
+                pending.context.release(pending.number)
                 return 0
             }
 }

@@ -180,7 +180,7 @@ public struct PictureMaker: Sendable {
         ]
     }
 
-    /// Scales, puts what is transparent on white, and turns upright; ends with a comma.
+    /// Scales, puts what is transparent on white, and rotates it upright; ends with a comma.
     private static func filter(
         _ type: PictureType, _ orientation: Int, _ size: PictureSize, _ target: PictureSize
     ) -> String {
@@ -191,11 +191,11 @@ public struct PictureMaker: Sendable {
                 "color=c=white:s=\(target.width)x\(target.height)[paper];\(filter)format=rgba[ink];"
                 + "[paper][ink]overlay=format=rgb:shortest=1,"
         }
-        return filter + (turns[orientation] ?? "")
+        return filter + (rotations[orientation] ?? "")
     }
 
     /// Of Exif's orientations.
-    private static let turns = [
+    private static let rotations = [
         2: "hflip,", 3: "hflip,vflip,", 4: "vflip,", 5: "transpose=0,", 6: "transpose=1,", 7: "transpose=3,",
         8: "transpose=2,",
     ]

@@ -23,7 +23,7 @@ struct FolderTests {
         let before = directory.names
         let selection = try await FileSelection.find([directory.path("tree/")], .init(purpose: .lock))
         #expect(selection.files.count == 5)
-        #expect(selection.left.map(\.isFailure) == [false, false])
+        #expect(selection.skipped.map(\.isFailure) == [false, false])
         try await vault.lock(directory.path("tree"))
         #expect(outside.names == ["outside"])
         #expect(
@@ -50,10 +50,10 @@ struct FolderTests {
         close(creat(bad, 0o600))
         let selection = try await FileSelection.find([directory.path, directory.path("gone")], .init(purpose: .lock))
         #expect(selection.files.map(\.path) == [directory.path("fine")])
-        #expect(selection.left.count == 3)
-        #expect(selection.left.filter(\.isFailure).count == 2)
-        #expect(selection.left.contains { $0.sentence.contains("not valid UTF-8") })
-        #expect(selection.left.contains { $0.sentence == "\(directory.path("gone")) does not exist." })
+        #expect(selection.skipped.count == 3)
+        #expect(selection.skipped.filter(\.isFailure).count == 2)
+        #expect(selection.skipped.contains { $0.sentence.contains("not valid UTF-8") })
+        #expect(selection.skipped.contains { $0.sentence == "\(directory.path("gone")) does not exist." })
         unlink(bad)
     }
 
@@ -67,7 +67,7 @@ struct FolderTests {
         #expect(folder.files.map(\.path) == [directory.path("home/letter")])
         let file = try await FileSelection.find([directory.path("home/state/machine-secret")], options)
         #expect(file.files.isEmpty)
-        #expect(file.left.first?.isFailure == true)
+        #expect(file.skipped.first?.isFailure == true)
     }
 
     @Test("stays on one file system unless told otherwise", .requires(.root))
@@ -78,7 +78,7 @@ struct FolderTests {
         var options = FileSelection.Options(purpose: .lock)
         let one = try await FileSelection.find([directory.path], options)
         #expect(one.files.map(\.path) == [directory.path("letter")])
-        #expect(one.left.map(\.isFailure) == [false])
+        #expect(one.skipped.map(\.isFailure) == [false])
         options.crossesFileSystems = true
         #expect(try await FileSelection.find([directory.path], options).files.count == 2)
     }

@@ -49,7 +49,7 @@ struct TestVault: LockedFileSealing {
         options.chunkSize = chunkSize
         let locker = FileLocker(sealing: self, options: options, progress: progress)
         let selection = try await FileSelection.find([path], .init(purpose: purpose))
-        if let left = selection.left.first(where: \.isFailure) { throw Left(description: left.sentence) }
+        if let file = selection.skipped.first(where: \.isFailure) { throw Skipped(description: file.sentence) }
         var outcomes: [FileLocker.Outcome] = []
         for file in selection.files {
             outcomes.append(try await purpose == .lock ? locker.lock(file) : locker.unlock(file))
@@ -57,7 +57,7 @@ struct TestVault: LockedFileSealing {
         return outcomes
     }
 
-    struct Left: Error, CustomStringConvertible { let description: String }
+    struct Skipped: Error, CustomStringConvertible { let description: String }
 }
 
 /// The sentence of the refusal; an issue where there is none.

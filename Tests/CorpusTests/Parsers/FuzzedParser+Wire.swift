@@ -96,8 +96,8 @@ extension FuzzedParser {
     private static func take(_ status: ComputerStatus) {
         for own in clocks {
             var clock = ComputerClock()
-            clock.heard(status.clock, at: own)
-            clock.heard(status.clock, at: own / 2)
+            clock.received(status.clock, at: own)
+            clock.received(status.clock, at: own / 2)
             for now in clocks { _ = clock.now(now) }
             clock.correct(own, at: status.clock)
             for now in clocks { _ = clock.now(now) }

@@ -55,7 +55,7 @@ extension World {
 
     /// Of hub and devices; they need the same.
     static let ofDevices: [ControlRoute] = [
-        .connectHub, .disconnectHub, .joinHub, .endJoining, .giveVaultKeys, .makePairing, .pairing, .confirmPairing,
+        .connectHub, .disconnectHub, .joinHub, .endJoining, .sendVaultKeys, .makePairing, .pairing, .confirmPairing,
         .endPairing, .renameDevice, .revokeDevice, .restoreChanges,
     ]
 

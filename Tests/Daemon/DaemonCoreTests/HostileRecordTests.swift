@@ -42,10 +42,10 @@ import Testing
         #expect(try await sealed.notes.read("good", peer: alice).body == "good")
         #expect(await refusal { _ = try await sealed.files.read("nothing", peer: alice) } == .noSuchItem)
 
-        let told = try await connected.devices.revoke(
+        let notes = try await connected.devices.revoke(
             "Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
         #expect(
-            told == [
+            notes == [
                 "Phone is revoked: it can't read anything that is written from now on.",
                 "3 records of Phone do not open and stay as they are.",
             ])

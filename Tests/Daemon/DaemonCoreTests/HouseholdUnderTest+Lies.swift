@@ -10,7 +10,7 @@ import SealedFormats
 // What the hub does that no honest one would. It is refused and reported, or it changes nothing: what the devices show is looked at
 // after each step.
 extension HouseholdUnderTest {
-    func tell(_ lie: HubLie, to device: Device) async throws {
+    func apply(_ lie: HubLie, to device: Device) async throws {
         if case .phone(let index) = device, phones[index].isRevoked { return }
         setAway(device, false)
         switch lie {

@@ -32,7 +32,7 @@ extension HouseholdUnderTest {
                 let gone = counted(other, members.filter { $0 != author })
             else { return }
             try await revoke(gone, on: author)
-        case .lie(let lie, let device): try await tell(lie, to: self.device(device))
+        case .lie(let lie, let device): try await apply(lie, to: self.device(device))
         case .heal: try await heal()
         case .restoreHub(let number): try await restoreHub(number)
         }

@@ -95,7 +95,7 @@ actor HouseholdUnderTest {
             pairing.id, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
         computers.append(Computer(world: attic, process: process))
         try await connect(1)
-        try await attic.household.giveVaultKeys(SecretBytes(utf8: Self.passcode), user: alice.user)
+        try await attic.household.sendVaultKeys(SecretBytes(utf8: Self.passcode), user: alice.user)
     }
 
     // MARK: Waiting

@@ -84,7 +84,7 @@ import Testing
         #expect(authorizer.authorize(launch(calculator, parent: alice.process)).verdict == .ask, "another app")
         #expect(authorizer.authorize(launch(user: bob.user, parent: alice.process)).verdict == .deny, "another user")
         #expect(
-            authorizer.authorize(launch(parent: alice.process)) == Decision(verdict: .allow, reason: .passcodeGiven))
+            authorizer.authorize(launch(parent: alice.process)) == Decision(verdict: .allow, reason: .passcodeEntered))
         #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .ask, "used up")
     }
 

@@ -300,7 +300,7 @@ import Testing
         #expect(try await answer(world, prompt).execRequest == execRequest)
         #expect(world.gate.answer(to: 1) == nil, "it was denied long ago")
         #expect(world.gate.launch(world.launch(2, parent: 1_000_777)).verdict == .ask, "not a child of the prompter")
-        #expect(world.gate.launch(world.launch(3, parent: alice.process)).reason == .passcodeGiven)
+        #expect(world.gate.launch(world.launch(3, parent: alice.process)).reason == .passcodeEntered)
         #expect(world.gate.answer(to: 3) == true)
         #expect(world.gate.launch(world.launch(4, parent: alice.process)).verdict == .ask, "once")
     }

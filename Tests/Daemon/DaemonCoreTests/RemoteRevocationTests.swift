@@ -86,9 +86,9 @@ import Testing
             Set(written(connected, after: sequence).map(\.collection))
                 .isSuperset(of: ["notes", "intruders", "keys", "devices", "events"])
         }
-        let news = written(connected, after: sequence)
+        let newRecords = written(connected, after: sequence)
         // What the revocation itself was asked with is older than it.
-        for record in news where record.collection != "commands" || record.revision == 3 {
+        for record in newRecords where record.collection != "commands" || record.revision == 3 {
             #expect(!opens(record, secrets), "\(record.collection)")
         }
         #expect(connected.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })

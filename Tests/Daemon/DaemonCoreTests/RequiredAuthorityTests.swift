@@ -44,7 +44,7 @@ import Testing
                 } else if who.hasPrefix("vault") {
                     .vault
                 } else if who == "passcode entered before" {
-                    .passcodeGiven
+                    .passcodeEnteredBefore
                 } else {
                     .anyone
                 }

@@ -22,7 +22,7 @@ import Testing
         try await computers.agree(pairing)
         try await computers.isJoined()
         #expect(try await computers.outcome().state == .joined)
-        try await computers.second.household.giveVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
+        try await computers.second.household.sendVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
         try await computers.addNote("from the den", on: computers.first.world)
         try await computers.addNote("from the attic", on: computers.second)
         computers.first.world.gate.launch(computers.first.world.launch(1))
@@ -150,9 +150,9 @@ import Testing
         try await computers.settled()
         try await computers.addNote("after", on: computers.second)
         let secrets = await lost.secrets
-        let news = computers.hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
-        #expect(news.count == 2)
-        for record in news { #expect(!opens(record, secrets)) }
+        let newRecords = computers.hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
+        #expect(newRecords.count == 2)
+        for record in newRecords { #expect(!opens(record, secrets)) }
         #expect(computers.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })
         await eventually("what both tell of themselves is new to it") {
             for world in [computers.first.world, computers.second] { world.time.advance(by: .seconds(5)) }
@@ -184,9 +184,9 @@ import Testing
         try await computers.settled()
         try await computers.addNote("after", on: first)
         let secrets = await lost.secrets
-        let news = hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
-        #expect(news.count == 2)
-        for record in news { #expect(!opens(record, secrets)) }
+        let newRecords = hub.records.filter { $0.sequence! > sequence && $0.collection == "notes" }
+        #expect(newRecords.count == 2)
+        for record in newRecords { #expect(!opens(record, secrets)) }
         await eventually("what both report is new to it") {
             for world in [first, second] { world.time.advance(by: .seconds(5)) }
             let statuses = hub.records(in: "status")

@@ -39,7 +39,7 @@ struct TwoComputers {
         let pairing = try await computers.ask()
         try await computers.agree(pairing)
         try await computers.isJoined()
-        try await computers.second.household.giveVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
+        try await computers.second.household.sendVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
         try await computers.settled()
         return computers
     }

@@ -111,7 +111,7 @@ final class World: Sendable {
                 eraseKeys: {
                     erasure.time.withLock { $0 = clock.now().elapsed }
                     erasure.happened.withLock { $0 = true }
-                }, startAnew: {},
+                }, restart: {},
                 stop: { erasure.isStopped.withLock { $0 = true } }),
             authorizer: authorizer, machineSecret: World.machineSecret, device: database.device, deviceName: self.name,
             cost: cost,

@@ -17,7 +17,7 @@ final class ScriptedSession: SessionConnection {
     let isThere = Atomic(true)
 
     func events() async throws -> any AsyncSequence<SessionEvent, any Error> & Sendable {
-        guard isThere.load(ordering: .relaxed) else { throw IdleSourceGone(description: "nobody listens") }
+        guard isThere.load(ordering: .relaxed) else { throw IdleSourceUnavailable(description: "nobody listens") }
         let (events, continuation) = Events.makeStream()
         stream.withLock { $0 = continuation }
         continuation.yield(.ready)

@@ -107,7 +107,7 @@ final class Flag: Sendable {
             ])
         try await bus.own(MutterIdle.name)
         let source = try await MutterIdle(try session.connect())
-        await #expect(throws: IdleSourceGone.self) { try await source.untilIdle(for: .seconds(1)) }
+        await #expect(throws: IdleSourceUnavailable.self) { try await source.untilIdle(for: .seconds(1)) }
     }
 
     @Test func itSeesTheFirstTouch() async throws {
@@ -186,7 +186,7 @@ final class Flag: Sendable {
 
     @Test func aDisplayThatIsNotThereIsNoSource() async throws {
         let source = X11Idle(display: ":6553")
-        await #expect(throws: IdleSourceGone.self) { try await source.idleTime() }
+        await #expect(throws: IdleSourceUnavailable.self) { try await source.idleTime() }
         var choice = IdleChoice(environment: ["DISPLAY": ":6553"])
         #expect(await choice.best() == nil)
         choice = IdleChoice(environment: ["DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"])

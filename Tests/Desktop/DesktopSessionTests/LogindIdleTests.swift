@@ -70,7 +70,7 @@ final class HintingLogind: Sendable {
         let system = try await PrivateSessionBus()
         let logind = try await HintingLogind(on: system)
         let bus = try system.connect()
-        await #expect(throws: IdleSourceGone.self) { try await LogindIdle(bus, session: "5") }
+        await #expect(throws: IdleSourceUnavailable.self) { try await LogindIdle(bus, session: "5") }
         await #expect(throws: BusError.self) { try await LogindIdle(bus, session: "77") }
         try await logind.give(false)
         _ = try await LogindIdle(bus, session: "5")

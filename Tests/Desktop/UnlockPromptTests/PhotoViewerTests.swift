@@ -91,7 +91,7 @@ struct PhotoViewerTests {
     @Test func whatCannotBeShownIsSaidInWords() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let whole = try Data(contentsOf: URL(fileURLWithPath: photo))
-        func told(_ bytes: Data) async throws -> String {
+        func message(for bytes: Data) async throws -> String {
             let path = desktop.directory.path("bad.jpg")
             try bytes.write(to: URL(fileURLWithPath: path))
             let viewer = try start(desktop, photo: path)
@@ -99,14 +99,15 @@ struct PhotoViewerTests {
             #expect(viewer.errorOutput.hasPrefix("applocker-prompt: "))
             return viewer.errorOutput
         }
-        #expect(try await told(whole.dropLast(10)).contains("damaged"))
-        #expect(try await told(whole.prefix(30) + Data([0xFF, 0xD9])).contains("damaged"))
+        #expect(try await message(for: whole.dropLast(10)).contains("damaged"))
+        #expect(try await message(for: whole.prefix(30) + Data([0xFF, 0xD9])).contains("damaged"))
         // Begins, ends and is laid out as a picture, and the decoder finds nothing in it.
         #expect(
-            try await told(whole.prefix(20) + Data([0xFF, 0xC0, 0, 8, 8, 0, 9, 0, 9, 0xFF, 0xD9])).contains("damaged"))
-        #expect(try await told(Data("hello".utf8)).contains("not a JPEG"))
-        #expect(try await told(Data()).contains("not a JPEG"))
-        #expect(try await told(Data(count: 9 << 20)).contains("larger than 8 MiB"))
+            try await message(for: whole.prefix(20) + Data([0xFF, 0xC0, 0, 8, 8, 0, 9, 0, 9, 0xFF, 0xD9]))
+                .contains("damaged"))
+        #expect(try await message(for: Data("hello".utf8)).contains("not a JPEG"))
+        #expect(try await message(for: Data()).contains("not a JPEG"))
+        #expect(try await message(for: Data(count: 9 << 20)).contains("larger than 8 MiB"))
     }
 
     @Test func withoutADesktopOrADescriptorItSaysSo() async throws {

@@ -11,9 +11,9 @@ struct PromptSceneTests {
     }
 
     @Test func itSaysWhoAsks() throws {
-        #expect(try scene(.sample()).asker == "bash (alice) wants to start it")
-        #expect(try scene(.sample(parentName: nil)).asker == "alice wants to start it")
-        #expect(try scene(.sample(parentName: "sh", userName: nil)).asker == "sh (user 1000) wants to start it")
+        #expect(try scene(.sample()).requester == "bash (alice) wants to start it")
+        #expect(try scene(.sample(parentName: nil)).requester == "alice wants to start it")
+        #expect(try scene(.sample(parentName: "sh", userName: nil)).requester == "sh (user 1000) wants to start it")
     }
 
     @Test func itNamesAnAppsOwnPasscode() throws {

@@ -132,7 +132,7 @@ final class GateUnderTest {
             guard Timetable.now < end else {
                 return #expect(Bool(false), "the gate did not do it within 10 s", sourceLocation: location)
             }
-            try gate.turn()
+            try gate.runOnce()
         }
     }
 

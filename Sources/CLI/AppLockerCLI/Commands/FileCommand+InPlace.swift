@@ -72,13 +72,15 @@ private struct InPlaceWork: Sendable {
         } else {
             let paint = Paint(.errors)
             for note in report.files.flatMap(\.notes) { Output.errors.line(paint.warning(note.terminalSafe)) }
-            for left in report.left where !left.isFailure { Output.errors.line(paint.faint(left.message.terminalSafe)) }
-            for left in report.left where left.isFailure {
-                Output.errors.line("applocker: \(left.message.terminalSafe)")
+            for file in report.skipped where !file.isFailure {
+                Output.errors.line(paint.faint(file.message.terminalSafe))
+            }
+            for file in report.skipped where file.isFailure {
+                Output.errors.line("applocker: \(file.message.terminalSafe)")
             }
             Output.standard.line(report.summary(purpose))
         }
-        if report.left.contains(where: \.isFailure) { throw ExitStatusError(status: .refused) }
+        if report.skipped.contains(where: \.isFailure) { throw ExitStatusError(status: .refused) }
     }
 
     private func work() async throws -> InPlaceReport {
@@ -87,7 +89,7 @@ private struct InPlaceWork: Sendable {
         options.protectedFolder = (connection.socketPath as NSString).deletingLastPathComponent
         let selection = try await FileSelection.find(paths, options)
         var report = InPlaceReport()
-        report.left = selection.left.map { .init(path: $0.path, message: $0.sentence, isFailure: $0.isFailure) }
+        report.skipped = selection.skipped.map { .init(path: $0.path, message: $0.sentence, isFailure: $0.isFailure) }
 
         let progress = FileProgress(
             purpose == .lock ? "Locking" : "Unlocking", total: selection.size * (purpose == .lock ? 2 : 1),
@@ -107,7 +109,7 @@ private struct InPlaceWork: Sendable {
                 report.files.append(
                     .init(from: file.path, path: outcome.path, size: outcome.size, notes: outcome.notes))
             } catch let error as FileLockingError {
-                report.left.append(
+                report.skipped.append(
                     .init(path: file.path, message: error.sentence, code: error.code.rawValue, isFailure: true))
             }
             progress.finish(file.size * (purpose == .lock ? 2 : 1))
@@ -126,7 +128,7 @@ struct InPlaceReport: Codable, Sendable {
         var notes: [String]
     }
 
-    struct Left: Codable, Sendable {
+    struct Skipped: Codable, Sendable {
         var path: String
         var message: String
         var code: String?
@@ -135,12 +137,17 @@ struct InPlaceReport: Codable, Sendable {
 
     var files: [File] = []
     /// Files that were found and not changed.
-    var left: [Left] = []
+    var skipped: [Skipped] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case files
+        case skipped = "left"
+    }
 
     func summary(_ purpose: FileSelection.Purpose) -> String {
         let done = purpose == .lock ? "Locked" : "Unlocked"
         let size = SizeText.spoken(files.reduce(0) { $0 + $1.size })
-        let failed = left.count(where: \.isFailure)
+        let failed = skipped.count(where: \.isFailure)
         let rest = failed == 0 ? "" : " \(failed) could not be \(done.lowercased()) and are unchanged."
         if files.count == 1, let file = files.first {
             return "\(done) \(file.from.terminalSafe) as \(file.path.terminalSafe) (\(size)).\(rest)"

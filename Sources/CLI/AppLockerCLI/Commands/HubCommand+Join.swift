@@ -44,7 +44,7 @@ extension HubCommand {
             }
             // Phones get the keys of this computer's vault, which only the passcode opens.
             let _: DoneReport = try await owner.open(with: own) { token in
-                try await owner.client.call(.giveVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
+                try await owner.client.call(.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
             }
             if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
         }

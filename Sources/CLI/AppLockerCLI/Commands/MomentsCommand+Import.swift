@@ -36,9 +36,9 @@ extension MomentsCommand {
             if output.json {
                 try Output.standard.json(report)
             } else {
-                tell(report)
+                printReport(report)
             }
-            if !report.left.isEmpty { throw ExitStatusError(status: .refused) }
+            if !report.skipped.isEmpty { throw ExitStatusError(status: .refused) }
         }
 
         private func work() async throws -> PhotoImport.Report {
@@ -50,12 +50,12 @@ extension MomentsCommand {
             ).run(folder)
         }
 
-        private func tell(_ report: PhotoImport.Report) {
+        private func printReport(_ report: PhotoImport.Report) {
             func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
-            for left in report.left {
-                let isNamed = left.sentence.contains(left.path)
+            for file in report.skipped {
+                let isNamed = file.sentence.contains(file.path)
                 Output.errors.line(
-                    Paint(.errors).warning((isNamed ? left.sentence : "\(left.path): \(left.sentence)").terminalSafe))
+                    Paint(.errors).warning((isNamed ? file.sentence : "\(file.path): \(file.sentence)").terminalSafe))
             }
             var sentences = [
                 "Imported \(counted(report.photos, "photo")) as \(counted(report.moments.count, "moment"))."
@@ -65,8 +65,8 @@ extension MomentsCommand {
                 sentences.append("\(counted(report.undated, "photo")) without a date: used the file's date.")
             }
             if removeOriginals { sentences.append("Removed \(counted(report.removed, "original")).") }
-            if !report.left.isEmpty {
-                sentences.append("\(counted(report.left.count, "file")) skipped, as listed above.")
+            if !report.skipped.isEmpty {
+                sentences.append("\(counted(report.skipped.count, "file")) skipped, as listed above.")
             }
             Output.standard.line(sentences.joined(separator: " "))
         }

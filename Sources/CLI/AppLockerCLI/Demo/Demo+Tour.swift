@@ -6,7 +6,7 @@ extension Demo {
     /// - Throws: if a step can't be performed.
     func showEverything() async throws {
         try await lockTheProgram()
-        try await startWithNobodyToAsk()
+        try await startWithoutPrompter()
         let prompts = DemoPrompts()
         try await withThrowingTaskGroup(of: Void.self) { group in
             let events = try await client.prompts()
@@ -35,7 +35,7 @@ extension Demo {
             otherwise: "It is on the list, but \(app?.stateText ?? "AppLocker did not report its state").")
     }
 
-    private func startWithNobodyToAsk() async throws {
+    private func startWithoutPrompter() async throws {
         narrator.step("3. Start it without a prompter")
         let launch = try await program.launch()
         let end = await launch.end(within: Self.patience)
@@ -49,14 +49,15 @@ extension Demo {
         let launch = try await program.launch()
         let prompt = try await prompts.next()
         let parent = prompt.parentName?.terminalSafe ?? "something"
-        narrator.say("AppLocker asks: \(parent) wants to start \(prompt.name.terminalSafe), process \(prompt.process).")
+        narrator.print(
+            "AppLocker asks: \(parent) wants to start \(prompt.name.terminalSafe), process \(prompt.process).")
         narrator.check(
             prompt.process == launch.pid, "It is the process that was started, \(launch.pid).",
             otherwise: "It is not the process that was started, \(launch.pid).")
 
         do {
             try await answer(prompt, with: Passcode("not the passcode"))
-            narrator.broken("A wrong passcode was accepted.")
+            narrator.fail("A wrong passcode was accepted.")
         } catch let error as ControlError {
             narrator.check(
                 error.code == .wrongPasscode, "A wrong passcode: \(error.message.terminalSafe)",
@@ -92,18 +93,18 @@ extension Demo {
     private func killTheGate(_ prompts: DemoPrompts) async throws {
         narrator.step("5. Lock it, start it, and kill the gate while it waits")
         let changed: AppsChanged = try await client.call(.lock, body: LockRequest(all: true))
-        narrator.say("Locked again: \(changed.apps.map(\.stateText).joined(separator: ", ")).")
+        narrator.print("Locked again: \(changed.apps.map(\.stateText).joined(separator: ", ")).")
         let launch = try await program.launch()
         _ = try await prompts.next()
         guard let gate = try await gateProcess() else {
-            return narrator.broken("The gate is not running, so it can't be killed.")
+            return narrator.fail("The gate is not running, so it can't be killed.")
         }
         guard kill(gate, SIGKILL) == 0 else {
             launch.send(SIGKILL)
-            return narrator.say(
+            return narrator.print(
                 "NOT SHOWN: process \(gate) is root's, this user can't kill it (\(String(cString: strerror(errno)))).")
         }
-        narrator.say("SIGKILL to the gate, process \(gate).")
+        narrator.print("SIGKILL to the gate, process \(gate).")
         let isBack = await Self.holds(within: Self.patience) {
             let now = try? await gateProcess()
             return now != nil && now != gate
@@ -155,7 +156,7 @@ extension Demo {
     private func showTheLog() async throws {
         narrator.step("7. Read the log")
         let list: EventList = try await client.call(.log, query: [("limit", "50")])
-        for event in list.events { narrator.say(event.line(Paint(isColoured: false))) }
+        for event in list.events { narrator.print(event.line(Paint(isColoured: false))) }
         let kinds = Set(list.events.map(\.kind))
         let expected: Set = ["launch_denied", "launch_allowed", "passcode_wrong"]
         narrator.check(

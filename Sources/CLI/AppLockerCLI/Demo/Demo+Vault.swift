@@ -25,7 +25,7 @@ extension Demo {
         _ = try await client.call(.closeVault, reply: VaultStatus.self)
         do {
             let note: NoteContent = try await client.call(.readNote, parameter: saved.note.id)
-            narrator.broken("With the vault locked it still reads: \(note.body)")
+            narrator.fail("With the vault locked it still reads: \(note.body)")
         } catch let error as ControlError {
             narrator.check(
                 error.code == .vaultLocked, "Locked: \(error.message.terminalSafe)",

@@ -48,15 +48,15 @@ struct Demo: Sendable {
                 .refused, code: "demo_failed", "AppLocker did not start here: \(last.terminalSafe)")
         }
         let isHeld = status.protection == .held
-        narrator.say(
+        narrator.print(
             isHeld
                 ? "The kernel holds the launches of locked apps."
                 : "WEAK MODE: locked apps are detected and stopped only after they start.")
-        for sentence in status.degraded { narrator.say("DEGRADED: \(sentence.terminalSafe)") }
+        for sentence in status.degraded { narrator.print("DEGRADED: \(sentence.terminalSafe)") }
         let passcode = Passcode((0..<4).map { _ in String(Int.random(in: 100...999)) }.joined(separator: "-"))
         _ = try await client.call(
             .setUp, body: PasscodeRequest(passcode: passcode.text), reply: DoneReport.self)
-        narrator.say("The passcode of this demo is \(try passcode.text).")
+        narrator.print("The passcode of this demo is \(try passcode.text).")
         return Demo(
             narrator: narrator, client: client, program: try DemoProgram(in: directory, isHeld: isHeld),
             passcode: passcode, supervisor: supervisor)

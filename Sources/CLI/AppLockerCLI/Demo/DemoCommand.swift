@@ -24,7 +24,7 @@ struct DemoCommand: AsyncParsableCommand {
         do {
             try await demo.showEverything()
         } catch {
-            narrator.broken("The tour was aborted: \(Failure(error).message.terminalSafe)")
+            narrator.fail("The tour was aborted: \(Failure(error).message.terminalSafe)")
         }
         await demo.stop()
         try? FileManager.default.removeItem(atPath: directory)
@@ -35,6 +35,6 @@ struct DemoCommand: AsyncParsableCommand {
             Output.errors.line("applocker: \(narrator.failures) steps failed.")
             throw ExitStatusError(status: .refused)
         }
-        narrator.say("All steps succeeded.")
+        narrator.print("All steps succeeded.")
     }
 }

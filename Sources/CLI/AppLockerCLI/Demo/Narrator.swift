@@ -14,15 +14,15 @@ final class Narrator: Sendable {
     var failures: Int { count.withLock { $0 } }
 
     func step(_ title: String) { output.line("\n" + paint.strong(title)) }
-    func say(_ text: String) { output.line("   " + text) }
+    func print(_ text: String) { output.line("   " + text) }
 
     /// Prints what should be true, and whether it is.
     func check(_ holds: Bool, _ promise: String, otherwise: @autoclosure () -> String) {
-        if holds { output.line(paint.good("   ok  ") + promise) } else { broken(otherwise()) }
+        if holds { output.line(paint.good("   ok  ") + promise) } else { fail(otherwise()) }
     }
 
-    func broken(_ text: String) {
+    func fail(_ text: String) {
         count.withLock { $0 += 1 }
-        output.line(paint.alarm("   NOT AS PROMISED  ") + text)
+        output.line(paint.alarm("   FAILED  ") + text)
     }
 }

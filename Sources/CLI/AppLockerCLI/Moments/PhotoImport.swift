@@ -9,7 +9,7 @@ import SealedFormats
 /// interrupted one leaves nothing, and the next attempt skips what is already imported.
 struct PhotoImport: Sendable {
     struct Report: Codable, Sendable {
-        struct Left: Codable, Sendable {
+        struct Skipped: Codable, Sendable {
             var path: String
             var code: String
             var sentence: String
@@ -24,7 +24,12 @@ struct PhotoImport: Sendable {
         /// Original files that were removed.
         var removed = 0
         /// Pictures that were not imported, or whose files were kept, and why.
-        var left: [Left] = []
+        var skipped: [Skipped] = []
+
+        private enum CodingKeys: String, CodingKey {
+            case moments, photos, duplicates, undated, removed
+            case skipped = "left"
+        }
     }
 
     /// A picture of the folder.
@@ -78,7 +83,7 @@ struct PhotoImport: Sendable {
             do {
                 if let one = try await runBlocking({ try Self.found(path) }) { found.append(one) }
             } catch let error as CommandLineError {
-                report.left.append(.init(path: path, code: error.code, sentence: error.sentence))
+                report.skipped.append(.init(path: path, code: error.code, sentence: error.sentence))
             }
             progress.finish(1)
             progress.show(0)
@@ -153,7 +158,7 @@ struct PhotoImport: Sendable {
                 photos.append(photo)
                 taken.append(one)
             case .failure(let error as CommandLineError):
-                report.left.append(.init(path: one.path, code: error.code, sentence: error.sentence))
+                report.skipped.append(.init(path: one.path, code: error.code, sentence: error.sentence))
             case .failure, nil: break
             }
         }
@@ -233,7 +238,7 @@ struct PhotoImport: Sendable {
     private func removeOriginals(_ found: [Found], _ report: inout Report) async throws {
         let progress = FileProgress("Comparing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
         defer { progress.end() }
-        let failed = Set(report.left.map(\.path))
+        let failed = Set(report.skipped.map(\.path))
         for start in stride(from: 0, to: found.count, by: 1_000) {
             let part = found[start..<min(start + 1_000, found.count)]
             let reply: KnownPhotos = try await client.call(
@@ -250,7 +255,7 @@ struct PhotoImport: Sendable {
                     }
                     report.removed += 1
                 } else {
-                    report.left.append(
+                    report.skipped.append(
                         .init(
                             path: one.path, code: "not_verified",
                             sentence: "The stored photo differs from this file; the file was kept.")

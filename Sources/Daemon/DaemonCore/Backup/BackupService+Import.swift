@@ -175,7 +175,7 @@ extension BackupService {
         change.unchanged = stored.unchanged
         if contents.ring != nil { change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey) }
         // The records are sealed under the earlier keys.
-        if stored.ring.vaultEpochs != ring.vaultEpochs { change.documents[HouseholdDocuments.sealAnew] = [1] }
+        if stored.ring.vaultEpochs != ring.vaultEpochs { change.documents[HouseholdDocuments.reseal] = [1] }
         if request.mode == .replace, let privacy = contents.settings.privacy {
             change.documents[PrivacySettings.documentName] = try Self.json(privacy)
         }

@@ -173,7 +173,7 @@ struct RemoteActions: Sendable {
         case .takePhoto:
             return Outcome(sentence: "A photo was taken.", record: try await intruders.takePhoto())
         case .removePhoto(let photo):
-            try await intruders.remove(photo.item, onWordOf: device)
+            try await intruders.remove(photo.item, requestedBy: device)
             return Outcome(sentence: "The photo is removed.")
         case .report:
             await statusPublisher.refresh(looksAgain: true)
@@ -198,7 +198,7 @@ struct RemoteActions: Sendable {
             let report = try await household.rename(device.description, to: name, user: Self.user)
             return Outcome(sentence: "It was renamed to \(report.name).")
         case .revokeDevice(let device):
-            return Outcome(sentence: try await household.revoke(device.item, onWordOf: name, reader: sync))
+            return Outcome(sentence: try await household.revoke(device.item, requestedBy: name, reader: sync))
         }
     }
 
@@ -212,7 +212,7 @@ struct RemoteActions: Sendable {
         let generation = lockGenerations.generation(for: Self.user)
         let scope = try await apps.scope(grant)
         _ = try await apps.unlock(ids, scope: scope, user: Self.user, since: generation)
-        if scope != .thisLaunch { await launches.letIn(ids) }
+        if scope != .thisLaunch { await launches.approveWaiting(of: ids) }
         return Outcome(sentence: sentence)
     }
 }

@@ -115,7 +115,7 @@ actor StatusPublisher {
         guard let session = await household.session else { return }
         await sync.refreshCounts()
         let clock = await household.clock
-        let hubProblems = await sync.misbehaviour
+        let hubProblems = await sync.protocolViolations
         let look = await currentLook()
         var status = ComputerStatus(
             name: deviceName, clock: 0, status: await self.status.statusForOtherDevices(), auditHead: nil,

@@ -39,9 +39,9 @@ extension ControlRequestHandler {
                 HubSettings(
                     url: "", certificates: body.certificates, proxy: body.proxy, isInsecure: body.isInsecure ?? false))
         case .endJoining: try await devices.household.endJoining()
-        case .giveVaultKeys:
+        case .sendVaultKeys:
             let body: PasscodeRequest = try decode(request)
-            try await devices.household.giveVaultKeys(SecretBytes(utf8: body.passcode), user: user)
+            try await devices.household.sendVaultKeys(SecretBytes(utf8: body.passcode), user: user)
         case .makePairing:
             let body: NewPairingRequest = try decode(request)
             return try await devices.household.makePairing(

@@ -84,7 +84,7 @@ public struct ControlRequestHandler: ControlService {
             return try await history(request)
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings:
             return try await managed(request)
-        case .hubStatus, .connectHub, .disconnectHub, .joinHub, .joining, .endJoining, .giveVaultKeys, .makePairing,
+        case .hubStatus, .connectHub, .disconnectHub, .joinHub, .joining, .endJoining, .sendVaultKeys, .makePairing,
             .pairing, .confirmPairing, .endPairing,
             .listDevices, .renameDevice, .revokeDevice, .restoreChanges:
             return try await householdReply(to: request)
@@ -141,7 +141,7 @@ public struct ControlRequestHandler: ControlService {
         let only = ids.count == 1 ? ids.first : nil
         try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.peer.user)
         let changed = try await apps.unlock(ids, scope: scope, user: request.peer.user, since: generation)
-        if scope != .thisLaunch { await launches.letIn(ids) }
+        if scope != .thisLaunch { await launches.approveWaiting(of: ids) }
         return changed
     }
 

@@ -6,7 +6,7 @@ enum RequiredAuthority {
     /// To be a user of this computer.
     case anyone
     /// To have entered the owner's passcode on this computer before. Device names may contain names of people.
-    case passcodeGiven
+    case passcodeEnteredBefore
     /// An open vault for this user.
     case vault
     /// A management session.
@@ -21,13 +21,13 @@ extension ControlRoute {
             .session, .reportIdle, .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery,
             .testRecovery, .useRecovery, .verifyLog, .reset, .stop:
             .anyone
-        case .hubStatus, .joining, .listDevices: .passcodeGiven
+        case .hubStatus, .joining, .listDevices: .passcodeEnteredBefore
         case .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote, .listFiles, .addFile, .readFile,
             .removeFile, .readBlob, .putBlob, .removeBlob, .listMoments, .addMoment, .readMoment, .changeMoment,
             .removeMoment, .knownPhotos, .readPhoto, .listIntruders, .readIntruder, .removeIntruder:
             .vault
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings,
-            .connectHub, .disconnectHub, .joinHub, .endJoining, .giveVaultKeys, .makePairing, .pairing,
+            .connectHub, .disconnectHub, .joinHub, .endJoining, .sendVaultKeys, .makePairing, .pairing,
             .confirmPairing, .endPairing, .renameDevice, .revokeDevice, .restoreChanges:
             .session
         }
@@ -39,8 +39,8 @@ extension ControlRequestHandler {
     func requireAuthority(of request: ControlRequest) async throws {
         switch request.route.authority {
         case .anyone: break
-        case .passcodeGiven:
-            if await passcodes.hasGivenPasscode(request.peer.user) { break }
+        case .passcodeEnteredBefore:
+            if await passcodes.hasEnteredPasscode(request.peer.user) { break }
             guard try await reachesEverybody(request) else {
                 throw ControlError(
                     .sessionNeeded,

@@ -16,10 +16,10 @@ struct AuthorizationSnapshot: Sendable {
     var companions = 0
 
     /// Whether paired phones receive waiting launches and may answer them.
-    var isPhoneTold: Bool { isHubConnected && companions > 0 }
+    var phoneReceivesPrompts: Bool { isHubConnected && companions > 0 }
 
     /// Whether a phone may answer without a connected prompter.
-    var canAskPhone: Bool { isPhoneTold && policy.settings.asksPhoneAlone }
+    var phoneCanAnswer: Bool { phoneReceivesPrompts && policy.settings.asksPhoneAlone }
 }
 
 /// What the decisions so far have used up or allowed.
@@ -60,13 +60,14 @@ public final class LaunchAuthorizer: Sendable {
                     && now.elapsed < $0.expiresAt
             }) {
                 state.decisions.restarts.remove(at: index)
-                return Decision(verdict: .allow, reason: .passcodeGiven)
+                return Decision(verdict: .allow, reason: .passcodeEntered)
             }
             let promptedUser = Self.promptedUser(of: launch, in: snapshot)
             let facts = LaunchFacts(
                 app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
                 waitingForUser: state.decisions.waiting[launch.user, default: 0],
-                lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user), isPhoneTold: snapshot.isPhoneTold)
+                lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user),
+                phoneReceivesPrompts: snapshot.phoneReceivesPrompts)
             var decision = snapshot.policy.decide(facts, at: now)
             if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
                 var policy = snapshot.policy
@@ -86,7 +87,7 @@ public final class LaunchAuthorizer: Sendable {
     private static func promptedUser(of launch: HeldLaunch, in snapshot: AuthorizationSnapshot) -> UInt32? {
         let users = [launch.user, launch.loginUser].compactMap { $0 }
         if let user = users.first(where: snapshot.promptedUsers.contains) { return user }
-        return snapshot.canAskPhone ? users.last : nil
+        return snapshot.phoneCanAnswer ? users.last : nil
     }
 
     /// The newest snapshot.
@@ -119,12 +120,12 @@ public final class LaunchAuthorizer: Sendable {
 
     var isAsleep: Bool { snapshot.isAsleep }
 
-    var canAskPhone: Bool { snapshot.canAskPhone }
+    var phoneCanAnswer: Bool { snapshot.phoneCanAnswer }
 
     /// Whether a prompter or a phone may still answer for this user.
     func canAsk(_ user: UInt32) -> Bool {
         let snapshot = snapshot
-        return snapshot.promptedUsers.contains(user) || snapshot.canAskPhone
+        return snapshot.promptedUsers.contains(user) || snapshot.phoneCanAnswer
     }
 
     func hasPrompter(_ user: UInt32) -> Bool { snapshot.promptedUsers.contains(user) }

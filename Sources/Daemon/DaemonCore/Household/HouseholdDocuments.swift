@@ -23,13 +23,13 @@ enum HouseholdDocuments {
     /// `StoredRevocation`, until the hub has received it.
     static let revocation = "revocation"
     /// Present while records are still sealed under keys of a revoked device, because the vault was locked.
-    static let sealAnew = "seal-anew"
+    static let reseal = "seal-anew"
     /// Present if the owner wants no hub, so that none is connected automatically.
     static let declined = "hub-declined"
     /// `StoredJoining`, while this computer waits to be admitted to a household.
     static let joining = "joining"
     /// A sentence, if another computer revoked this one.
-    static let putOut = "put-out"
+    static let revocationNotice = "put-out"
     /// The households that this computer left or that revoked it, as JSON. None admits it again under its key.
     static let left = "households-left"
     /// The number of the newest roster entry that this computer has answered with its own keys, in decimal.
@@ -148,7 +148,7 @@ extension ControlError {
         case let error as ControlError: self = error
         case let error as HubError: self.init(.hub, error.message, retryAfterSeconds: error.retryAfterSeconds)
         case let error as HubUnreachable: self.init(.hub, error.sentence)
-        case let error as RosterMisbehaviour:
+        case let error as RosterViolation:
             self.init(.hub, "The hub can't be trusted: it returned \(error). Nothing was changed.")
         default: self = ControlError(lower: error) ?? ControlError(.hub, "\(error)")
         }

@@ -58,13 +58,13 @@ extension HouseholdService {
         let gone = departing()
         if !gone.isEmpty, let vault = try await passcodes.vaultDocument()?.vault {
             if let ring = vaultRing {
-                try await untilNobodyInterferes {
+                try await retryingOnConflict {
                     var change = StateChange()
                     try await reseal(into: &change, under: ring, vault: vault, without: gone)
                     try await store.write(change)
                 }
             } else if try await store.countRecords(by: gone) > 0 {
-                try await store.save([1], as: HouseholdDocuments.sealAnew)
+                try await store.save([1], as: HouseholdDocuments.reseal)
             }
         }
         try await store.save(Array(String(number).utf8), as: HouseholdDocuments.answered)
@@ -76,29 +76,29 @@ extension HouseholdService {
     func vaultOpened() async throws {
         try await memberships.perform {
             guard let ring = await vault.openKeys()?.ring else { return }
-            try? await sealAnewWhereItWaits(ring)
-            try await giveMissingKeys(ring)
+            try? await resealPendingRecords(ring)
+            try await sendMissingKeys(ring)
         }
     }
 
     /// Sends companions the keys that were added to the ring of the open vault.
-    func giveKeysOfOpenVault() async throws {
+    func sendKeysOfOpenVault() async throws {
         try await memberships.perform {
-            if let ring = await vault.openKeys()?.ring { try await giveKeysToAll(ring) }
+            if let ring = await vault.openKeys()?.ring { try await sendKeysToAll(ring) }
         }
     }
 
     /// Seals again what is still sealed under keys of a revoked device, or signed by it, and sends companions the whole
     /// ring.
-    private func sealAnewWhereItWaits(_ ring: KeyRing) async throws {
-        guard let session, try await store.document(HouseholdDocuments.sealAnew) != nil else { return }
-        try await untilNobodyInterferes {
+    private func resealPendingRecords(_ ring: KeyRing) async throws {
+        guard let session, try await store.document(HouseholdDocuments.reseal) != nil else { return }
+        try await retryingOnConflict {
             let document = try await requireVaultDocument()
-            var change = StateChange(documents: [HouseholdDocuments.sealAnew: nil])
+            var change = StateChange(documents: [HouseholdDocuments.reseal: nil])
             try await reseal(into: &change, under: ring, vault: document.vault, without: session.roster.revoked)
             try await store.write(change)
         }
-        try await giveKeysToAll(ring)
+        try await sendKeysToAll(ring)
     }
 
     /// Seals every record that is under an older key, or by a device of `gone`, as its next revision under the newest

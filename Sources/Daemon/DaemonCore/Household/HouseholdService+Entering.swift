@@ -80,10 +80,10 @@ extension HouseholdService {
                 HouseholdDocuments.roster: try Self.stored(roster),
                 // Devices that were revoked before this computer joined never had its keys.
                 HouseholdDocuments.answered: Array(String(roster.head.number).utf8),
-                HouseholdDocuments.joining: nil, HouseholdDocuments.putOut: nil,
+                HouseholdDocuments.joining: nil, HouseholdDocuments.revocationNotice: nil,
             ]))
         pairings = [:]
-        putOut = nil
+        revocationNotice = nil
         self.joining = nil
         setAnswered(roster.head.number)
         session = Session(settings: settings, secrets: secrets, roster: roster, hub: joining.hub)
@@ -95,10 +95,10 @@ extension HouseholdService {
     /// Sends the keys of this computer's vaults to the household's phones, which can read them from then on.
     ///
     /// - Throws: as `PasscodeService.verify`, or `ControlError` with `hub`.
-    func giveVaultKeys(_ passcode: SecretBytes, user: UInt32) async throws {
+    func sendVaultKeys(_ passcode: SecretBytes, user: UInt32) async throws {
         _ = try requireSession()
         try await memberships.perform {
-            try await giveMissingKeys(try await passcodes.openRing(passcode, user: user).ring)
+            try await sendMissingKeys(try await passcodes.openRing(passcode, user: user).ring)
         }
     }
 }

@@ -44,7 +44,9 @@ extension HouseholdService {
     }
 
     func loadJoining() async throws {
-        putOut = try await store.document(HouseholdDocuments.putOut).map { String(decoding: $0, as: UTF8.self) }
+        revocationNotice = try await store.document(HouseholdDocuments.revocationNotice).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         guard let bytes = try await store.document(HouseholdDocuments.joining) else { return }
         let stored = try UnreadableState.decode(
             StoredJoining.self, from: bytes, named: HouseholdDocuments.joining)
@@ -240,7 +242,7 @@ extension HouseholdService {
                     await fail(joining, refusal)
                 } catch {
                     // The hub is unreachable, or the disk is full: it is tried again, and nothing is lost.
-                    say(.waiting, ControlError(hub: error).message, joining)
+                    setReport(.waiting, ControlError(hub: error).message, joining)
                     wait = min(wait * 2, .seconds(30))
                     if !joining.stored.isAsked, isTooLate(joining) {
                         await fail(
@@ -260,7 +262,7 @@ extension HouseholdService {
         self.joining?.stored.invitation == joining.stored.invitation
     }
 
-    private func say(_ state: JoiningReport.State, _ sentence: String, _ joining: Joining) {
+    private func setReport(_ state: JoiningReport.State, _ sentence: String, _ joining: Joining) {
         guard isUnderWay(joining) else { return }
         let report = JoiningReport(state: state, url: joining.stored.settings.url, sentence: sentence)
         guard self.joining?.report != report else { return }
@@ -283,14 +285,14 @@ extension HouseholdService {
                 guard !isTooLate(joining) else {
                     throw JoiningRefusal("The owner did not confirm in time; start again with a new link.")
                 }
-                return say(.waiting, Self.waiting("").sentence, joining)
+                return setReport(.waiting, Self.waiting("").sentence, joining)
             }
         } catch let error as HubError where error.code == .unauthorized {
             throw JoiningRefusal("The owner did not confirm in time. Start again with a new link.")
         }
         let roster = try await checkedRoster(joining)
         guard let secrets = try await checkedKeys(joining, roster) else {
-            return say(.admitted, "The owner confirmed. Waiting for the keys from the other computer.", joining)
+            return setReport(.admitted, "The owner confirmed. Waiting for the keys from the other computer.", joining)
         }
         try await memberships.perform {
             guard isUnderWay(joining) else { return }

@@ -17,7 +17,7 @@ extension HouseholdService {
         let session = try requireSession()
         var notes: [String] = []
         do {
-            try await tellOfLeaving()
+            try await notifyHubOfLeaving()
         } catch {
             notes.append(
                 "The hub could not be reached (\(ControlError(hub: error).message)); its data stays there, sealed.")
@@ -50,7 +50,7 @@ extension HouseholdService {
         guard session != nil else { return [] }
         let outcome = AsyncStream<Bool>.makeStream()
         let telling = Task {
-            outcome.continuation.yield((try? await tellOfLeaving()) != nil)
+            outcome.continuation.yield((try? await notifyHubOfLeaving()) != nil)
         }
         // Neither task is a child of this one, so that a hanging connection is not waited for.
         let limit = Task { [time] in
@@ -70,7 +70,7 @@ extension HouseholdService {
 
     /// Removes this computer from the roster. Without another computer nobody could admit or revoke devices, so the
     /// household is removed instead.
-    private func tellOfLeaving() async throws {
+    private func notifyHubOfLeaving() async throws {
         let own = signingKey.publicKey.id
         for attempt in 1...3 {
             let roster = try await followRoster()

@@ -22,15 +22,15 @@ extension HouseholdService {
     func answer(upTo number: UInt64, vaultRing: KeyRing?) async throws {
         guard let session else { return }
         let (own, answered) = (session.secrets.device, answered)
-        let news = session.roster.history.filter {
+        let newEntries = session.roster.history.filter {
             $0.number > answered && $0.number <= number && $0.author != own && $0.device != own
         }
-        let gone = news.filter { $0.kind == .revoke }
-        if !gone.isEmpty {
-            let departure = Departure.elsewhere(Set(gone.map(\.device)), upTo: number)
-            try await untilNobodyInterferes {
+        let revoked = newEntries.filter { $0.kind == .revoke }
+        if !revoked.isEmpty {
+            let departure = Departure.elsewhere(Set(revoked.map(\.device)), upTo: number)
+            try await retryingOnConflict {
                 // A computer never had keys of this one's vaults.
-                if gone.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
+                if revoked.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
                     try await replaceKeysWithoutPasscode(departure)
                 } else {
                     try await replaceStatusKey(departure)
@@ -38,11 +38,12 @@ extension HouseholdService {
             }
             await log.append(
                 .deviceRevoked,
-                "Another computer revoked \(gone.count) "
-                    + (gone.count == 1 ? "device" : "devices") + "; this computer replaced its keys.")
+                "Another computer revoked \(revoked.count) "
+                    + (revoked.count == 1 ? "device" : "devices") + "; this computer replaced its keys.")
         }
-        try await welcome(news.filter { $0.kind == .admit }.map(\.device))
-        try await concludeDepartures(upTo: number, vaultRing: gone.isEmpty ? vaultRing : await vault.openKeys()?.ring)
+        try await welcome(newEntries.filter { $0.kind == .admit }.map(\.device))
+        try await concludeDepartures(
+            upTo: number, vaultRing: revoked.isEmpty ? vaultRing : await vault.openKeys()?.ring)
     }
 
     private func replaceStatusKey(_ departure: Departure) async throws {
@@ -76,7 +77,7 @@ extension HouseholdService {
     /// has the entry by which another computer revoked it. Local data stays.
     ///
     /// - Returns: false if there is no such entry: the rejection alone proves nothing.
-    func forgetWhereItWasPutOut() async throws -> Bool {
+    func leaveIfRevoked() async throws -> Bool {
         guard let session, session.roster.revoked.contains(session.secrets.device) else { return false }
         let sentence =
             "Another computer removed this one from the household at \(session.settings.url). Notes, files and photos of this "
@@ -85,12 +86,12 @@ extension HouseholdService {
         try await store.forgetHub(removing: HouseholdDocuments.ofHub)
         try await store.write(
             StateChange(documents: [
-                HouseholdDocuments.declined: [1], HouseholdDocuments.putOut: Array(sentence.utf8),
+                HouseholdDocuments.declined: [1], HouseholdDocuments.revocationNotice: Array(sentence.utf8),
             ]))
         self.session = nil
         revocation = nil
         pairings = [:]
-        putOut = sentence
+        revocationNotice = sentence
         events.send(.householdChanged)
         await log.append(.hubDisconnected, sentence)
         return true

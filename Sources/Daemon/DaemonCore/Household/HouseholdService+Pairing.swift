@@ -130,7 +130,7 @@ extension HouseholdService {
             do {
                 try await admit(joining.member, invitation: id)
                 pairings[id] = nil
-                try await giveKeys(to: joining.member, named: joining.name, vaultRing: ring)
+                try await sendKeys(to: joining.member, named: joining.name, vaultRing: ring)
             } catch {
                 throw ControlError(hub: error)
             }
@@ -175,7 +175,7 @@ extension HouseholdService {
     }
 
     /// Boxes the household's keys to a device, and sends its name to the others.
-    func giveKeys(to member: RosterMember, named name: String, vaultRing: KeyRing) async throws {
+    func sendKeys(to member: RosterMember, named name: String, vaultRing: KeyRing) async throws {
         let secrets = try requireSession().secrets
         var change = StateChange()
         change.household = [
@@ -211,7 +211,7 @@ extension HouseholdService {
     }
 
     /// Boxes the keys of the vaults to every companion again.
-    func giveKeysToAll(_ vaultRing: KeyRing) async throws {
+    func sendKeysToAll(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
         var change = StateChange(documents: [HouseholdDocuments.keysOwed: nil])
         for member in keyHolders where member.role == .companion {
@@ -223,14 +223,14 @@ extension HouseholdService {
 
     /// Sends keys to devices that lack them, now that the vault is open: the daemon ended in between, or another
     /// computer admitted them while this one was locked.
-    func giveMissingKeys(_ vaultRing: KeyRing) async throws {
+    func sendMissingKeys(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
         let (own, roster) = (session.secrets.device, session.roster)
-        if try await store.document(HouseholdDocuments.keysOwed) != nil { try await giveKeysToAll(vaultRing) }
+        if try await store.document(HouseholdDocuments.keysOwed) != nil { try await sendKeysToAll(vaultRing) }
         for member in keyHolders {
             guard try await store.known(.keys, roster.keysRecord(from: own, to: member.id)) == nil else { continue }
             if roster.admitter(of: member.id) == own {
-                try await giveKeys(to: member, named: "New device", vaultRing: vaultRing)
+                try await sendKeys(to: member, named: "New device", vaultRing: vaultRing)
             } else {
                 var change = StateChange()
                 change.household = [try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing)]

@@ -49,7 +49,7 @@ extension HouseholdService {
         var report = RestoreReport()
         for start in stride(from: 0, to: groups.count, by: Self.restoredTogether) {
             let some = groups[start..<min(start + Self.restoredTogether, groups.count)]
-            let results = try await untilNobodyInterferes {
+            let results = try await retryingOnConflict {
                 var results: [RestorePlan.Result] = []
                 for versions in some { results += try await plan.results(of: versions) }
                 let records = results.flatMap(\.records)

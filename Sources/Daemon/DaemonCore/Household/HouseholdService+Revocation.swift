@@ -27,7 +27,7 @@ extension HouseholdService {
             try await requireNoRevocation()
             let opened = try await passcodes.openRing(passcode, user: user)
             try? await reader.readUpToDate()
-            let ring = try await untilNobodyInterferes {
+            let ring = try await retryingOnConflict {
                 try await replaceKeys(without: member, name: name, ring: opened.ring, rootKey: opened.rootKey)
             }
             await log.append(.deviceRevoked, user: user, "\(name) was revoked: every key that it knew is replaced.")
@@ -87,7 +87,7 @@ extension HouseholdService {
     ///   - reader: reads the device's last records.
     /// - Returns: a sentence.
     /// - Throws: `ControlError` with `noSuchItem`, `notYours`, `busy` or `failed`.
-    func revoke(_ device: ItemID, onWordOf author: String, reader: any HubReader) async throws -> String {
+    func revoke(_ device: ItemID, requestedBy author: String, reader: any HubReader) async throws -> String {
         guard let member = try requireSession().roster.member(device) else {
             throw ControlError(.noSuchItem, "There is no such device; it may have been revoked already.")
         }
@@ -99,7 +99,7 @@ extension HouseholdService {
         return try await memberships.perform {
             try await requireNoRevocation()
             try? await reader.readUpToDate()
-            try await untilNobodyInterferes {
+            try await retryingOnConflict {
                 try await replaceKeysWithoutPasscode(.decidedHere(member.id, name: name))
             }
             await log.append(
@@ -119,7 +119,7 @@ extension HouseholdService {
 
     /// Repeats the work if a record or document that it depends on was written meanwhile.
     @discardableResult
-    func untilNobodyInterferes<Value>(_ work: () async throws -> Value) async throws -> Value {
+    func retryingOnConflict<Value>(_ work: () async throws -> Value) async throws -> Value {
         for _ in 1..<5 {
             do {
                 return try await work()
@@ -157,7 +157,7 @@ extension HouseholdService {
         var change = StateChange(documents: [
             VaultDocuments.ring: newRing.sealed(under: rootKey),
             VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
-            HouseholdDocuments.sealAnew: nil,
+            HouseholdDocuments.reseal: nil,
         ])
         change.unchanged[VaultDocuments.ring] = stored.bytes
         // Tombstones by devices that were revoked earlier may still need this computer's signature.
@@ -189,7 +189,7 @@ extension HouseholdService {
                 VaultDocuments.vault: try [UInt8](JSONEncoder().encode(document)),
             ])
             if open == nil {
-                change.documents[HouseholdDocuments.sealAnew] = [1]
+                change.documents[HouseholdDocuments.reseal] = [1]
             } else {
                 try await self.reseal(
                     into: &change, under: newRing, vault: document.vault, without: departure.devices)

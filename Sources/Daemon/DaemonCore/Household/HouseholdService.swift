@@ -48,7 +48,7 @@ public actor HouseholdService {
     var joiningWaiters: [CheckedContinuation<Void, Never>] = []
     let joiningSignal = Signal()
     /// Why there is no household any more, if another computer revoked this one.
-    var putOut: String?
+    var revocationNotice: String?
     /// Requests that wait for a device to join.
     var joinWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -112,7 +112,8 @@ public actor HouseholdService {
     /// - Throws: `ControlError` with `hub`.
     func requireSession() throws(ControlError) -> Session {
         guard let session else {
-            throw ControlError(.hub, putOut ?? "There is no hub. Connect one with `applocker hub connect URL`.")
+            throw ControlError(
+                .hub, revocationNotice ?? "There is no hub. Connect one with `applocker hub connect URL`.")
         }
         return session
     }
@@ -163,12 +164,12 @@ public actor HouseholdService {
             var change = StateChange(documents: [
                 HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
                 HouseholdDocuments.keys: secrets.sealed(machineSecret: machineSecret),
-                HouseholdDocuments.declined: nil, HouseholdDocuments.putOut: nil,
+                HouseholdDocuments.declined: nil, HouseholdDocuments.revocationNotice: nil,
             ])
             change.documents[HouseholdDocuments.roster] = try Self.stored(roster)
             change.household = [name]
             try await store.write(change)
-            (putOut, answered) = (nil, 0)
+            (revocationNotice, answered) = (nil, 0)
             session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
         } catch {
             throw ControlError(hub: error)
@@ -194,7 +195,7 @@ public actor HouseholdService {
     }
 
     /// Reads new entries of the roster from the hub.
-    /// - Throws: `RosterMisbehaviour`, or what the connection throws.
+    /// - Throws: `RosterViolation`, or what the connection throws.
     @discardableResult
     func followRoster() async throws -> Roster {
         let session = try requireSession()
@@ -202,7 +203,7 @@ public actor HouseholdService {
         let hasGrown: Bool
         do {
             hasGrown = try await roster.follow(session.hub)
-        } catch let error as RosterMisbehaviour where error == .older {
+        } catch let error as RosterViolation where error == .older {
             let count = try await roster.restore(at: session.hub)
             await log.enqueue(
                 .hubMisbehaved,

@@ -184,7 +184,7 @@ public actor IntruderService {
 
     /// Removes a photo at the request of another device, which needs no key.
     /// - Throws: `ControlError` with `noSuchItem`.
-    func remove(_ id: ItemID, onWordOf requester: ItemID) async throws {
+    func remove(_ id: ItemID, requestedBy requester: ItemID) async throws {
         guard var record = try await records.record(.intruders, id), record.sealed != nil else {
             throw ControlError(.noSuchItem, "There is no such photo.")
         }

@@ -31,7 +31,7 @@ extension LaunchService {
             starter.events.yield(.start(entry.report, execRequest))
         }
         await allow(launch, .approvedRemotely)
-        if scope != .thisLaunch { await letIn([launch.app]) }
+        if scope != .thisLaunch { await approveWaiting(of: [launch.app]) }
         return sentence
     }
 

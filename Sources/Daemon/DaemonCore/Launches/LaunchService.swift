@@ -174,7 +174,7 @@ public actor LaunchService: Relockable {
                 do { try await time.sleep(for: timeout) } catch { return }
                 await self.timedOut(number)
             })
-        tell(promptedUser, .ask(report))
+        send(.ask(report), to: promptedUser)
         events.send(.promptOpened(report))
         await record(launch, .launchAsked, .locked)
     }
@@ -235,7 +235,7 @@ public actor LaunchService: Relockable {
         guard let entry = waiting.removeValue(forKey: number) else { return }
         entry.timeout?.cancel()
         authorizer.waitingEnded(of: entry.launch.user)
-        tell(entry.promptedUser, .settled(prompt: entry.report.prompt, outcome: outcome))
+        send(.settled(prompt: entry.report.prompt, outcome: outcome), to: entry.promptedUser)
         events.send(.promptSettled(prompt: entry.report.prompt, outcome: outcome))
     }
 
@@ -283,7 +283,7 @@ public actor LaunchService: Relockable {
         prompters.filter { $0.value.peer.user == user }.min { $0.key < $1.key }?.value
     }
 
-    private func tell(_ user: UInt32, _ event: PromptEvent) {
+    private func send(_ event: PromptEvent, to user: UInt32) {
         for prompter in prompters.values where prompter.peer.user == user { prompter.events.yield(event) }
     }
 
@@ -328,14 +328,14 @@ public actor LaunchService: Relockable {
         if scope == .thisLaunch { gate.order(.thaw, app: launch.app) }
         let execRequest = entry.execRequest(for: peer)
         if execRequest != nil { authorizer.allowRestart(of: launch.app, by: peer.process, user: peer.user) }
-        await allow(launch, .passcodeGiven)
-        if scope != .thisLaunch { await letIn([launch.app]) }
+        await allow(launch, .passcodeEntered)
+        if scope != .thisLaunch { await approveWaiting(of: [launch.app]) }
         return PromptAnswer(execRequest: execRequest)
     }
 
     /// Approves the waiting launches of apps that have been unlocked. Those that were denied at once keep waiting: only
     /// an answer starts them again.
-    public func letIn(_ apps: Set<AppID>) async {
+    public func approveWaiting(of apps: Set<AppID>) async {
         for entry in waiting.values where apps.contains(entry.launch.app) && !entry.launch.deniedAtOnce {
             await allow(entry.launch, .granted)
         }

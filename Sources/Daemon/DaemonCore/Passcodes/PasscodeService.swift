@@ -70,7 +70,7 @@ public actor PasscodeService {
     }
 
     /// Whether the user has entered the owner's passcode on this computer, or is root.
-    public func hasGivenPasscode(_ user: UInt32) -> Bool { stored.lockouts.hasOwn(user) }
+    public func hasEnteredPasscode(_ user: UInt32) -> Bool { stored.lockouts.hasOwn(user) }
 
     /// - Parameter owners: users whose wrong passcodes are counted separately from the start.
     /// - Throws: `ControlError` with `alreadySetUp`, `passcodeTooShort` or `failed`.

@@ -39,8 +39,8 @@ extension PresenceService {
     }
 
     private func ownSource(of user: UInt32) -> IdleReport.Source {
-        let told = agents.values.filter { $0.peer.user == user }.compactMap(\.source).first { $0 != .none }
-        if let told { return told }
+        let reported = agents.values.filter { $0.peer.user == user }.compactMap(\.source).first { $0 != .none }
+        if let reported { return reported }
         let sessions = known.values.filter { $0.user == user }
         return !sessions.isEmpty && sessions.allSatisfy(\.isKnown) ? .logind : .none
     }

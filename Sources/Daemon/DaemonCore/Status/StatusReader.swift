@@ -51,7 +51,7 @@ struct StatusReader: Sendable {
         if inactivity.source == .none, !reports.isEmpty || inactivity.isArmed {
             degraded.append("Idle time can't be measured, so inactivity won't lock your apps.")
         }
-        if await !sync.misbehaviour.isEmpty {
+        if await !sync.protocolViolations.isEmpty {
             degraded.append("The hub can't be trusted: it returned invalid data. See `applocker hub status`.")
         }
         var processes = [ProcessReport(name: "applockerd", pid: ownProcess)]
@@ -63,7 +63,7 @@ struct StatusReader: Sendable {
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
             waitingLaunches: await launches.waitingCount, prompterConnected: authorizer.hasPrompter(peer.user),
             lockout: await passcodes.lockoutState(of: peer.user), inactivity: inactivity,
-            processes: processes, phoneIsAsked: authorizer.canAskPhone, unguardedApps: unguarded.map(\.rawValue))
+            processes: processes, phoneIsAsked: authorizer.phoneCanAnswer, unguardedApps: unguarded.map(\.rawValue))
     }
 
     /// The status for other devices of the household, as a user with a connected prompter sees it.

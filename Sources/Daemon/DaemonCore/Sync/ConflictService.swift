@@ -40,7 +40,7 @@ actor ConflictService {
     /// Keys were added, as by an import: reads skipped records, and sends companions the keys.
     func ringChanged() async {
         try? await sync.readAgain()
-        try? await household.giveKeysOfOpenVault()
+        try? await household.sendKeysOfOpenVault()
     }
 
     func settleConflicts() async {

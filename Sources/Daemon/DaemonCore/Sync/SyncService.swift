@@ -31,8 +31,8 @@ actor SyncService: HubReader {
     var recordsAtHub = 0
     private(set) var refused = 0
     /// Reports about the hub for the owner, one sentence each, without repetition.
-    private(set) var misbehaviour: [String] = []
-    private static let maximumMisbehaviour = 20
+    private(set) var protocolViolations: [String] = []
+    private static let maximumProtocolViolations = 20
     /// How often the hub's store was found to be another one.
     var comparisons = 0
     /// The sequence number up to which the hub was read; the stored one may be a little behind.
@@ -108,7 +108,7 @@ actor SyncService: HubReader {
 
     /// Another hub, or none: the work with the previous one ends.
     private func householdChanged() {
-        (refused, misbehaviour, recordsAtHub, lastSync, problem) = (0, [], 0, nil, nil)
+        (refused, protocolViolations, recordsAtHub, lastSync, problem) = (0, [], 0, nil, nil)
         reading?.cancel()
         nap?.cancel()
     }
@@ -130,7 +130,7 @@ actor SyncService: HubReader {
                     problem = nil
                 } catch {
                     problem = ControlError(hub: error).message
-                    if let error = error as? RosterMisbehaviour { await reportProtocolViolation(error.description) }
+                    if let error = error as? RosterViolation { await reportProtocolViolation(error.description) }
                     if await isRevoked(error) { continue }
                 }
                 isConnected = false
@@ -154,7 +154,7 @@ actor SyncService: HubReader {
     /// Whether the hub rejects this computer because another computer revoked it.
     private func isRevoked(_ error: any Error) async -> Bool {
         guard (error as? HubError)?.code == .unauthorized else { return false }
-        return (try? await household.forgetWhereItWasPutOut()) == true
+        return (try? await household.leaveIfRevoked()) == true
     }
 
     /// One connection, from its beginning to its end.
@@ -349,8 +349,10 @@ actor SyncService: HubReader {
 
     /// Reports a sentence to the owner once, in the status and the log.
     func report(_ sentence: String) async {
-        guard !misbehaviour.contains(sentence), misbehaviour.count < Self.maximumMisbehaviour else { return }
-        misbehaviour.append(sentence)
+        guard
+            !protocolViolations.contains(sentence), protocolViolations.count < Self.maximumProtocolViolations
+        else { return }
+        protocolViolations.append(sentence)
         await log.enqueue(.hubMisbehaved, sentence)
     }
 
@@ -364,8 +366,8 @@ actor SyncService: HubReader {
             url: session?.settings.url, household: session?.roster.household.description,
             device: household.signingKey.publicKey.id.description, connected: isConnected, lastSync: lastSync,
             records: recordsAtHub, waiting: session == nil ? 0 : try await store.waitingCount() + inMemory,
-            problem: session == nil ? await household.putOut : problem ?? parkedSentence, refused: refused,
-            misbehaviour: misbehaviour,
+            problem: session == nil ? await household.revocationNotice : problem ?? parkedSentence, refused: refused,
+            misbehaviour: protocolViolations,
             conflicts: try await store.conflicts().count, revoking: await household.revocation?.name,
             joining: await household.joining?.report.sentence)
     }

@@ -2,7 +2,7 @@ import ControlAPI
 
 /// Watches for inactivity with the best available source, warns, and reports when the limit is reached. It locks
 /// nothing itself.
-actor IdleKeeper {
+actor IdleMonitor {
     /// Callbacks for its reports.
     struct Reports: Sendable {
         /// The source in use, and at the limit the time without input.
@@ -26,13 +26,13 @@ actor IdleKeeper {
     private var isWarning = false
 
     /// - Parameter lead: how long before the limit it warns.
-    init(lead: Duration = IdlePolicy.warningLead, repetition: Duration = IdleKeeper.repetition) {
+    init(lead: Duration = IdlePolicy.warningLead, repetition: Duration = IdleMonitor.repetition) {
         self.lead = lead
         self.repetition = repetition
     }
 
     /// Must be called once, before anything else.
-    func tell(_ reports: Reports) { self.reports = reports }
+    func setReporter(_ reports: Reports) { self.reports = reports }
 
     var kind: IdleReport.Source { source?.kind ?? .none }
 

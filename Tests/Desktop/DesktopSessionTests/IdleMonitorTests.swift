@@ -51,14 +51,14 @@ final class ScriptedIdle: IdleSource {
 /// A source that is gone.
 struct LostIdle: IdleSource {
     let kind = IdleReport.Source.mutter
-    func idleTime() async throws -> Duration { throw IdleSourceGone(description: "gone") }
-    func untilIdle(for time: Duration) async throws { throw IdleSourceGone(description: "gone") }
-    func untilTouched() async throws { throw IdleSourceGone(description: "gone") }
+    func idleTime() async throws -> Duration { throw IdleSourceUnavailable(description: "gone") }
+    func untilIdle(for time: Duration) async throws { throw IdleSourceUnavailable(description: "gone") }
+    func untilTouched() async throws { throw IdleSourceUnavailable(description: "gone") }
 }
 
 /// With a limit of one second and a warning 500 ms before. The real time is what is tested where a test measures it:
 /// inactivity counts from when something was opened.
-struct IdleKeeperTests {
+struct IdleMonitorTests {
     enum Word: Equatable {
         case idle(IdleReport)
         case warned, withdrawn, lost
@@ -70,13 +70,13 @@ struct IdleKeeperTests {
         var heard: [Word] { words.withLock { $0 } }
     }
 
-    private func keeper(_ ears: Ears) async -> IdleKeeper {
-        let keeper = IdleKeeper(lead: .milliseconds(500))
-        await keeper.tell(
+    private func monitor(_ ears: Ears) async -> IdleMonitor {
+        let monitor = IdleMonitor(lead: .milliseconds(500))
+        await monitor.setReporter(
             .init(
                 idle: { ears.hear(.idle($0)) }, warn: { _ in ears.hear(.warned) },
                 withdrawWarning: { ears.hear(.withdrawn) }, lost: { _ in ears.hear(.lost) }))
-        return keeper
+        return monitor
     }
 
     private let armed = SessionState.Inactivity(limitSeconds: 1, isArmed: true)
@@ -86,11 +86,11 @@ struct IdleKeeperTests {
 
     @Test func itWarnsAndThenTellsThatTheLimitIsReached() async throws {
         let ears = Ears()
-        let keeper = await keeper(ears)
+        let monitor = await monitor(ears)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
         let began = ContinuousClock.now
-        await keeper.use(person)
-        await keeper.update(armed)
+        await monitor.use(person)
+        await monitor.update(armed)
         await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         #expect(began.duration(to: .now) >= .milliseconds(490))
         person.rest(for: .seconds(1))
@@ -98,15 +98,15 @@ struct IdleKeeperTests {
         #expect(began.duration(to: .now) >= .milliseconds(990))
         await eventually("the warning goes: \(ears.heard)") { ears.heard.last == .withdrawn }
         #expect(ears.heard == [source, .warned, limit, .withdrawn])
-        await keeper.update(disarmed)
+        await monitor.update(disarmed)
     }
 
     @Test func aTouchTakesTheWarningBackAndTheCountBeginsAnew() async throws {
         let ears = Ears()
-        let keeper = await keeper(ears)
+        let monitor = await monitor(ears)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
-        await keeper.use(person)
-        await keeper.update(armed)
+        await monitor.use(person)
+        await monitor.update(armed)
         await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         person.touch()
         await eventually("the warning goes: \(ears.heard)") { ears.heard.contains(.withdrawn) }
@@ -115,19 +115,19 @@ struct IdleKeeperTests {
         person.rest(for: .milliseconds(500))
         await eventually("it warns again: \(ears.heard)") { ears.heard.last == .warned }
         #expect(ears.heard == [source, .warned, .withdrawn, .warned])
-        await keeper.update(disarmed)
+        await monitor.update(disarmed)
     }
 
     @Test func nothingIsAskedWhileNothingIsOpen() async throws {
         let ears = Ears()
-        let keeper = await keeper(ears)
+        let monitor = await monitor(ears)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
-        await keeper.use(person)
-        await keeper.update(disarmed)
+        await monitor.use(person)
+        await monitor.update(disarmed)
         let asked = person.questions.load(ordering: .relaxed)
         // Beside it one with something open asks and warns.
         let otherEars = Ears()
-        let other = await self.keeper(otherEars)
+        let other = await self.monitor(otherEars)
         await other.use(ScriptedIdle(idleFor: .milliseconds(500)))
         await other.update(armed)
         await eventually("the other warns: \(otherEars.heard)") { otherEars.heard.contains(.warned) }
@@ -135,20 +135,20 @@ struct IdleKeeperTests {
         #expect(person.questions.load(ordering: .relaxed) == asked && ears.heard == [source])
         // Opened from afar while nobody is there: the count begins now.
         let opened = ContinuousClock.now
-        await keeper.update(armed)
+        await monitor.update(armed)
         await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
         #expect(opened.duration(to: .now) >= .milliseconds(490))
-        await keeper.update(disarmed)
+        await monitor.update(disarmed)
         #expect(ears.heard == [source, .warned, .withdrawn], "locked meanwhile: the warning goes")
     }
 
     @Test func aLostSourceIsSaidAndNoneIsReportedAsNone() async throws {
         let ears = Ears()
-        let keeper = await keeper(ears)
-        await keeper.use(LostIdle())
-        await keeper.update(armed)
+        let monitor = await monitor(ears)
+        await monitor.use(LostIdle())
+        await monitor.update(armed)
         await eventually("the loss is said: \(ears.heard)") { ears.heard.contains(.lost) }
-        await keeper.use(nil)
+        await monitor.use(nil)
         #expect(ears.heard.last == .idle(IdleReport(source: .none, idleSeconds: 0)))
     }
 }
