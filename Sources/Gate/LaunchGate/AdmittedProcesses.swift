@@ -1,24 +1,23 @@
 import Glibc
 
-/// The processes that were let in: a launch that was allowed, whatever of the app already ran, and every program of the
-/// app that those started. They and their descendants may start the app's programs for as long as they live, or until
-/// the app's instances are ended.
+/// Processes that may start an app's programs while they live, or until the app's instances are ended: launches that
+/// were allowed, instances that were already running, and their descendants.
 ///
-/// Nothing is held open for them: a process that has ended is noticed by its start time when its number turns up
-/// again, and the dead are swept out when the table has doubled.
+/// No descriptor is kept for them. A reused pid is detected by its start time, and ended processes are removed when the
+/// table has doubled.
 struct AdmittedProcesses {
     private struct Entry {
         var start: UInt64
         var apps: Set<Int>
-        /// What the process was before a launch that was allowed; nil where it was the app already.
+        /// The process before its allowed launch; nil if it already ran the app.
         var before: State?
     }
 
-    /// Of a process that waits in execve, which may still fail after it was allowed.
+    /// The state of a process in an allowed execve, which may still fail.
     struct State {
         var program: FileIdentity?
         var hasOnlyForked: Bool
-        /// On the clock of `Timetable`. One launch may need several permissions: for a script and its interpreter.
+        /// On the clock of `Timetable`. A launch can need several permissions: for a script and for its interpreter.
         var since: UInt64
 
         init(of process: Int32, _ status: ProcessFacts.Status) {
@@ -27,8 +26,8 @@ struct AdmittedProcesses {
             since = Timetable.now
         }
 
-        /// Whether the process has executed something since. A fork's mark can't be put back; the program's name can be
-        /// changed by a process in a user namespace of its own.
+        /// Whether the process has executed a program since. PF_FORKNOEXEC can't be set again; a process in its own
+        /// user namespace can change the link of its executable.
         func hasPassed(_ process: Int32) -> Bool {
             if hasOnlyForked { return ProcessFacts.status(process)?.hasOnlyForked == false }
             guard let program, let now = ProcessFacts.executable(process) else { return false }
@@ -38,16 +37,16 @@ struct AdmittedProcesses {
 
     private var entries: [Int32: Entry] = [:]
     private var sweepAt = 256
-    /// How far up a descendant is looked for.
+    /// The number of ancestors that are checked.
     private static let maximumGenerations = 64
-    /// How long an allowed launch may take to become the app, in nanoseconds.
+    /// The time for an allowed launch to become the app, in nanoseconds.
     private static let launchTime: UInt64 = 1_000_000_000
 
-    /// - Parameter before: what the process is as long as its launch, which was allowed, has not become the app.
+    /// - Parameter before: the state of the process until its allowed launch has become the app.
     mutating func admit(_ process: Int32, start: UInt64, app key: Int, before: State? = nil) {
         if let entry = entries[process], entry.start == start {
             entries[process]!.apps.insert(key)
-            // It may be the app already, and start another program of it in its own place.
+            // The process may be the app already, and execute another of its programs.
             if entry.before?.hasPassed(process) == false { entries[process]!.before = before }
             return
         }
@@ -57,7 +56,7 @@ struct AdmittedProcesses {
         sweepAt = max(256, entries.count * 2)
     }
 
-    /// Whether the process, or one it descends from, was let into the app.
+    /// Whether the process or an ancestor was admitted to the app.
     func covers(_ process: Int32, app key: Int) -> Bool {
         guard !entries.isEmpty else { return false }
         var process = process
@@ -72,7 +71,7 @@ struct AdmittedProcesses {
         return false
     }
 
-    /// Whether this very process was let into the app, and became it.
+    /// Whether this process itself was admitted to the app and has executed it.
     func contains(_ process: Int32, _ status: ProcessFacts.Status, app key: Int) -> Bool {
         guard let entry = entries[process], entry.start == status.start, entry.apps.contains(key) else { return false }
         guard let before = entry.before else { return true }

@@ -1,30 +1,30 @@
 import GateProtocol
 import Glibc
 
-/// The one connected daemon. Nothing here ever waits: a daemon that does not read is treated like a dead one.
+/// The one connected daemon. Non-blocking: a daemon that does not read is disconnected.
 final class DaemonConnection {
     let descriptor: Descriptor
     let process: Int32
-    /// The daemon has said hello in this version.
+    /// The daemon sent `hello` with this version.
     var isGreeted = false
-    /// The daemon has sent every app.
+    /// The daemon sent all apps.
     var isSynchronised = false
     var incoming = IncomingApps()
 
-    /// Room for what a daemon that is busy has not read yet: several exec requests of the largest size.
+    /// The send buffer in bytes: several exec requests of the largest size fit while the daemon is busy.
     static let bufferBytes: Int32 = 16_777_216
 
     init(_ descriptor: Descriptor, process: Int32) {
         self.descriptor = descriptor
         self.process = process
         var size = Self.bufferBytes
-        // Beyond the system's limit where the gate may (SO_SNDBUFFORCE), up to it elsewhere.
+        // SO_SNDBUFFORCE, which needs CAP_NET_ADMIN, may exceed net.core.wmem_max.
         if setsockopt(descriptor.number, SOL_SOCKET, SO_SNDBUFFORCE, &size, 4) != 0 {
             _ = setsockopt(descriptor.number, SOL_SOCKET, SO_SNDBUF, &size, 4)
         }
     }
 
-    /// Returns false where the daemon is gone or its buffer is full.
+    /// - Returns: false if the daemon has disconnected or its buffer is full.
     func send(_ message: GateMessage) -> Bool {
         let bytes = message.encoded()
         while true {
@@ -37,7 +37,7 @@ final class DaemonConnection {
         }
     }
 
-    /// Bytes that the daemon has not read yet.
+    /// Bytes that the daemon has not read yet; `Int32.max` if unknown.
     var unread: Int32 {
         var count: Int32 = 0
         return ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 ? count : .max
@@ -46,7 +46,7 @@ final class DaemonConnection {
     enum Received {
         case message(DaemonMessage)
         case nothing
-        /// Hung up, or sent something that is no message of this version.
+        /// The peer disconnected or sent an invalid message.
         case end(reason: String)
     }
 

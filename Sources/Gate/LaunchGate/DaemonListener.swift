@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// The socket on which the gate waits for its daemon.
+/// The listening socket for the daemon.
 final class DaemonListener {
     let descriptor: Descriptor
     private let daemonUser: UInt32
     private let daemonProgram: FileIdentity?
 
     /// - Parameters:
-    ///   - path: at most 107 bytes; its directory must belong to root, the daemon's user or the gate's, and nobody
-    ///     else may write there.
-    ///   - daemonProgram: where given, the peer has to run this program.
+    ///   - path: at most 107 bytes. Its directory must belong to root, the daemon's user or the gate's user, and no
+    ///     other user may write to it.
+    ///   - daemonProgram: the program that the peer must run; nil accepts any.
     init(path: PathBytes, daemonUser: UInt32, daemonProgram: FileIdentity?) throws(GateError) {
         self.daemonUser = daemonUser
         self.daemonProgram = daemonProgram
@@ -46,7 +46,7 @@ final class DaemonListener {
         }
     }
 
-    /// Removes what an earlier gate left. Anything that is not such a socket stays, and is an error.
+    /// Removes the socket of an earlier gate. Any other file is kept and is an error.
     private static func removeStaleSocket(_ path: PathBytes, daemonUser: UInt32) throws(GateError) {
         var status = stat()
         guard path.withTerminator({ lstat($0, &status) }) == 0 else { return }
@@ -60,7 +60,7 @@ final class DaemonListener {
         _ = path.withTerminator { unlink($0) }
     }
 
-    /// Returns a descriptor or a negative errno.
+    /// - Returns: a descriptor or a negative errno.
     private static func newSocket() -> Int32 {
         let number = socket(
             AF_UNIX,
@@ -81,7 +81,7 @@ final class DaemonListener {
         }
     }
 
-    /// Takes the next connection. Nil where there is none or where it is not the daemon's.
+    /// - Returns: the next connection; nil if there is none or if its peer is not the daemon.
     func accept() -> DaemonConnection? {
         let number = clinux_accept(descriptor.number)
         guard number >= 0 else { return nil }
@@ -91,8 +91,8 @@ final class DaemonListener {
             report("refused a connection of process \(peer.process), user \(peer.user): not the daemon's user")
             return nil
         }
-        // By number, so only as good as the moment it is asked; the user above is what counts. Without root a gate can't
-        // look at all: the daemon forbids its own user to read its /proc files (PR_SET_DUMPABLE).
+        // By pid, so the result is valid only for this moment; the check of the user above is what counts. Without root
+        // the gate can't read the daemon's /proc files, because the daemon clears PR_SET_DUMPABLE.
         if geteuid() == 0, let daemonProgram, ProcessFacts.executable(peer.process) != daemonProgram {
             report("refused a connection of process \(peer.process): it does not run the daemon's program")
             return nil

@@ -1,5 +1,5 @@
-/// What was denied lately, so that one refusal is reported once: a shell whose execve was denied opens the file next,
-/// and a program that may not read a file often tries again.
+/// Recently denied attempts, so that a refusal is reported once: after a denied execve a shell opens the file, and a
+/// program that may not read a file often retries.
 struct DeniedLaunches {
     struct Attempt: Hashable {
         var process: Int32
@@ -16,7 +16,7 @@ struct DeniedLaunches {
 
     func contains(_ attempt: Attempt) -> Bool { known.contains(attempt) }
 
-    /// Returns true where this attempt is new. The oldest is forgotten when there are too many.
+    /// - Returns: true if the attempt is new. Beyond the limit the oldest attempt is removed.
     mutating func note(_ attempt: Attempt) -> Bool {
         guard known.insert(attempt).inserted else { return false }
         if order.count < capacity {

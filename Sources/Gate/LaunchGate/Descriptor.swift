@@ -6,7 +6,7 @@ final class Descriptor {
 
     init(_ number: Int32) { self.number = number }
 
-    /// Takes the result of a shim: a descriptor, or a negative errno.
+    /// - Parameter result: the result of a function of CLinux: a descriptor or a negative errno.
     init(_ result: Int32, _ what: StaticString) throws(GateError) {
         guard result >= 0 else { throw GateError(.kernel, "\(what) failed", cause: -result) }
         number = result

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// The gate's half of the protocol by which systemd, or `applocker up`, holds a duplicate of the group's descriptor
-/// and watches over the gate: sd_listen_fds(3), sd_notify(3).
+/// The gate's side of systemd's descriptor store, which `applocker up` implements too: the parent holds a duplicate of
+/// the fanotify descriptor and expects watchdog signals (sd_listen_fds(3), sd_notify(3)).
 final class DescriptorStore {
     static let name = "fanotify"
     private let socket: Descriptor
     private let address: String
 
-    /// Nil where the environment names no such parent.
+    /// Nil if the environment names no such parent.
     init?() {
         guard let value = getenv("NOTIFY_SOCKET") else { return nil }
         let address = String(cString: value)
@@ -21,8 +21,8 @@ final class DescriptorStore {
         socket = Descriptor(number)
     }
 
-    /// The descriptor that the parent handed back from an earlier run. Others that it hands over stay open: to close
-    /// a group's last descriptor would release what it holds.
+    /// The descriptor of an earlier run, as the parent passes it on. Others that it passes on stay open: closing the
+    /// last descriptor of a fanotify group releases the launches that it holds.
     static func inherited() -> Descriptor? {
         defer {
             unsetenv("LISTEN_FDS")
@@ -48,10 +48,10 @@ final class DescriptorStore {
         ProcessFacts.readLink(Array("/proc/self/fd/\(number)".utf8)) == Array("anon_inode:[fanotify]".utf8)
     }
 
-    /// Has the parent hold a duplicate, and returns once it does.
+    /// Sends the parent a duplicate, and returns once the parent has received it.
     func hold(_ group: Descriptor) throws(GateError) {
         try send("FDSTORE=1\nFDNAME=\(Self.name)\nFDPOLL=0", with: group.number)
-        // The parent closes its duplicate of the pipe when it has worked through everything sent before it.
+        // The parent closes its end of the pipe after all messages that were sent before it.
         var ends: [Int32] = [-1, -1]
         let failure = clinux_pipe(&ends)
         guard failure == 0 else { throw GateError(.kernel, "pipe2 failed", cause: failure) }
@@ -77,12 +77,12 @@ final class DescriptorStore {
         }
     }
 
-    /// A day at most: nobody waits longer, and the time has to be counted on from now.
+    /// At most a day, so that adding the interval to the current time can't overflow.
     static func interval(ofAllowedMicroseconds allowed: UInt64) -> UInt64? {
         allowed >= 2 ? min(allowed, 86_400_000_000) * 500 : nil
     }
 
-    /// How often the parent wants a sign of life, in nanoseconds: half of what it allows. Nil where it wants none.
+    /// The interval between watchdog signals in nanoseconds: half of what the parent allows. Nil if it expects none.
     static var watchdogInterval: UInt64? {
         guard let value = getenv("WATCHDOG_USEC") else { return nil }
         if let owner = getenv("WATCHDOG_PID"), strtol(owner, nil, 10) != Int(getpid()) { return nil }

@@ -1,21 +1,20 @@
 import Glibc
 
-/// The processes that draw the desktop. What runs the same program for the same user must never wait: a compositor
-/// that starts an app waits for the app's execve, and could not draw the question.
+/// The processes that draw the desktop. A process that runs the same program for the same user must never be held: a
+/// compositor waits for the execve of the app that it starts, and could not draw the prompt meanwhile.
 ///
-/// Anybody may register processes, so nothing is held open for them and their number is bounded: descriptors that a
-/// user could use up would be missing where an app is marked.
+/// Any user may register processes, so their number is bounded and no descriptors are kept for them.
 struct DesktopProcesses {
     private struct Desktop {
         var process: Int32
-        /// Clock ticks after boot; tells the process from a later one of the same number.
+        /// Clock ticks after boot; distinguishes the process from a later one with the same pid.
         var start: UInt64
         var program: FileIdentity
     }
 
-    /// Of one user; the newest replaces the one that was registered longest ago.
+    /// For one user; beyond it a new process replaces the one with the oldest registration.
     static let maximumPerUser = 64
-    /// A user beyond them is refused until nothing registered by one of the others runs any more.
+    /// Further users are refused until all registered processes of another user have ended.
     static let maximumUsers = 256
 
     /// Oldest registration first.
@@ -23,7 +22,7 @@ struct DesktopProcesses {
 
     var count: Int { desktops.values.reduce(0) { $0 + $1.count } }
 
-    /// Registers a process, or has it count as newly registered. One that has ended is passed over.
+    /// Registers a process, or renews its registration. A process that has ended is ignored.
     mutating func add(_ process: Int32) {
         guard let start = ProcessFacts.status(process)?.start, let program = ProcessFacts.executable(process),
             let user = ProcessFacts.users(process)?.real, ProcessFacts.status(process)?.start == start
@@ -46,8 +45,8 @@ struct DesktopProcesses {
         desktops = desktops.filter { !$0.value.isEmpty }
     }
 
-    /// Whether the process runs, at this moment, a program that draws the desktop of this user. A child that has not
-    /// yet become the launched app still runs its parent's.
+    /// Whether the process currently runs a program that draws this user's desktop. A forked child runs its parent's
+    /// program until its execve.
     func include(_ process: Int32, user: UInt32) -> Bool {
         guard let own = desktops[user], let program = ProcessFacts.executable(process) else { return false }
         return own.contains { $0.program == program && Self.isRunning($0) }

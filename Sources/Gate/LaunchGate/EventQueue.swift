@@ -6,19 +6,19 @@ struct EventQueue {
         var next = 0
     }
 
-    /// Of one user; more are denied unseen. Each takes two descriptors.
+    /// For one user; further events are denied without being handled. Each uses two descriptors.
     static let maximumPerUser = 512
     static let maximumOfAll = 1024
 
     private var users: [UInt32: Own] = [:]
-    /// Whose turn it is next, first.
+    /// The order in which users are handled.
     private var userOrder: [UInt32] = []
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
     var isFull: Bool { count >= Self.maximumOfAll }
 
-    /// Returns false where there is no room for one more of this user.
+    /// - Returns: false if the user has too many queued events.
     mutating func append(_ event: PermissionEvent, of user: UInt32) -> Bool {
         var own = users[user] ?? Own()
         guard own.events.count - own.next < Self.maximumPerUser else { return false }

@@ -1,33 +1,32 @@
 import CLinux
 import Glibc
 
-/// Notices the launch of marked files: by permission events, or in the weak mode by watching.
+/// Detects launches of marked files: by permission events, or by inotify in the weak mode.
 protocol LaunchHook {
-    /// Puts a mark on the file that `path`, an O_PATH descriptor, refers to. Marking twice is harmless. Returns 0 or
-    /// an errno.
+    /// Marks the file of `path`, an O_PATH descriptor. Marking a file twice has no effect.
+    /// - Returns: 0 or an errno.
     func mark(_ path: Descriptor, _ identity: FileIdentity, isDirectory: Bool) -> Int32
     func unmark(_ path: Descriptor, _ identity: FileIdentity, isDirectory: Bool)
 }
 
-/// Where permission events come from. The gate's loop knows the kernel by this alone, so that its tests need no root.
+/// The source of permission events: the gate's only interface to fanotify, so that tests of its loop need no root.
 protocol PermissionEventSource: AnyObject, LaunchHook {
-    /// Readable while events wait.
+    /// Readable while events are pending.
     var descriptor: Descriptor { get }
-    /// Reads some of the events that wait. `body` owes the answers.
-    /// - Returns: whether there was anything.
+    /// Reads some of the pending events. `body` must answer each.
+    /// - Returns: whether there was one.
     func readEvents(_ body: (PermissionEvent) -> Void) -> Bool
     /// - Parameter file: the descriptor of an event (`PermissionEvent.file`).
     func answer(_ file: Int32, allow: Bool)
-    /// Takes the mark off the file of an event. Returns whether there was one.
+    /// Removes the mark of an event's file. Returns whether there was one.
     func unmark(_ event: PermissionEvent) -> Bool
-    /// Takes the mark off a directory. Returns whether there was one.
+    /// Removes the mark of a directory. Returns whether there was one.
     func unmarkDirectory(_ path: Descriptor) -> Bool
 }
 
-/// The kernel's queue of launches that wait.
+/// The fanotify group: the kernel's queue of held launches.
 ///
-/// Owns the group's descriptor; a duplicate of it lives with the supervisor, so that held launches stay held when this
-/// process dies.
+/// The supervisor holds a duplicate of its descriptor, so that launches stay held if this process dies.
 final class FanotifyGroup: PermissionEventSource {
     static let fileMask = UInt64(FAN_OPEN_EXEC_PERM | FAN_OPEN_PERM)
     static let directoryMask = UInt64(FAN_OPEN_EXEC_PERM | FAN_EVENT_ON_CHILD)
@@ -36,17 +35,17 @@ final class FanotifyGroup: PermissionEventSource {
 
     init(adopting descriptor: Descriptor) { self.descriptor = descriptor }
 
-    /// Returns the group or the errno with which the kernel refused it.
+    /// - Returns: the group, or the errno of fanotify_init(2).
     static func create() -> Result<FanotifyGroup, RefusedByKernel> {
         let result = clinux_fanotify_group()
         guard result >= 0 else { return .failure(RefusedByKernel(number: -result)) }
         return .success(FanotifyGroup(adopting: Descriptor(result)))
     }
 
-    /// Denies every launch that an earlier reader had taken from the queue and left unanswered. To be called before
-    /// the first read: a new event may get the number of an orphan, and an answer meant for one would reach the other.
-    /// - Parameter numbers: every descriptor number that the earlier reader could have had.
-    /// - Returns: how many launches were denied.
+    /// Denies every launch that an earlier reader read and did not answer. Must be called before the first read: a new
+    /// event can get the descriptor number of an unanswered one, and the answers could not be distinguished.
+    /// - Parameter numbers: every descriptor number that the earlier reader could have used.
+    /// - Returns: the number of denied launches.
     func denyOrphans(numbers: Range<Int32>) -> UInt32 {
         var denied: UInt32 = 0
         for number in numbers where clinux_fanotify_answer(descriptor.number, number, UInt32(FAN_DENY)) == 0 {
@@ -55,7 +54,7 @@ final class FanotifyGroup: PermissionEventSource {
         return denied
     }
 
-    /// Reads at most a buffer's worth.
+    /// Reads at most one buffer of 4,096 bytes.
     func readEvents(_ body: (PermissionEvent) -> Void) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             let count = read(descriptor.number, buffer.baseAddress!, buffer.count)
@@ -72,7 +71,7 @@ final class FanotifyGroup: PermissionEventSource {
         }
     }
 
-    /// Nil where nobody waits (an overflow report) or where the process could not be named: that event is denied.
+    /// Nil for a queue overflow, and for an event without a pidfd, which is denied.
     private func accept(_ event: fanotify_event_metadata, _ bytes: UnsafeRawBufferPointer) -> PermissionEvent? {
         guard event.fd >= 0 else { return nil }
         let number = processDescriptor(in: bytes, from: Int(event.metadata_len))
@@ -122,7 +121,7 @@ final class FanotifyGroup: PermissionEventSource {
     }
 
     private func change(_ operation: UInt32, _ path: Descriptor, isDirectory: Bool) -> Int32 {
-        // fanotify_mark takes no O_PATH descriptor, but follows its link in /proc.
+        // fanotify_mark(2) accepts no O_PATH descriptor, but follows its link in /proc.
         Array("/proc/self/fd/\(path.number)".utf8).withTerminator {
             clinux_fanotify_mark(
                 descriptor.number, operation, isDirectory ? Self.directoryMask : Self.fileMask, AT_FDCWD, $0)
@@ -130,10 +129,10 @@ final class FanotifyGroup: PermissionEventSource {
     }
 }
 
-/// The errno with which the kernel refused something.
+/// The errno of a refused system call.
 struct RefusedByKernel: Error {
     var number: Int32
 
-    /// Descriptors, memory or marks were missing: it may succeed later.
+    /// Descriptors, memory or marks were missing: a later attempt may succeed.
     var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOSPC].contains(number) }
 }

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// A file by its file system's own name for it. The same after a restart, wherever the file was moved to.
+/// A file handle (name_to_handle_at(2)): identifies a file across restarts and renames.
 struct FileHandle: Hashable {
-    /// The file system's id, the handle's type, the handle: as the daemon keeps it.
+    /// The file system's id (8 bytes), the handle's type (4 bytes), the handle; as the daemon stores it.
     let bytes: [UInt8]
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Nil where the file system has no handles.
+    /// Nil if the file system has no handles.
     init?(of file: Descriptor) {
         var handle = clinux_file_handle()
         guard clinux_file_handle_of(file.number, &handle) == 0 else { return nil }
@@ -19,7 +19,7 @@ struct FileHandle: Hashable {
         self.bytes = bytes
     }
 
-    /// Nil for bytes that are no handle.
+    /// Nil for bytes that are not a handle.
     fileprivate var parts: clinux_file_handle? {
         guard (12...12 + Int(CLINUX_HANDLE_BYTES)).contains(bytes.count) else { return nil }
         return bytes.withUnsafeBytes { bytes in
@@ -33,14 +33,14 @@ struct FileHandle: Hashable {
     }
 }
 
-/// The file systems on which files are looked for by their handles.
+/// The mounted file systems on which files are opened by handle.
 struct HandleFileSystems {
-    /// One directory of each, by its id.
+    /// One directory of each file system, by the file system's id.
     private var directories: [UInt64: Descriptor] = [:]
-    /// Set where descriptors or memory were missing, so that `directories` is not complete.
+    /// Set if descriptors or memory were missing, so that `directories` is incomplete.
     private var shortage: RefusedByKernel?
 
-    /// Those that wait for nobody: on another computer, or a user's program, a look could take for ever.
+    /// Local file systems only: a network file system or FUSE can block for ever.
     private static let types: Set<String> = [
         "bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "tmpfs", "vfat", "xfs", "zfs",
     ]
@@ -77,9 +77,9 @@ struct HandleFileSystems {
 
     enum Opened {
         case file(Descriptor)
-        /// There is no such file any more.
+        /// The file no longer exists.
         case gone
-        /// Its file system is not mounted, or the kernel refuses.
+        /// Its file system is not mounted, or the kernel refused to open it.
         case unknown(RefusedByKernel?)
     }
 
@@ -91,7 +91,7 @@ struct HandleFileSystems {
         return number == -ESTALE ? .gone : .unknown(RefusedByKernel(number: -number))
     }
 
-    /// Blanks and the like are octal there: "\040".
+    /// Decodes mountinfo's octal escapes, such as "\040" for a space.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> PathBytes {
         var path: PathBytes = []
         var rest = field

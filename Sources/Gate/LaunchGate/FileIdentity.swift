@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// The bytes of a path as the kernel has them, without a terminating NUL. No encoding is assumed.
+/// The bytes of a path without a terminating NUL. No encoding is assumed.
 typealias PathBytes = [UInt8]
 
-/// Which file it is, whatever it is called: device and inode number.
+/// A file, whatever its name: device and inode number.
 struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -23,14 +23,14 @@ struct FileIdentity: Hashable, Sendable {
         self.init(file)
     }
 
-    /// The file that a path leads to, links followed. Opens nothing and asks no file server, so it waits for nobody.
+    /// The file at a path, following links. It opens nothing and contacts no file server, so it does not block.
     init?(following path: PathBytes) {
         var file = clinux_file()
         guard path.withTerminator({ clinux_identify_path($0, &file) }) == 0 else { return nil }
         self.init(file)
     }
 
-    /// The file of this name in a directory; a link is itself.
+    /// The file with this name in a directory. A link is not followed.
     init?(named name: [UInt8], in directory: Int32) {
         var file = clinux_file()
         guard name.withTerminator({ clinux_identify_name(directory, $0, &file) }) == 0 else { return nil }
@@ -39,7 +39,7 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Calls `body` with the bytes and a NUL after them.
+    /// Calls `body` with the bytes and a terminating NUL.
     func withTerminator<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { buffer in
             for index in 0..<count { buffer[index] = CChar(bitPattern: self[index]) }
@@ -55,13 +55,13 @@ extension [UInt8] {
         last == Self.slash ? self + name : self + [Self.slash] + name
     }
 
-    /// The directory a path is in, and its name there. Nil for "/" and for a path without a slash.
+    /// The path's directory, and its name there. Nil for "/" and for a path without a slash.
     var directoryAndName: (directory: [UInt8], name: [UInt8])? {
         guard let cut = lastIndex(of: Self.slash), cut < count - 1 else { return nil }
         return (cut == 0 ? [Self.slash] : Array(self[..<cut]), Array(self[(cut + 1)...]))
     }
 
-    /// Every directory above an absolute path, nearest first, "/" last.
+    /// Every directory above an absolute path, from the nearest to "/".
     var ancestors: [[UInt8]] {
         var found: [[UInt8]] = []
         var path = self
@@ -72,7 +72,7 @@ extension [UInt8] {
         return found
     }
 
-    /// Whether this path lies below `directory`.
+    /// Whether this path is below `directory`.
     func isBelow(_ directory: [UInt8]) -> Bool {
         directory == [Self.slash]
             || (count > directory.count && self[directory.count] == Self.slash && starts(with: directory))

@@ -2,33 +2,32 @@ import CLinux
 import GateProtocol
 import Glibc
 
-/// Puts the marks of an app on and takes them off.
+/// Adds and removes the marks of an app.
 struct FileMarks {
-    /// Directories below a private directory that are marked too, and how deep they may lie.
+    /// Limits for the directories below a private directory that are marked: their number, and their depth.
     static let maximumDirectories = 4096
     static let maximumDepth = 32
 
     let hook: any LaunchHook
-    /// Files that the gate or the daemon needs in order to start: a mark on one would make their restart wait for
-    /// themselves.
+    /// Files that gate and daemon need in order to start: with a mark, their restart would wait for the gate itself.
     let neverMarked: Set<FileIdentity>
 
     struct Outcome {
         var files: [FileIdentity: PathBytes] = [:]
         var directories: [FileIdentity: PathBytes] = [:]
         var marks: UInt32 = 0
-        /// Paths that are missing, are reached through a symbolic link, are of another kind than said, can't be
-        /// marked, or must not be.
+        /// Paths that are missing, are reached through a symbolic link, are not of the kind that was sent, or can't or
+        /// must not be marked.
         var failures: UInt32 = 0
-        /// Those of them that are there, so that they start without a question.
+        /// The failures whose files exist: they start without a prompt.
         var unguarded: UInt32 = 0
-        /// Descriptors or memory were missing: the files and directories here are not all that there are.
+        /// Descriptors or memory were missing, so files and directories are incomplete.
         var isIncomplete = false
-        /// The links by which files were found, and what is missing on their way.
+        /// The links through which files were found, and the missing components of their paths.
         var linkPlaces: Set<PathBytes> = []
-        /// Of files and directories that a user can move.
+        /// Handles of files and directories that a user can move.
         var handles: Set<FileHandle> = []
-        /// Of what is no more.
+        /// Handles whose files no longer exist.
         var goneHandles: Set<FileHandle> = []
 
         fileprivate mutating func noteUnguarded(_ refused: RefusedByKernel) {
@@ -37,7 +36,7 @@ struct FileMarks {
         }
     }
 
-    /// Finds the files that the paths lead to, and marks them where `marking`.
+    /// Finds the files of the paths, and marks them if `marking`.
     func apply(_ paths: [GuardedApp.Path], marking: Bool) -> Outcome {
         var outcome = Outcome()
         var fileSystems: HandleFileSystems?
@@ -67,7 +66,7 @@ struct FileMarks {
         for directory in found.directories { apply(directory, isDirectory: true, marking: marking, &outcome) }
     }
 
-    /// A link that leads nowhere is watched and no failure: what it led to before is known by its path.
+    /// A dangling link is watched and is not a failure: its earlier target is known by its own path.
     private func apply(
         link: LinkedPath, marking: Bool, _ movable: inout MovablePlaces, _ outcome: inout Outcome
     ) {
@@ -134,7 +133,7 @@ struct FileMarks {
             return
         }
         if marking {
-            // Also where the identity is known: an inode number may have gone to a new file without a mark.
+            // A known identity is marked too: its inode number may have been reused for a file without a mark.
             let refused = RefusedByKernel(number: hook.mark(descriptor, identity, isDirectory: isDirectory))
             guard refused.number == 0 else {
                 outcome.failures += 1
@@ -146,8 +145,8 @@ struct FileMarks {
         if isDirectory { outcome.directories[identity] = path } else { outcome.files[identity] = path }
     }
 
-    /// Takes the mark off the file at `path`, if that is still the file meant. A file that has moved keeps its mark
-    /// until its next event, which removes it.
+    /// Removes the mark of the file at `path` if it is still the same file. A moved file keeps its mark until its next
+    /// event, which removes it.
     func remove(_ identity: FileIdentity, at path: PathBytes, isDirectory: Bool) {
         guard case .success((let descriptor, let found)) = Self.open(path, isDirectory: isDirectory),
             found == identity
@@ -155,7 +154,7 @@ struct FileMarks {
         hook.unmark(descriptor, identity, isDirectory: isDirectory)
     }
 
-    /// Opens for naming only: reading a locked file would wait for the gate's own answer.
+    /// Opens with O_PATH only: opening a locked file for reading would wait for the gate's own answer.
     private static func open(
         _ path: PathBytes, isDirectory: Bool
     ) -> Result<(Descriptor, FileIdentity), RefusedByKernel> {
@@ -172,11 +171,11 @@ struct FileMarks {
     }
 
     struct Tree {
-        /// The directory itself first, even where it does not exist.
+        /// The directory itself is first, even if it does not exist.
         var directories: [PathBytes]
-        /// How many were found beyond `maximumDirectories` and `maximumDepth`; nobody looked below them.
+        /// The number of directories beyond `maximumDirectories` or `maximumDepth`; those below them are not counted.
         var omitted: UInt32 = 0
-        /// False where a directory could not be read for lack of descriptors or memory.
+        /// False if a directory could not be read because descriptors or memory were missing.
         var isComplete = true
     }
 

@@ -1,20 +1,20 @@
 import GateProtocol
 import Glibc
 
-/// Notices that a file of an app was replaced, added, removed or moved, at any level above it too.
+/// Reports that a file of an app, or a directory above it, was added, replaced, removed or moved.
 ///
-/// It watches directories, so it says where to look, never what happened: a package manager renames a new file over
-/// the old one, and the new one has no mark.
+/// It reports directories to scan, not changes: a package manager renames a new file over the old one, and the new file
+/// has no mark.
 final class FileWatch {
     struct Change: Hashable {
         var path: PathBytes
         var isDirectory: Bool
     }
 
-    /// What one read brought.
+    /// The result of one read.
     struct Changes {
         var places: Set<Change> = []
-        /// The kernel dropped reports: everything has to be looked at again.
+        /// inotify's queue overflowed: everything has to be scanned again.
         var isIncomplete = false
     }
 
@@ -30,14 +30,14 @@ final class FileWatch {
         descriptor = try Descriptor(result < 0 ? -errno : result, "inotify_init1")
     }
 
-    /// Watches the directories that hold the app's files and all above them. A directory that does not exist is
-    /// noticed by the watch above it when it appears.
-    /// - Returns: whether a directory is watched now that was not before.
+    /// Watches the directories that contain the app's files, and all directories above them. For a missing directory,
+    /// the watch of its parent reports when it is created.
+    /// - Returns: whether a watch was added.
     func watch(_ app: GuardedApp) -> Bool {
         Self.wanted(by: app).reduce(false) { isNew, wanted in add(wanted.key, wanted.value) || isNew }
     }
 
-    /// Ends the watches that none of `apps` needs.
+    /// Removes the watches that none of `apps` needs.
     func keepOnly(_ apps: some Sequence<GuardedApp>) {
         var wanted: Set<PathBytes> = []
         for app in apps { wanted.formUnion(Self.wanted(by: app).keys) }
@@ -59,7 +59,7 @@ final class FileWatch {
     private func add(_ path: PathBytes, _ mask: UInt32) -> Bool {
         let known = watches[path]
         let mask = mask | (known?.mask ?? 0)
-        // Asked again even where it is known: the directory itself may have been replaced.
+        // A known directory is added too, because it may have been replaced.
         let number = path.withTerminator {
             inotify_add_watch(descriptor.number, $0, mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW))
         }
@@ -80,7 +80,7 @@ final class FileWatch {
         inotify_rm_watch(descriptor.number, watch.number)
     }
 
-    /// Reads what is there.
+    /// Reads all pending events.
     func read() -> Changes {
         var changes = Changes()
         withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
@@ -109,7 +109,7 @@ final class FileWatch {
         guard let directory = paths[number] else { return }
         let gone = UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT)
         if mask & gone != 0 {
-            // What is below has moved with it, and is no longer where its watch says.
+            // Directories below a moved directory have moved with it.
             for path in watches.keys where path == directory || path.isBelow(directory) { remove(path) }
             changes.places.insert(Change(path: directory, isDirectory: true))
         } else if !name.isEmpty {

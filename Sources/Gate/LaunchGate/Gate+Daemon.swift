@@ -2,15 +2,15 @@ import GateProtocol
 import Glibc
 
 extension Gate {
-    /// Sends what the daemon has to know. A daemon that can't take it would be wrong from then on: it is cut off, and
-    /// connects anew.
+    /// Sends a message to the daemon. If the daemon's buffer is full its state would be stale, so it is disconnected
+    /// and has to reconnect.
     func send(_ message: GateMessage) {
         guard let daemon else { return }
         guard !daemon.send(message) else { return }
         endDaemon("it does not read its messages")
     }
 
-    /// A new connection of the daemon replaces the old one: the daemon was started again.
+    /// A new connection replaces the old one: the daemon was restarted.
     func acceptDaemon() {
         guard let connection = listener.accept() else { return }
         if daemon != nil { endDaemon("it connected again") }
@@ -28,7 +28,7 @@ extension Gate {
         send(hello)
     }
 
-    /// Denies whatever waits for this daemon. Its apps stay guarded and their running instances go on.
+    /// Denies all held launches. Apps stay guarded; their running instances continue.
     func endDaemon(_ reason: String) {
         guard let connection = daemon else { return }
         daemon = nil
@@ -38,7 +38,7 @@ extension Gate {
         report("the daemon is not connected (\(reason)): every launch of a locked app is denied")
     }
 
-    /// Takes a number of messages and returns, so that launches are not kept waiting by a long list of apps.
+    /// Handles a limited number of messages, so that a long list of apps does not delay launches.
     func receiveFromDaemon() {
         for _ in 0..<64 {
             guard let connection = daemon else { return }
@@ -51,7 +51,7 @@ extension Gate {
         }
     }
 
-    /// Returns what was wrong with the message where it ends the connection.
+    /// - Returns: the protocol violation that ends the connection; nil if there is none.
     private func handle(_ message: DaemonMessage, _ connection: DaemonConnection) -> String? {
         if case .hello(let version) = message {
             guard !connection.isGreeted, version == GateProtocol.version else {
@@ -92,7 +92,7 @@ extension Gate {
         return nil
     }
 
-    /// Everything was sent. Apps that an earlier connection had and this one has not are no longer on the list.
+    /// All apps were sent. Apps of an earlier connection that were not sent again are no longer on the list.
     private func synchronise(_ connection: DaemonConnection) {
         for app in apps.unclaimedApps() { forget(app) }
         fileWatch.keepOnly(apps.apps.values)

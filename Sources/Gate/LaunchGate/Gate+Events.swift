@@ -2,16 +2,16 @@ import CLinux
 import GateProtocol
 import Glibc
 
-/// What the gate decides by itself, because the kernel waits: in each function the answer comes before anything that
-/// is not needed for it.
+/// Decisions of the gate itself, because the kernel is waiting: each function answers before it does anything that the
+/// answer does not need.
 extension Gate {
-    /// Reads everything there is room for, so that nobody waits behind what another user does, and then handles some.
+    /// Reads all events for which there is room, so that users do not wait for each other, and handles some of them.
     func readEvents() {
         guard let group else { return }
         while !events.isFull, group.readEvents({ enqueue($0) }) {}
     }
 
-    /// As many as take some milliseconds: the daemon's answers are read in between.
+    /// A number that takes a few milliseconds: the daemon's answers are read in between.
     func handleQueued() {
         for _ in 0..<32 {
             guard let event = events.popFirst() else { return }
@@ -21,7 +21,7 @@ extension Gate {
 
     private func enqueue(_ event: PermissionEvent) {
         if event.process == ownProcess { return event.answer(allow: true) }
-        // Launches of all users wait for the daemon's reading.
+        // The daemon must not be held: the launches of all users wait for its answers.
         if event.process == daemon?.process { return handle(event) }
         guard let user = event.handle.users?.real else { return event.answer(allow: false) }
         guard events.append(event, of: user) else {
@@ -56,7 +56,7 @@ extension Gate {
 
     private func handleExecution(_ event: PermissionEvent, _ file: FileIdentity, of app: GuardedApp) {
         if admitted.covers(event.process, app: app.key) {
-            // Looked up while it waits: afterwards it may be the app already.
+            // Looked up before the answer: afterwards the process may already be the app.
             admit(event.handle, to: app, isLaunching: true)
             event.answer(allow: true)
             return
@@ -76,10 +76,10 @@ extension Gate {
         ask(event, file, app, users)
     }
 
-    /// A daemon that is behind is not sent more than it can take: it would be cut off.
+    /// A daemon that is slow to read is sent no more than its buffer holds; otherwise it would be disconnected.
     private var hasRoomForExecRequest: Bool { (daemon?.unread ?? .max) < DaemonConnection.bufferBytes / 2 }
 
-    /// The first of them in a while stand for the rest.
+    /// Only the first ones of a burst are reported.
     func reportTooMany(by user: UInt32) {
         guard refusalBudget.take(user) else { return }
         send(.ended(held.newToken(), .tooManyWaiting))
@@ -112,9 +112,9 @@ extension Gate {
             return
         }
         let users = event.handle.users
-        // Root may read: a backup, the package manager. Root who starts the app is asked like anybody.
+        // Root may read, for backups and package managers. A launch by root requires the passcode.
         if users?.effective == 0 { return event.answer(allow: true) }
-        // Looked up while it waits: it may end over the refusal.
+        // Looked up before the answer: the process may end because of the refusal.
         let start = ProcessFacts.status(event.process)?.start
         event.answer(allow: false)
         guard let start, denied.note(.init(process: event.process, start: start, file: file)),
@@ -122,21 +122,21 @@ extension Gate {
             let users, let daemon, isSynchronised,
             daemon.unread < 1_000_000, refusalBudget.take(users.real)
         else { return }
-        // Left out where the daemon is behind: launches need the room.
+        // Skipped if the daemon is slow to read, because launches need the buffer.
         _ = daemon.send(.readDenied(app.token, process: event.process, user: users.real, path: event.path))
     }
 
-    /// Denies and remembers it, so that what the same process opens next is not reported again.
+    /// Denies the event and records it, so that the next event of the same process is not reported again.
     func deny(_ event: PermissionEvent, _ file: FileIdentity) {
         event.answer(allow: false)
         guard let start = ProcessFacts.status(event.process)?.start else { return }
         _ = denied.note(.init(process: event.process, start: start, file: file))
     }
 
-    /// Remembers a process that was let in. Its number is checked after its start time was read: had it ended
-    /// meanwhile, the time could be another's.
+    /// Records an admitted process. The pidfd is checked after the start time was read: if the process had ended, the
+    /// time could be that of another process.
     ///
-    /// - Parameter isLaunching: it waits in execve, which may fail yet: the process would stay what it is.
+    /// - Parameter isLaunching: the process is in execve, which can still fail.
     func admit(_ handle: ProcessHandle, to app: GuardedApp, isLaunching: Bool = false) {
         guard let status = ProcessFacts.status(handle.process) else { return }
         let before = isLaunching ? AdmittedProcesses.State(of: handle.process, status) : nil
@@ -146,9 +146,9 @@ extension Gate {
 
     private enum Owner {
         case guarded(GuardedApp)
-        /// No guarded app has it: a mark left over from before, to be taken off.
+        /// No guarded app owns it: a leftover mark, which is removed.
         case unguarded
-        /// It can't be told, or it is too early to tell: denied.
+        /// Unknown, or not known yet: denied.
         case unknown
     }
 
@@ -158,7 +158,7 @@ extension Gate {
         case .unguarded: return isSynchronised ? .unguarded : .unknown
         case .nobody: break
         }
-        // A private directory has a mark for execution only.
+        // The mark of a private directory reports executions only.
         let place = event.isExecution ? Place(of: event, file) : nil
         if let place {
             switch apps.owner(ofDirectory: place.directory) {
@@ -168,20 +168,20 @@ extension Gate {
             }
         }
         guard isSynchronised, let group else { return .unknown }
-        // Nobody has it. It is only let go where a mark of an earlier run is found that explains the event.
+        // No app owns the file. Allowed only if a leftover mark of an earlier run explains the event.
         if group.unmark(event) { return .unguarded }
         if let place, group.unmarkDirectory(place.descriptor) { return .unguarded }
         return .unknown
     }
 }
 
-/// The directory that an executed file lies in.
+/// The directory that contains an executed file.
 private struct Place {
     let directory: FileIdentity
     let descriptor: Descriptor
 
-    /// Looks in the gate's own mount namespace and in the process'. Only a directory that has this very file under
-    /// this name counts. Nil where there is none: a file bound over another, for one.
+    /// Looks in the gate's mount namespace and in that of the process. The directory must contain this file under this
+    /// name. Nil if there is none, for example for a bind mount of a file.
     init?(of event: PermissionEvent, _ file: FileIdentity) {
         guard let (directory, name) = event.path.directoryAndName else { return nil }
         for base in [[], ProcessFacts.path(event.process, "root")] {

@@ -1,7 +1,7 @@
 import GateProtocol
 
 extension Gate {
-    /// Keeps a launch until the daemon answers, its process ends or its time is up.
+    /// Holds a launch until the daemon answers, its process ends or its deadline passes.
     func hold(_ launch: HeldLaunch, watching handle: ProcessHandle, as token: LaunchToken) {
         held.insert(launch, as: token)
         do {
@@ -11,10 +11,10 @@ extension Gate {
         }
     }
 
-    /// The daemon's answer. One for a launch that has ended meanwhile means nothing.
+    /// The daemon's answer. Ignored if the launch has already ended.
     func answer(_ token: LaunchToken, allow: Bool) {
         guard let launch = held.remove(token) else { return }
-        // Looked up while it waits: afterwards it may be the app already.
+        // Looked up before the answer: afterwards the process may already be the app.
         if allow, let handle = launch.handle { admit(handle, to: launch.app, isLaunching: launch.isInExecve) }
         launch.finish(allow: allow)
         if !allow { noteDenied(launch) }
@@ -48,7 +48,7 @@ extension Gate {
         _ = denied.note(.init(process: launch.process, start: start, file: launch.file))
     }
 
-    /// In the weak mode everything that was stopped with the process goes on with it.
+    /// In the weak mode all processes that were stopped for the launch receive its answer.
     private func leaveStopped(_ launch: HeldLaunch) {
         guard case .stopped(let processes) = launch.hold else { return }
         for process in processes where process.process != launch.process { admit(process, to: launch.app) }

@@ -1,16 +1,16 @@
 import GateProtocol
 import Glibc
 
-/// The processes of an app that are running.
+/// The running processes of an app.
 extension Gate {
-    /// What may pass between asking to end and insisting, in nanoseconds.
+    /// The time between SIGTERM and SIGKILL in nanoseconds.
     private static let closeGrace: UInt64 = 10_000_000_000
-    /// How long somebody else's SIGCONT lasts, in nanoseconds.
+    /// The interval at which frozen processes are stopped again, in nanoseconds.
     private static let freezeInterval: UInt64 = 500_000_000
 
-    /// Lets in what already runs: it was let in before, or has run since before the lock. Only the program counts
-    /// that the kernel says is running; a command line could say anything, and in a user namespace of its own a process
-    /// can have the kernel say so too: one that is there is asked about when it starts something.
+    /// Admits running processes that were admitted before or started before the lock. Only the executable that the
+    /// kernel reports counts, because a process can change its command line. A process in another user namespace can
+    /// change its executable's link, so it is not admitted: what it starts causes a prompt.
     func admitRunning(_ apps: [GuardedApp]) {
         guard !apps.isEmpty else { return }
         let waiting = Set(held.launches.values.flatMap(\.processes))
@@ -20,7 +20,7 @@ extension Gate {
                 guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
                     group == nil || ProcessFacts.isInOwnUserNamespace(process), handle.isAlive
                 else { continue }
-                // Left stopped by a gate that died while it was asking.
+                // Left stopped by a gate that died before the answer.
                 if group == nil && status.state == UInt8(ascii: "T") { continue }
                 admitted.admit(process, start: status.start, app: app.key)
             }
@@ -28,23 +28,24 @@ extension Gate {
         if group == nil { lookForStartedBefore() }
     }
 
-    /// The weak mode can't tell a script from something that looks like it.
+    /// The weak mode can't verify that a process runs the script.
     private func isScriptInWeakMode(_ process: Int32, _ app: GuardedApp) -> Bool {
         guard group == nil, let status = ProcessFacts.status(process) else { return false }
         return AppScript.runs(process, name: status.name, app)
     }
 
-    /// Whether `program` is one of the app's executables or lies in one of its private directories.
+    /// Whether `program` is one of the app's executables or is in one of its private directories.
     func runs(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
         if app.files[program] != nil || app.formerFiles.contains(program) { return true }
         guard !app.directories.isEmpty, let path = ProcessFacts.link(process, "exe"),
             app.paths.contains(where: { $0.kind == .privateDirectory && path.isBelow($0.bytes) })
         else { return false }
-        // The text of the link is the process' own mount namespace's; only the gate's own counts.
+        // The link's path is of the process' mount namespace; only the gate's own namespace counts.
         return FileIdentity(following: path) == program
     }
 
-    /// Carries out an order. Returns how many processes it reached.
+    /// Performs an order.
+    /// - Returns: the number of processes that it reached.
     func instances(of app: GuardedApp, _ order: InstanceOrder) -> UInt32 {
         let processes = running(app)
         switch order {
@@ -62,22 +63,22 @@ extension Gate {
                 process.signal(SIGTERM)
                 process.signal(SIGCONT)
             }
-            // None of them may start another that nobody ends.
+            // None of them may start another process that would not be ended.
             admitted.forget(app: app.key)
             if !processes.isEmpty { timetable.add(.insist(app: app.key, processes), after: Self.closeGrace) }
         }
         return UInt32(processes.count)
     }
 
-    /// Ends those that were asked to end, and what came of them since. What was let in since, or runs because the app was
-    /// unlocked again, stays.
+    /// Ends the processes that received SIGTERM, and those that they have started since. Processes that were admitted
+    /// since then are kept.
     func insist(_ key: Int, _ processes: [RunningProcess]) {
         for process in processes { process.signal(SIGKILL) }
         guard let app = apps.apps[key], app.isGuarded else { return }
         for process in running(app) where !admitted.covers(process.process, app: key) { process.signal(SIGKILL) }
     }
 
-    /// A user may let his own processes go on; while the app is frozen they are stopped again.
+    /// A user may continue their own processes with SIGCONT; while the app is frozen they are stopped again.
     func keepFrozen(_ key: Int) {
         guard frozen.contains(key), let app = apps.apps[key] else { return }
         for process in running(app) where ProcessFacts.status(process.process)?.state != UInt8(ascii: "T") {
@@ -86,8 +87,8 @@ extension Gate {
         timetable.add(.keepFrozen(app: key), after: Self.freezeInterval)
     }
 
-    /// What runs the app's programs, what was let in, the app's scripts, and copies that those made of themselves
-    /// without starting anything.
+    /// Processes that run the app's programs or scripts, admitted processes, and their forks that have not executed
+    /// another program.
     private func running(_ app: GuardedApp) -> [RunningProcess] {
         let waiting = Set(held.launches.values.flatMap(\.processes))
         var facts: [Int32: (status: ProcessFacts.Status, program: FileIdentity)] = [:]
@@ -119,8 +120,8 @@ extension Gate {
     }
 }
 
-/// A process by its number and when it started. No descriptor stays open for it: a user can start more processes of an
-/// app than the gate may have descriptors.
+/// A process by pid and start time. No descriptor is kept: an app can have more processes than the gate may have
+/// descriptors.
 struct RunningProcess {
     var process: Int32
     /// Clock ticks after boot.
@@ -132,10 +133,10 @@ struct RunningProcess {
     }
 }
 
-/// A script that the kernel started through its first line: its interpreter runs, with the script's path as first or
-/// second argument and the script's name as the process' name.
+/// A script that the kernel started through its "#!" line: an interpreter runs with the script's path as its first or
+/// second argument, and the script's name is the process' name.
 enum AppScript {
-    /// A process can show this without being it, so it serves to stop processes, never to let one in.
+    /// A process can imitate this, so it is used to stop processes, never to admit one.
     static func runs(_ process: Int32, name: [UInt8], _ app: GuardedApp) -> Bool {
         let candidates = app.paths.filter { path in
             guard path.kind == .executable, let (_, file) = path.bytes.directoryAndName else { return false }

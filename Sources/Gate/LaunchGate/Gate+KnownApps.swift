@@ -2,9 +2,9 @@ import CLinux
 import GateProtocol
 import Glibc
 
-/// From the gate's start until a daemon has sent its list, the apps that the last daemon knew are denied.
+/// From the gate's start until a daemon has sent its list, launches of the apps of the last list are denied.
 extension Gate {
-    /// A file that can't be read guards nothing, and keeps no launch of other apps waiting: it is reported.
+    /// An unreadable file is reported. It guards nothing and does not delay launches of other apps.
     func guardKnownApps() {
         guard let path = configuration.knownApps else { return }
         do throws(GateError) {
@@ -27,9 +27,9 @@ extension Gate {
         }
     }
 
-    /// Nothing where there is no file: the first start.
+    /// Empty if there is no file, as at the first start.
     private static func messages(in path: PathBytes, of user: UInt32) throws(GateError) -> [DaemonMessage] {
-        // Not waiting for a writer, where it is a pipe.
+        // O_NONBLOCK: opening a FIFO would wait for a writer.
         let number = path.withTerminator { open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
         guard number >= 0 else {
             if errno == ENOENT { return [] }

@@ -9,7 +9,7 @@ extension Gate {
         app.handles = Set(paths.lazy.filter { $0.kind == .handle }.map { FileHandle(bytes: $0.bytes) })
         app.isGuarded = guarded
         let outcome = refreshMarks(of: app)
-        // The daemon looks at what a link leads to by now, and may find more that belongs to it.
+        // The daemon resolves the link again, and may find more files of the app.
         if leadsToUnknownFile(app) { reportLater(app) }
         if !guarded && wasGuarded { removeMarks(of: app) }
         if guarded && !wasGuarded && daemon?.isSynchronised == true { admitRunning([app]) }
@@ -39,16 +39,16 @@ extension Gate {
         frozen.remove(app.key)
     }
 
-    /// Looks the app's paths up again. New marks are on before stale ones come off.
+    /// Resolves the app's paths again. New marks are added before old ones are removed.
     @discardableResult
     func refreshMarks(of app: GuardedApp) -> FileMarks.Outcome {
         var outcome = FileMarks.Outcome()
         var rounds = 0
-        // Whatever came into a directory before it was watched is announced by nobody: it is looked for again.
+        // Files created before the watch was added raise no event, so the directory is scanned again.
         repeat {
             outcome = marks.apply(app.paths, marking: app.isGuarded)
             if outcome.isIncomplete {
-                // What could not be looked at stays the app's, with the marks it has.
+                // Files and directories that could not be scanned stay in the app, with their marks.
                 outcome.files.merge(app.files) { now, _ in now }
                 outcome.directories.merge(app.directories) { now, _ in now }
                 outcome.linkPlaces.formUnion(app.linkPlaces)
@@ -69,10 +69,10 @@ extension Gate {
         send(.unguarded(app.token, count: count))
     }
 
-    /// How long descriptors or memory are waited for before an app is marked once more, in nanoseconds.
+    /// The delay before an app is marked again after descriptors or memory were missing, in nanoseconds.
     private static let shortageDelay: UInt64 = 500_000_000
 
-    /// Until all of it is marked. The daemon is told each time, by a change that it did not ask for.
+    /// Retries until everything is marked. Each time it sends the daemon an unsolicited `applied`.
     func markAgain(_ key: Int) {
         guard appsToMarkAgain.remove(key) != nil, let app = apps.apps[key], app.isGuarded else { return }
         let outcome = refreshMarks(of: app)
@@ -84,19 +84,19 @@ extension Gate {
         send(.applied(app.token, sequence: 0, marks: outcome.marks, failures: outcome.failures))
     }
 
-    /// Whoever makes directories without end does not keep the gate from its answers.
+    /// Bounded, so that a user who creates directories continuously does not delay the gate's answers.
     private static let maximumRounds = 16
 
     private func take(_ outcome: FileMarks.Outcome, for app: GuardedApp) {
         let executables = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
-        // What a link led to before is as much the app's as what was replaced.
+        // A link's earlier target stays the app's, like a replaced file.
         let hasLinks = app.paths.contains { $0.kind == .link }
         let staleFiles = app.files.filter {
             outcome.files[$0.key] == nil && !hasLinks && !executables.contains($0.value)
         }
         let staleDirectories = app.directories.filter { outcome.directories[$0.key] == nil }
         apps.setFiles(outcome.files, directories: outcome.directories, of: app) { _, path in
-            // Replaced, not removed from the list: the old version stays locked.
+            // A file that was replaced, not removed from the list, stays locked.
             app.isGuarded && (hasLinks || executables.contains(path))
         }
         app.linkPlaces = outcome.linkPlaces
@@ -104,7 +104,7 @@ extension Gate {
         sendHandles(outcome, of: app)
     }
 
-    /// What a user can move is found again after a restart by its handle, which the daemon keeps.
+    /// A file that a user can move is found by its handle after a restart; the daemon stores it.
     private func sendHandles(_ outcome: FileMarks.Outcome, of app: GuardedApp) {
         for handle in outcome.handles where app.handles.count < GuardedApp.maximumHandles {
             guard app.handles.insert(handle).inserted else { continue }
@@ -129,13 +129,13 @@ extension Gate {
         }
     }
 
-    /// Files came, went or were replaced: mark first, tell the daemon afterwards.
+    /// Files were added, removed or replaced: mark them first, then notify the daemon.
     func noticeChangedFiles() {
         let changes = fileWatch.read()
         for app in apps.apps.values {
             let concerned = changes.places.filter { app.isConcerned(by: $0.path) }
             guard changes.isIncomplete || !concerned.isEmpty else { continue }
-            // A plain file that is new in a private directory is covered by the directory's mark.
+            // A new file in a private directory is covered by the mark of the directory.
             let needsMarks = concerned.contains { place in
                 place.isDirectory || app.hasPlace(atOrBelow: place.path)
             }
@@ -144,8 +144,8 @@ extension Gate {
         }
     }
 
-    /// How often links are followed where nothing announced that one was switched, in nanoseconds: not every file system
-    /// tells of changes.
+    /// The interval at which links are resolved without an event, in nanoseconds: not every file system reports
+    /// changes.
     static let linkInterval: UInt64 = 60_000_000_000
 
     func followLinks() { refreshAll { app in app.isGuarded && app.paths.contains { $0.kind == .link } } }
@@ -156,7 +156,7 @@ extension Gate {
         return app.files.values.contains { !known.contains($0) }
     }
 
-    /// A file system that was mounted again has lost its marks, and one that was mounted over a path has others.
+    /// A file system that is mounted again has lost its marks, and a mount over a path replaces the files there.
     func noticeChangedMounts() { refreshAll { _ in true } }
 
     private func refreshAll(where isMeant: (GuardedApp) -> Bool) {
@@ -167,7 +167,7 @@ extension Gate {
         }
     }
 
-    /// A package manager changes many files at once; the daemon is told once they have settled. Nanoseconds.
+    /// A package manager changes many files at once: the daemon is notified after this delay, in nanoseconds.
     private static let changeDelay: UInt64 = 200_000_000
 
     private func reportLater(_ app: GuardedApp) {

@@ -1,11 +1,11 @@
 import GateProtocol
 import Glibc
 
-/// The weak mode: a locked app is stopped just after it started, asked about, and goes on or is killed. A few of its
-/// instructions have run by then.
+/// The weak mode: a locked app is stopped just after it started; after the answer it continues or is killed. A few of
+/// its instructions have run by then.
 extension Gate {
-    /// Somebody opened a watched file. The kernel opens it before the process becomes the app, so the process is
-    /// looked for a few times: after 0, 1, 3, 7, 15, 31, 63 ms and so on up to 2 s, for a machine that is busy.
+    /// A watched file was opened. The kernel opens it before the process becomes the app, so the processes are searched
+    /// after 0, 1, 3, 7, 15, 31, 63 ms and so on up to 2 s, for a busy machine.
     func noticeStarted() {
         guard startWatch?.read() == true else { return }
         latestSearch += 1
@@ -14,13 +14,13 @@ extension Gate {
 
     private static let attempts = 12
 
-    /// Looks once, for what was started before anybody watched.
+    /// Searches once, for processes that started before the watch was added.
     func lookForStartedBefore() {
         lookForStarted(attempt: Self.attempts - 1, search: latestSearch)
     }
 
     func lookForStarted(attempt: Int, search: Int) {
-        // A later search does what is left of this one.
+        // A later search replaces the rest of this one.
         guard search == latestSearch else { return }
         let guarded = apps.apps.values.filter(\.isGuarded)
         for process in ProcessFacts.all() where process != ownProcess && process != daemon?.process {
@@ -42,7 +42,7 @@ extension Gate {
         guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
             status.state != UInt8(ascii: "Z"), let users = ProcessFacts.users(process), handle.isAlive
         else { return }
-        // Denied and killed, and not dead yet: nobody is asked about it again.
+        // Denied and killed, but not dead yet: no second prompt.
         if denied.contains(.init(process: process, start: status.start, file: file)) {
             handle.signal(SIGKILL)
             return
@@ -51,7 +51,7 @@ extension Gate {
             admitted.admit(process, start: status.start, app: app.key)
             return
         }
-        // Another user's process, to an ordinary user.
+        // Fails for another user's process if the gate is not root.
         guard handle.signal(SIGSTOP) else { return }
         if let launch = launch(of: app, above: status.parent) { return held.attach(handle, to: launch) }
         guard let daemon, daemon.isSynchronised else {
@@ -79,7 +79,7 @@ extension Gate {
             watching: handle, as: launch)
     }
 
-    /// The launch that a stopped process is part of because a process above it is.
+    /// The held launch of an ancestor, of which a stopped process is then a part.
     private func launch(of app: GuardedApp, above parent: Int32) -> LaunchToken? {
         var process = parent
         for _ in 0..<16 where process > 1 {

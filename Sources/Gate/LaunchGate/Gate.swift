@@ -2,10 +2,10 @@ import CLinux
 public import GateProtocol
 import Glibc
 
-/// The gate: one thread, one loop, no waiting anywhere but in it.
+/// The gate: one thread with one event loop, which blocks only in epoll_wait(2).
 ///
-/// It owns the group of permission events, the marks and every launch that is held. It decides nothing but what can't
-/// wait (see `Gate+Events.swift`); everything else it asks the daemon. In doubt it denies.
+/// It owns the fanotify group, the marks and all held launches. It decides only what must not wait for the daemon
+/// (`Gate+Events.swift`), sends everything else to the daemon, and denies launches without a clear answer.
 public final class Gate {
     let configuration: GateConfiguration
     let poller: Poller
@@ -13,22 +13,22 @@ public final class Gate {
     let store: DescriptorStore?
     /// Nil in the weak mode.
     let group: (any PermissionEventSource)?
-    /// Nil where the kernel holds launches.
+    /// Nil if the kernel holds launches.
     let startWatch: StartWatch?
     let marks: FileMarks
     let fileWatch: FileWatch
     let ownProcess = getpid()
     private let signals: Descriptor
     private let mounts: Descriptor
-    /// With which errno fanotify was refused.
+    /// The errno with which the kernel refused fanotify; 0 if it did not.
     let refusal: Int32
-    /// Launches of an earlier run that were denied; told once.
+    /// The number of denied launches of an earlier run; reported once.
     var orphansDenied: UInt32 = 0
 
     var timetable: Timetable
     var daemon: DaemonConnection?
     var apps = AppTable()
-    /// Of the file of known apps, while it is read.
+    /// Apps of the file of known apps, while it is read.
     var knownApps = IncomingApps()
     var events = EventQueue()
     var held = HeldLaunches()
@@ -36,37 +36,38 @@ public final class Gate {
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
     var execRequests = ExecRequestReader()
-    /// Launches of the desktop that are read: each may keep the loop for `ExecRequestReader.patience`.
+    /// Limits launches of the desktop whose memory is read: each can block the loop for `ExecRequestReader.patience`.
     var execRequestBudget = UserBudget(burst: 16, interval: 1_000_000_000)
-    /// Refusals that the daemon is told of, and records.
+    /// Limits refusals that the daemon is notified of and records.
     var refusalBudget = UserBudget(burst: 16, interval: 1_000_000_000)
     var frozen: Set<Int> = []
-    /// Apps that are about to be marked once more, because descriptors or memory were missing.
+    /// Apps that will be marked again, because descriptors or memory were missing.
     var appsToMarkAgain: Set<Int> = []
-    /// Apps whose change is about to be reported.
+    /// Apps whose changed files will be reported.
     var changedApps: Set<Int> = []
     /// The weak mode's latest search for the process that opened a watched file.
     var latestSearch = 0
-    /// Nanoseconds.
+    /// The time limit for an answer, in nanoseconds.
     var answerWithin: UInt64 = 30_000_000_000
     var maximumWaitingPerUser: UInt32 = 64
     private var isStopping = false
 
-    /// By what launches are noticed.
+    /// How launches are detected.
     struct Mechanism {
         /// Nil in the weak mode.
         var group: (any PermissionEventSource)?
         var store: DescriptorStore?
-        /// With which errno fanotify was refused.
+        /// The errno with which the kernel refused fanotify; 0 if it did not.
         var refusal: Int32 = 0
-        /// Launches of an earlier run that were denied.
+        /// The number of denied launches of an earlier run.
         var orphansDenied: UInt32 = 0
-        /// Readable once the gate has to stop.
+        /// A signalfd: readable once the gate has to stop.
         var signals: Descriptor
     }
 
-    /// Makes or takes over the group, denies what an earlier run left, and listens. Throws `GateError`; nothing is
-    /// marked then.
+    /// Creates or takes over the fanotify group, denies what an earlier run left unanswered, and listens. No file is
+    /// marked yet.
+    /// - Throws: `GateError`.
     public convenience init(_ configuration: GateConfiguration) throws(GateError) {
         try GateProcess.prepare()
         try self.init(configuration, by: try Self.findMechanism(configuration))
@@ -117,7 +118,7 @@ public final class Gate {
     private static func findMechanism(_ configuration: GateConfiguration) throws(GateError) -> Mechanism {
         let store = DescriptorStore()
         var mechanism = Mechanism(store: store, signals: try Descriptor(clinux_signal_descriptor(), "signalfd"))
-        // What an earlier run left waits for an answer.
+        // Launches of an earlier run are still held.
         if let inherited = DescriptorStore.inherited() {
             let group = FanotifyGroup(adopting: inherited)
             mechanism.group = group
@@ -150,7 +151,7 @@ public final class Gate {
 
     public var mode: GateMode { group == nil ? .watched : .held }
 
-    /// Runs until SIGTERM or SIGINT. What is held then is denied.
+    /// Runs until SIGTERM or SIGINT. Then it denies all held launches.
     public func run() throws(GateError) {
         guardKnownApps()
         let status = mode == .held ? "Holding launches" : "Weak mode: watching processes"
@@ -165,7 +166,7 @@ public final class Gate {
         try? store?.send("STOPPING=1")
     }
 
-    /// Waits until something happens, unless events are queued, and handles it.
+    /// Waits for an event, unless some are queued, and handles it.
     func runOnce() throws(GateError) {
         timetable.setAlarm(other: held.nextDeadline)
         for wakeup in try poller.wait(isBusy: !events.isEmpty) { handle(wakeup) }

@@ -3,17 +3,18 @@ import Glibc
 
 /// The command line of `applocker-gate`.
 public struct GateConfiguration: Equatable, Sendable {
-    /// Where the gate listens: an absolute path of at most 107 bytes.
+    /// The path of the gate's socket: absolute, at most 107 bytes.
     public var socket: [UInt8]
-    /// The user as which the daemon connects.
+    /// The user id of the daemon.
     public var daemonUser: UInt32
-    /// The program that the daemon has to run; nil accepts any of that user.
+    /// The program that the daemon must run; nil accepts any.
     public var daemonExecutable: [UInt8]?
-    /// The file of the apps that the last daemon knew (`KnownApps`); nil guards nothing before a daemon has sent its list.
+    /// The file with the apps of the last list (`KnownApps`). With nil nothing is guarded until a daemon has sent its
+    /// list.
     public var knownApps: [UInt8]?
-    /// Watch processes even where the kernel would hold launches.
+    /// Watch processes even if the kernel could hold launches.
     public var weak = false
-    /// Run although nobody holds a duplicate of the group's descriptor.
+    /// Run without a duplicate of the fanotify descriptor in another process.
     public var withoutDescriptorStore = false
 
     public static let usage = """
@@ -27,7 +28,8 @@ public struct GateConfiguration: Equatable, Sendable {
         self.daemonExecutable = daemonExecutable
     }
 
-    /// - Parameter arguments: without the program's own name. Throws `GateError` with code `usage`.
+    /// - Parameter arguments: without the program's name.
+    /// - Throws: `GateError` with code `usage`.
     public init(arguments: [String]) throws(GateError) {
         var socket: String?
         var daemonUser: UInt32?
@@ -59,8 +61,7 @@ public struct GateConfiguration: Equatable, Sendable {
         self.daemonUser = daemonUser
     }
 
-    /// Whom a directory belongs to: the service manager's files know users by name, and to look a name up would load
-    /// code into the gate.
+    /// The owner of a directory. Service units name users, and looking up a name would load NSS modules into the gate.
     private static func owner(of path: String, _ option: String) throws(GateError) -> UInt32 {
         var status = stat()
         guard path.utf8.first == UInt8(ascii: "/"), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {

@@ -1,25 +1,26 @@
 import Glibc
 
-/// Why the gate could not start, or could not go on. `sentence` says what was wrong and what to do.
+/// Why the gate could not start or continue. `sentence` states the problem and what to do.
 public struct GateError: Error, Equatable, Sendable {
     public enum Code: String, Sendable {
-        /// The command line is wrong.
+        /// The command line is invalid.
         case usage
-        /// The socket for the daemon can't be made safely.
+        /// The socket for the daemon can't be created safely.
         case socket
-        /// Nobody holds a duplicate of the group's descriptor, so the gate's death would open everything.
+        /// No process holds a duplicate of the group's descriptor: if the gate died, the kernel would allow every held
+        /// launch.
         case descriptorStore
-        /// The kernel refused something that the gate can't do without.
+        /// The kernel refused something that the gate requires.
         case kernel
         /// The file of known apps can't be read.
         case knownApps
-        /// A tracer could let everything go on.
+        /// A tracer could allow every launch.
         case traced
     }
 
     public var code: Code
     public var sentence: String
-    /// The errno behind it; 0 where there is none.
+    /// The underlying errno; 0 if there is none.
     public var cause: Int32
 
     public init(_ code: Code, _ sentence: String, cause: Int32 = 0) {
@@ -29,8 +30,8 @@ public struct GateError: Error, Equatable, Sendable {
     }
 }
 
-/// Writes one line to standard error, where the supervisor or the journal picks it up. Never called between an event
-/// and its answer. A line that nobody has room for is lost: the gate waits for no reader.
+/// Writes one line to standard error. Never called between an event and its answer. The write does not block: a line
+/// that does not fit into the pipe is lost.
 func report(_ line: String) {
     let bytes = Array(("applocker-gate: " + line).utf8.prefix(4000)) + [UInt8(ascii: "\n")]
     var output = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)

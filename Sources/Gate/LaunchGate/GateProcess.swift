@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import ProcessHardening
 
-/// What the gate's own process gives up and sets up before anything else.
+/// Settings and privileges of the gate's own process, applied before anything else.
 enum GateProcess {
-    /// The most descriptors the gate ever has. Fixed, so that a gate that starts again knows every number under which
-    /// its predecessor can have left a launch unanswered.
+    /// The limit of descriptors. It is fixed, so that a restarted gate knows every number under which its predecessor
+    /// can have left a launch unanswered.
     static let descriptorLimit: UInt64 = 8192
 
     static func prepare() throws(GateError) {
         var limit = rlimit(rlim_cur: rlim_t(descriptorLimit), rlim_max: rlim_t(descriptorLimit))
         if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
-            // An ordinary user may not raise the hard limit. Nothing is held in that case: weak mode.
+            // A user without root can't raise the hard limit. Then the weak mode is used, in which no launch is held.
             guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
                 throw GateError(.kernel, "getrlimit failed", cause: errno)
             }
@@ -26,14 +26,14 @@ enum GateProcess {
         _ = clinux_forbid_new_privileges()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
-        // Children are collected by the kernel; see `ExecRequestReader`.
+        // SIG_IGN: the kernel reaps children; see `ExecRequestReader`.
         signal(SIGCHLD, SIG_IGN)
         avoidOutOfMemoryKiller()
-        // Before a user's thousand processes on a busy computer. Only root may.
+        // Scheduled before a user's processes on a busy computer. Requires root.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
     }
 
-    /// Only root may; without it the kernel may pick the gate like any process.
+    /// Requires root; otherwise the out-of-memory killer treats the gate like any process.
     private static func avoidOutOfMemoryKiller() {
         let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -41,7 +41,7 @@ enum GateProcess {
         close(file)
     }
 
-    /// The gate's program and every library it has loaded.
+    /// The gate's executable and every library that it has loaded.
     static func ownFiles() -> Set<FileIdentity> {
         var files: Set<FileIdentity> = []
         if let program = ProcessFacts.executable(getpid()) { files.insert(program) }

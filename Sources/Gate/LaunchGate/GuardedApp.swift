@@ -1,36 +1,36 @@
 import GateProtocol
 
-/// One app of the owner's list, as the gate knows it.
+/// An app of the owner's list.
 ///
-/// It outlives the daemon's connection: a daemon that comes back names the app by another token, and the app is found
-/// again by its paths, with its marks and its admitted processes.
+/// It outlives the daemon's connection: a daemon that reconnects uses another token, and the app is found by its paths,
+/// with its marks and its admitted processes.
 final class GuardedApp {
     struct Path: Hashable {
         var kind: PathKind
         var bytes: PathBytes
     }
 
-    /// The gate's own name for it; never reused.
+    /// The gate's own id; never reused.
     let key: Int
-    /// The daemon's name for it in this connection.
+    /// The daemon's id of this connection.
     var token: AppToken
     var isGuarded = false
     var paths: [Path]
-    /// The executables as they are now, and where each was found.
+    /// The current executables and their paths.
     var files: [FileIdentity: PathBytes] = [:]
-    /// Files that are there and could not be marked, as the daemon was told.
+    /// The number of existing files that could not be marked, as last reported to the daemon.
     var unguarded: UInt32 = 0
-    /// The links by which some of them were found, and what is missing on their way.
+    /// The links through which files were found, and the missing components of their paths.
     var linkPlaces: Set<PathBytes> = []
-    /// Of files that a user can move: the daemon has them.
+    /// Handles of files that a user can move; the daemon has them too.
     var handles: Set<FileHandle> = []
-    /// Its private directories with all below them.
+    /// Its private directories, and all directories below them.
     var directories: [FileIdentity: PathBytes] = [:]
-    /// Files that were replaced while the app was guarded. Their marks are still on: a hard link or a running copy
-    /// of the old version is as locked as the new one. Oldest first.
+    /// Files that were replaced while the app was guarded, oldest first. They keep their marks, so that a hard link to
+    /// the old version or a running copy of it is locked too.
     private(set) var formerFiles: [FileIdentity] = []
     private static let maximumFormerFiles = 256
-    /// Beyond them moved files are found until the gate's next start alone.
+    /// Moved files beyond this number are not found after a restart of the gate.
     static let maximumHandles = 4096
 
     init(key: Int, token: AppToken, paths: [Path]) {
@@ -47,28 +47,28 @@ final class GuardedApp {
 
     func forgetFormerFiles() { formerFiles = [] }
 
-    /// Whether one of its executables may be a script: only then is it worth reading command lines.
+    /// Whether one of its executables may be a script. Only then command lines are read.
     var mayBeScript: Bool { paths.contains { $0.kind == .executable } }
 
-    /// Its files and directories that are known by their names, and the links by which others are found.
+    /// The paths of its files and directories, and of the links through which others are found.
     var places: some Sequence<PathBytes> {
         paths.lazy.filter { $0.kind == .executable || $0.kind == .privateDirectory }.map(\.bytes) + linkPlaces
     }
 
-    /// Whether `path` is one of its places or above one.
+    /// Whether `path` is one of its places or a directory above one.
     func hasPlace(atOrBelow path: PathBytes) -> Bool { places.contains { $0 == path || $0.isBelow(path) } }
 
-    /// Whether what happened at `path` may concern its files.
+    /// Whether a change at `path` can affect its files.
     func isConcerned(by path: PathBytes) -> Bool {
         hasPlace(atOrBelow: path) || paths.contains { $0.kind == .privateDirectory && path.isBelow($0.bytes) }
     }
 }
 
-/// Which file belongs to which app.
+/// Which app owns which files.
 struct AppTable {
     private(set) var apps: [Int: GuardedApp] = [:]
     private var byToken: [AppToken: GuardedApp] = [:]
-    /// Apps of an earlier connection that the new one has not named yet.
+    /// Apps of an earlier connection that the current one has not sent yet.
     private var unclaimed: Set<Int> = []
     private var owners: [FileIdentity: [GuardedApp]] = [:]
     private var directoryOwners: [FileIdentity: [GuardedApp]] = [:]
@@ -77,14 +77,14 @@ struct AppTable {
 
     subscript(token: AppToken) -> GuardedApp? { byToken[token] }
 
-    /// A new connection: tokens lose their meaning, apps and marks stay.
+    /// For a new connection: tokens become invalid, apps and marks stay.
     mutating func forgetTokens() {
         unclaimed = Set(apps.keys)
         byToken = [:]
         for app in apps.values { app.unguarded = 0 }
     }
 
-    /// The app with this token; an app of an earlier connection that shares a path; or a new one.
+    /// The app with this token, else an app of an earlier connection that shares a path, else a new one.
     mutating func app(token: AppToken, paths: [GuardedApp.Path]) -> GuardedApp {
         if let known = byToken[token] { return known }
         let wanted = Set(paths)
@@ -98,7 +98,7 @@ struct AppTable {
         return app
     }
 
-    /// Apps that a daemon which has sent everything no longer has on its list.
+    /// Apps that a synchronised daemon no longer has on its list.
     func unclaimedApps() -> [GuardedApp] { unclaimed.compactMap { apps[$0] } }
 
     mutating func remove(_ app: GuardedApp) {
@@ -109,7 +109,7 @@ struct AppTable {
         if byToken[app.token] === app { byToken[app.token] = nil }
     }
 
-    /// Makes these the app's files and directories. Files it had before become former ones where `keepsFormer`.
+    /// Replaces the app's files and directories. Its earlier files become former ones if `keepsFormer`.
     mutating func setFiles(
         _ files: [FileIdentity: PathBytes], directories: [FileIdentity: PathBytes], of app: GuardedApp,
         keepsFormer: (FileIdentity, PathBytes) -> Bool = { _, _ in false }
@@ -144,11 +144,11 @@ struct AppTable {
         if owners[file]?.isEmpty == true { owners[file] = nil }
     }
 
-    /// Whom a file belongs to.
+    /// The owner of a file.
     enum Owner {
-        /// A guarded app: its launch is asked about.
+        /// A guarded app: its launch requires an answer.
         case guarded(GuardedApp)
-        /// Only apps that are unlocked right now.
+        /// Only apps that are currently unlocked.
         case unguarded
         case nobody
     }
@@ -159,7 +159,7 @@ struct AppTable {
 
     func owner(ofDirectory directory: FileIdentity) -> Owner { Self.decide(directoryOwners[directory]) }
 
-    /// Whether a guarded app other than `app` needs the mark on this file or directory.
+    /// Whether a guarded app other than `app` needs the mark of this file or directory.
     func isNeeded(_ identity: FileIdentity, besides app: GuardedApp, isDirectory: Bool) -> Bool {
         (isDirectory ? directoryOwners : owners)[identity]?.contains { $0 !== app && $0.isGuarded } ?? false
     }

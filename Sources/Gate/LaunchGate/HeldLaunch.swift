@@ -1,13 +1,13 @@
 import GateProtocol
 import Glibc
 
-/// A launch that waits for the daemon's answer.
+/// A launch that is waiting for the daemon's answer.
 struct HeldLaunch {
-    /// What keeps it from running.
+    /// How the process is held.
     enum Hold {
-        /// The kernel, inside execve.
+        /// By the kernel, in execve.
         case event(PermissionEvent)
-        /// A stop signal, after it had started: the weak mode. The first is the process that was asked about.
+        /// By SIGSTOP after it started: the weak mode. The first process is the one that the prompt is about.
         case stopped([ProcessHandle])
     }
 
@@ -16,11 +16,11 @@ struct HeldLaunch {
     /// Real user id.
     let user: UInt32
     let file: FileIdentity
-    /// When it is denied, on the clock of `Timetable`.
+    /// The time at which it is denied, on the clock of `Timetable`.
     let deadline: UInt64
     var hold: Hold
 
-    /// Lets it go on or ends it.
+    /// Allows or denies it.
     func finish(allow: Bool) {
         switch hold {
         case .event(let event): event.answer(allow: allow)
@@ -29,7 +29,7 @@ struct HeldLaunch {
         }
     }
 
-    /// The kernel waits; in the weak mode the process runs the app already.
+    /// True if the kernel holds it; in the weak mode the process already runs the app.
     var isInExecve: Bool {
         switch hold {
         case .event: true
@@ -37,7 +37,7 @@ struct HeldLaunch {
         }
     }
 
-    /// The numbers of the processes that wait.
+    /// The pids of the held processes.
     var processes: [Int32] {
         switch hold {
         case .event(let event): [event.process]
@@ -45,7 +45,7 @@ struct HeldLaunch {
         }
     }
 
-    /// The process that was asked about.
+    /// The process that the prompt is about.
     var handle: ProcessHandle? {
         switch hold {
         case .event(let event): event.handle
@@ -54,12 +54,12 @@ struct HeldLaunch {
     }
 }
 
-/// The launches that wait, and how many of each user.
+/// All held launches, and their number for each user.
 struct HeldLaunches {
     private(set) var launches: [LaunchToken: HeldLaunch] = [:]
     private var perUser: [UInt32: UInt32] = [:]
     private var nextToken: LaunchToken = 1
-    /// However many users there are: each takes two descriptors.
+    /// For all users together; each uses two descriptors.
     static let maximumOfAll = 2048
 
     mutating func newToken() -> LaunchToken {
@@ -83,7 +83,7 @@ struct HeldLaunches {
         return launch
     }
 
-    /// Another stopped process that goes the way of the launch.
+    /// Adds another stopped process, which receives the launch's answer.
     mutating func attach(_ process: ProcessHandle, to token: LaunchToken) {
         guard case .stopped(let processes)? = launches[token]?.hold else { return }
         launches[token]!.hold = .stopped(processes + [process])

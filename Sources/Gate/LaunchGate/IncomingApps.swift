@@ -1,13 +1,13 @@
 import GateProtocol
 
-/// Apps whose paths are being sent, or read from the file of known apps.
+/// Apps whose paths are being received, or read from the file of known apps.
 struct IncomingApps {
     private static let maximumPaths = 16_384
     private var paths: [AppToken: [GuardedApp.Path]] = [:]
 
     mutating func begin(_ token: AppToken) { paths[token] = [] }
 
-    /// - Returns: what was wrong with the path; nil where it is taken.
+    /// - Returns: why the path is invalid; nil if it was added.
     mutating func append(_ path: PathBytes, _ kind: PathKind, of token: AppToken) -> String? {
         guard let count = paths[token]?.count else { return "it sent a path of app \(token) without beginning it" }
         guard kind == .handle || (path.first == UInt8(ascii: "/") && path.count <= 4096 && !path.contains(0)) else {
@@ -18,6 +18,6 @@ struct IncomingApps {
         return nil
     }
 
-    /// - Returns: all paths of the app; nil where it was not begun.
+    /// - Returns: all paths of the app; nil if it was not begun.
     mutating func end(_ token: AppToken) -> [GuardedApp.Path]? { paths.removeValue(forKey: token) }
 }

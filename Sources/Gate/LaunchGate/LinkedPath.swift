@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A path followed link by link, so that each of its links can be watched.
+/// A path that is resolved link by link, so that each of its links can be watched.
 struct LinkedPath {
-    /// Where it leads, without a link in it; nil where something on the way is missing or the links lead in a circle.
+    /// The target without links; nil if a component is missing or the links are circular.
     private(set) var target: PathBytes?
-    /// Each link on the way and, last, what is missing. There is no link in their directories.
+    /// Each link of the path and, last, a missing component. Their directories contain no links.
     private(set) var places: [PathBytes] = []
-    /// Who owns the links.
+    /// The owners of the links.
     private(set) var owners: Set<UInt32> = []
 
     /// The kernel's own limit: path_resolution(7).
@@ -43,8 +43,8 @@ struct LinkedPath {
         target = Self.path(resolved)
     }
 
-    /// Whether root or the owner of the file owns each link. Otherwise a user could point a link at another user's program, such
-    /// as a shell that everybody needs, and the gate would guard it.
+    /// Whether root or the file's owner owns each link. Otherwise a user could point a link at another user's program,
+    /// such as a shell, and the gate would guard it.
     func mayLead(toFileOf owner: UInt32) -> Bool { owners.allSatisfy { $0 == 0 || $0 == owner } }
 
     private static func path(_ names: [PathBytes]) -> PathBytes {

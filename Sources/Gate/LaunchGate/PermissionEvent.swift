@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// One process that the kernel holds until `answer` is called.
+/// A process that the kernel holds until `answer` is called.
 ///
-/// Whoever has the event owes the answer. An event that is dropped unanswered is denied by its `deinit`, and its
-/// number is closed only after the answer: until then the kernel can't hand the number to another event.
+/// The owner of the event must answer it; `deinit` denies an unanswered one. Its descriptor is closed only after the
+/// answer, because the kernel could otherwise use the number for another event.
 final class PermissionEvent {
     private let source: any PermissionEventSource
-    /// The file, opened by the kernel for the gate: reading it raises no further event. The kernel knows the event by
-    /// this number.
+    /// The file's descriptor. The kernel opened it for the gate, so reading it raises no event. The number also
+    /// identifies the event in the answer.
     let file: Int32
     let handle: ProcessHandle
-    /// True: the file is about to be executed. False: it was opened.
+    /// True if the file is being executed, false if it is being opened.
     let isExecution: Bool
     private var isAnswered = false
 
@@ -29,13 +29,14 @@ final class PermissionEvent {
         close(file)
     }
 
-    /// Lets the process go on, or gives it EPERM. Only the first call counts. Harmless where the process was killed.
+    /// Continues the process, or fails its call with EPERM. Only the first answer counts. No effect if the process was
+    /// killed.
     func answer(allow: Bool) {
         guard !isAnswered else { return }
         isAnswered = true
         source.answer(file, allow: allow)
     }
 
-    /// Where the file is, as the gate's own mount namespace (or, failing that, the opener's) has it.
+    /// The file's path in the gate's mount namespace, else in the opener's.
     var path: PathBytes { ProcessFacts.readLink(Array("/proc/self/fd/\(file)".utf8)) ?? [] }
 }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What became readable.
+/// The source that became readable.
 enum Wakeup: Equatable {
     case permissionEvents
     case startedFiles
@@ -45,19 +45,19 @@ enum Wakeup: Equatable {
     }
 }
 
-/// The one place where the gate waits.
+/// epoll(7): the only place where the gate blocks.
 struct Poller {
     private let epoll: Descriptor
 
     init() throws(GateError) { epoll = try Descriptor(clinux_epoll_create(), "epoll_create1") }
 
-    /// A descriptor leaves by itself when its last duplicate is closed.
+    /// A descriptor is removed automatically when its last duplicate is closed.
     func add(_ descriptor: Int32, _ wakeup: Wakeup) throws(GateError) {
         let failure = clinux_epoll_add(epoll.number, descriptor, wakeup.token)
         guard failure == 0 else { throw GateError(.kernel, "epoll_ctl failed", cause: failure) }
     }
 
-    /// For /proc/self/mountinfo, which is never merely readable.
+    /// For /proc/self/mountinfo, which reports changes by EPOLLPRI.
     func addMounts(_ descriptor: Int32) throws(GateError) {
         let failure = clinux_epoll_add_mounts(epoll.number, descriptor, Wakeup.changedMounts.token)
         guard failure == 0 else { throw GateError(.kernel, "epoll_ctl failed", cause: failure) }
@@ -65,8 +65,8 @@ struct Poller {
 
     func remove(_ descriptor: Int32) { _ = clinux_epoll_remove(epoll.number, descriptor) }
 
-    /// Waits without a limit; the alarm bounds it.
-    /// - Parameter isBusy: there is something to do, so it only looks.
+    /// Waits without a time limit; the alarm of `Timetable` bounds it.
+    /// - Parameter isBusy: return immediately, because events are queued.
     func wait(isBusy: Bool = false) throws(GateError) -> [Wakeup] {
         try withUnsafeTemporaryAllocation(of: clinux_ready.self, capacity: 64) { ready -> Result<[Wakeup], GateError> in
             let count = clinux_epoll_wait(epoll.number, ready.baseAddress, 64, isBusy ? 0 : -1)

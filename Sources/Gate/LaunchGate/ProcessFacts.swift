@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// What /proc says about a process. Every function returns nil where the process is gone or can't be looked at.
+/// Information about a process from /proc. Every function returns nil if the process has ended or can't be read.
 ///
-/// A number can come to mean another process between two reads. Callers that decide something hold a pidfd and ask it
-/// afterwards whether the process still lives.
+/// A pid can be reused between two reads. Callers that base a decision on it hold a pidfd, and check afterwards that
+/// the process is still alive.
 enum ProcessFacts {
     struct Status {
         var parent: Int32
-        /// Clock ticks after boot. With the number it tells a process from a later one of the same number.
+        /// Clock ticks after boot. With the pid it identifies the process.
         var start: UInt64
         /// The state letter of proc(5): R, S, D, T, Z, ...
         var state: UInt8
         /// The kernel's name of the program, at most 15 bytes.
         var name: [UInt8]
-        /// It was forked and has not executed a program since (PF_FORKNOEXEC).
+        /// Forked and without an execve since (PF_FORKNOEXEC).
         var hasOnlyForked: Bool
     }
 
@@ -26,7 +26,7 @@ enum ProcessFacts {
 
     static func status(_ process: Int32) -> Status? {
         withFile(process, "stat") { bytes in
-            // The name is in parentheses and may itself hold parentheses and spaces.
+            // The name is in parentheses and can contain parentheses and spaces.
             guard let open = bytes.firstIndex(of: UInt8(ascii: "(")), let end = bytes.lastIndex(of: UInt8(ascii: ")"))
             else { return nil }
             var fields = Fields(bytes[(end + 1)...])
@@ -42,7 +42,7 @@ enum ProcessFacts {
         }
     }
 
-    /// Parent, and real and effective user as the gate's own user namespace counts.
+    /// Parent, and real and effective user id in the gate's user namespace.
     static func users(_ process: Int32) -> Users? {
         withFile(process, "status") { bytes in
             var rest = bytes[...]
@@ -67,18 +67,18 @@ enum ProcessFacts {
         }
     }
 
-    /// Who logged in; 4294967295 where nobody did or the kernel does not keep it.
+    /// The user who logged in; 4294967295 if there was no login or the kernel does not record it.
     static func loginUser(_ process: Int32) -> UInt32 {
         withFile(process, "loginuid") { number($0[...]).map { UInt32(truncatingIfNeeded: $0) } } ?? UInt32.max
     }
 
-    /// The program the process runs. Looking at it opens nothing.
+    /// The executable of the process. It is not opened.
     static func executable(_ process: Int32) -> FileIdentity? {
         FileIdentity(following: path(process, "exe"))
     }
 
-    /// Whether the process is in the gate's own user namespace. Elsewhere a process may have the right to change what
-    /// `executable` says of it (prctl(2), PR_SET_MM_MAP).
+    /// Whether the process is in the gate's user namespace. In another one a process may have the capability to change
+    /// its `executable` (prctl(2), PR_SET_MM_MAP).
     static func isInOwnUserNamespace(_ process: Int32) -> Bool {
         guard let own = FileIdentity(following: Array("/proc/self/ns/user".utf8)) else { return false }
         return FileIdentity(following: path(process, "ns/user")) == own
@@ -86,7 +86,7 @@ enum ProcessFacts {
 
     static func link(_ process: Int32, _ name: String) -> PathBytes? { readLink(path(process, name)) }
 
-    /// The first arguments as the process shows them; its owner can write anything there.
+    /// The first arguments of the command line, which the process itself can change.
     static func arguments(_ process: Int32, limit: Int) -> [[UInt8]] {
         withFile(process, "cmdline") { bytes in
             bytes.split(separator: 0, maxSplits: limit, omittingEmptySubsequences: false).prefix(limit).map(Array.init)
@@ -104,7 +104,7 @@ enum ProcessFacts {
         return bytes.split(separator: UInt8(ascii: "\n"))
     }
 
-    /// Every process of the gate's pid namespace.
+    /// The pids of all processes in the gate's pid namespace.
     static func all() -> [Int32] {
         numbers(in: Array("/proc".utf8))
     }
@@ -124,7 +124,7 @@ enum ProcessFacts {
         }
     }
 
-    /// Calls `body` with at most 4,096 bytes of a file of the process.
+    /// Calls `body` with the first 4,096 bytes of a file of the process.
     static func withFile<Result>(
         _ process: Int32, _ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result?
     ) -> Result? {
@@ -153,7 +153,7 @@ enum ProcessFacts {
         return found
     }
 
-    /// The decimal number that begins `bytes`.
+    /// The decimal number at the start of `bytes`.
     static func number(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64? {
         var value: UInt64 = 0
         var digits = 0
@@ -181,7 +181,7 @@ enum ProcessFacts {
     }
 }
 
-/// A process by descriptor: signals reach this process or nobody.
+/// A process by pidfd: a signal can't reach another process with the same pid.
 struct ProcessHandle {
     let process: Int32
     let descriptor: Descriptor
@@ -199,7 +199,7 @@ struct ProcessHandle {
 
     var isAlive: Bool { signal(0) }
 
-    /// As `ProcessFacts.users`, by a single call where the kernel has it: somebody waits for this.
+    /// As `ProcessFacts.users`, with a single call (PIDFD_GET_INFO) if the kernel has it, because a launch is waiting.
     var users: ProcessFacts.Users? {
         var facts = clinux_pidfd_facts()
         guard clinux_pidfd_facts_of(descriptor.number, &facts) == 0 else { return ProcessFacts.users(process) }
@@ -207,7 +207,7 @@ struct ProcessHandle {
             parent: Int32(truncatingIfNeeded: facts.parent), real: facts.real_user, effective: facts.effective_user)
     }
 
-    /// Returns whether it was delivered.
+    /// - Returns: whether the signal was delivered.
     @discardableResult
     func signal(_ number: Int32) -> Bool { clinux_pidfd_signal(descriptor.number, number) == 0 }
 }

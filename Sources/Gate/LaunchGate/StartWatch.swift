@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// The weak mode's way of noticing a launch: somebody opened a watched file. It can't tell who, so the process is
-/// looked for afterwards.
+/// Detects launches in the weak mode: an inotify watch reports that a file was opened. It does not identify the
+/// process, which is searched for afterwards.
 final class StartWatch: LaunchHook {
     let descriptor: Descriptor
     private var numbers: [FileIdentity: Int32] = [:]
@@ -29,7 +29,7 @@ final class StartWatch: LaunchHook {
         inotify_rm_watch(descriptor.number, number)
     }
 
-    /// Empties the queue. Returns whether a watched file was opened.
+    /// Reads all pending events. Returns whether a watched file was opened.
     func read() -> Bool {
         var isOpened = false
         withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in

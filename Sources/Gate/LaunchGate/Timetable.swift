@@ -1,21 +1,21 @@
 import CLinux
 import Glibc
 
-/// What is to be done at a later time, and the one alarm that wakes the gate for it. Times are nanoseconds on the
-/// clock that goes on while the machine sleeps: a launch does not wait through a night.
+/// Tasks for a later time, and the timer that wakes the gate for them. Times are nanoseconds of CLOCK_BOOTTIME, which
+/// includes suspend: a launch does not stay held through a night.
 struct Timetable {
     enum Task {
-        /// Tell the daemon that files of the app changed.
+        /// Notify the daemon that files of the app changed.
         case reportChanges(app: Int)
-        /// Mark the app's files, which could not all be marked before.
+        /// Mark the app's files that could not be marked before.
         case markAgain(app: Int)
-        /// Follow the links of all apps again.
+        /// Resolve the links of all apps again.
         case followLinks
-        /// SIGKILL for those that did not end by themselves.
+        /// Send SIGKILL to processes that did not end after SIGTERM.
         case insist(app: Int, [RunningProcess])
-        /// Stop again those that somebody else let go on.
+        /// Stop frozen processes that a user continued.
         case keepFrozen(app: Int)
-        /// Look again for the process that opened a watched file.
+        /// Search again for the process that opened a watched file.
         case lookForStarted(attempt: Int, search: Int)
         case watchdog
     }
@@ -32,7 +32,7 @@ struct Timetable {
         entries.append((Self.now + nanoseconds, task))
     }
 
-    /// Takes out what is due.
+    /// Removes and returns the due tasks.
     mutating func takeDue() -> [Task] {
         guard !entries.isEmpty else { return [] }
         let now = Self.now
@@ -42,8 +42,8 @@ struct Timetable {
         return due.sorted { $0.due < $1.due }.map(\.task)
     }
 
-    /// Sets the alarm to the earliest entry or `other`, whichever comes first. An alarm that is set already and rings
-    /// before that is left: ringing for nothing once is cheaper than setting it for every launch.
+    /// Sets the alarm to the earliest entry or `other`, whichever is first. An earlier alarm is not changed: an
+    /// unneeded wakeup is cheaper than setting the timer for every launch.
     mutating func setAlarm(other: UInt64?) {
         let next = min(entries.lazy.map(\.due).min() ?? .max, other ?? .max)
         guard next < ringsAt else { return }
@@ -51,7 +51,7 @@ struct Timetable {
         _ = clinux_alarm_set(alarm.number, next)
     }
 
-    /// To be called when the alarm rang.
+    /// Must be called when the alarm's descriptor becomes readable.
     mutating func alarmRang() {
         var expirations: UInt64 = 0
         _ = read(alarm.number, &expirations, 8)

@@ -1,9 +1,8 @@
-/// What one user may have the gate do: some at once, and then one each while. A user who wants more is refused, and
-/// keeps nobody else waiting.
+/// A rate limit for each user: a burst, then one per interval.
 struct UserBudget {
-    /// How many at once.
+    /// The number allowed at once.
     let burst: UInt64
-    /// Nanoseconds until one more.
+    /// Nanoseconds until one more is allowed.
     let interval: UInt64
 
     private struct Spent {
@@ -13,7 +12,7 @@ struct UserBudget {
     }
 
     private var spent: [UInt32: Spent] = [:]
-    /// Users of a user namespace count too, and there may be many.
+    /// Users of user namespaces count too, and there can be many.
     private static let maximumUsers = 65_536
 
     init(burst: UInt64, interval: UInt64) {

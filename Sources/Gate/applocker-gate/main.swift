@@ -1,7 +1,7 @@
 import Glibc
 import LaunchGate
 
-// Exit codes: 0 ended by a signal, 1 could not start or go on, 2 wrong command line.
+// Exit codes: 0 ended by a signal, 1 could not start or continue, 2 usage error.
 do {
     let configuration = try GateConfiguration(arguments: Array(CommandLine.arguments.dropFirst()))
     try Gate(configuration).run()

@@ -236,7 +236,7 @@ extension HouseholdService {
             var wait = Duration.seconds(1)
             while let joining, !Task.isCancelled {
                 do {
-                    try await goOn(joining)
+                    try await continueJoining(joining)
                     wait = .seconds(1)
                 } catch let refusal as JoiningRefusal {
                     await fail(joining, refusal)
@@ -279,7 +279,7 @@ extension HouseholdService {
         end(.failed, refusal.sentence, url: joining.stored.settings.url)
     }
 
-    private func goOn(_ joining: Joining) async throws {
+    private func continueJoining(_ joining: Joining) async throws {
         do {
             guard try await joining.hub.ownDevice().state == .active else {
                 guard !isTooLate(joining) else {
