@@ -148,7 +148,8 @@ final class FanotifyDescriptorStore: Sendable {
             report("The gate sent a notification that could not be read; refused.")
             return
         }
-        // Returning closes its descriptor, which tells the sender that all earlier messages were received.
+        // Returning closes the descriptor of BARRIER=1, which signals the sender that all earlier messages were
+        // received.
         if notification.isBarrier { return }
         if notification.isReady { state.isReady = true }
         if notification.isAlive { state.lastSignOfLife = .now }

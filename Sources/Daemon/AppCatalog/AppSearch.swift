@@ -20,12 +20,12 @@ struct AppSearch {
     private var seen: Set<String> = []
     /// Directories that are the app's own by how it was deployed (Flatpak, Snap).
     private var deployed: [String] = []
-    /// The names that the app's programs go by, for telling which programs beside them belong to it.
+    /// The names of the app's programs, to determine which other programs in their directories belong to it.
     private var programNames: Set<String> = []
 
     /// Wrappers that may stand one before the other.
     private static let depthLimit = 8
-    /// A script's beginning that is read; self-extracting archives go on for megabytes.
+    /// The bytes that are read of a script; self-extracting archives have megabytes.
     private static let scriptLimit = 256 << 10
     private static let executableLimit = 4096
     private static let linkLimit = 256
@@ -296,7 +296,7 @@ struct AppSearch {
         }
     }
 
-    /// Whether a script goes on to a program of this app.
+    /// Whether a script executes a program of this app.
     private func leadsHere(_ path: String) -> Bool {
         guard isShellScript(path) else { return false }
         var probe = AppSearch(machine: machine, app: app)

@@ -12,7 +12,7 @@ struct DebianPackages: Sendable {
         var isRequired = false
     }
 
-    /// Tells one state of the database from the next without reading it.
+    /// Distinguishes states of the database without reading it.
     struct Stamp: Equatable, Sendable {
         let list: [Int]
         let status: [Int]

@@ -24,7 +24,7 @@ public struct Essential: Sendable {
     ) {
         files = HostFiles(root: environment.root)
         self.running = running
-        // The first reason that is found for a file stays, so the most telling ones come first.
+        // The first reason that is found for a file stays, so the most specific ones are first.
         for path in ownFiles { add(path, .ownFile) }
         addFirstProcess()
         addShells()

@@ -42,11 +42,11 @@ public struct InstalledApp: Sendable, Equatable {
     public let kind: Kind
     /// All files to lock, what is started first.
     public let executables: [AppExecutable]
-    /// Directories that hold programs of this app only, where a mark on the whole directory is acceptable. A file that a
-    /// package manager puts there anew belongs to the app at once.
+    /// Directories that contain programs of this app only, so that the whole directory can be marked: a file that a
+    /// package manager adds there belongs to the app immediately.
     public let privateDirectories: [String]
-    /// Paths with symbolic links on their way, by which it is started: where one leads elsewhere, as after an update, what
-    /// it leads to then is the app.
+    /// Paths with symbolic links by which it is started: if a link's target changes, as after an update, the new target
+    /// belongs to the app.
     public let links: [String]
     /// Names of other apps that share a file with this one, and are locked with it.
     public let sharedWith: [String]

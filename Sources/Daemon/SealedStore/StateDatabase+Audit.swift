@@ -87,7 +87,7 @@ extension StateDatabase {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Follows the whole chain, a piece at a time: other readers go on meanwhile, and the caller may cancel.
+    /// Verifies the whole chain in parts, so that other readers are not blocked and the caller can cancel.
     /// - Parameter known: a head that was stored elsewhere; the log must contain it.
     /// - Throws: `CancellationError`, or what the database throws.
     public func verifyLog(known: AuditChain.Head?) async throws -> LogVerification {
@@ -96,7 +96,7 @@ extension StateDatabase {
             try Task.checkCancellation()
             let (next, verification) = try await pool.read { [check, signingKey] database in
                 let stored = try Self.storedBeginning(database)
-                // Older events may be removed while others are followed: then all is followed anew.
+                // Older events can be removed meanwhile: then the verification starts again.
                 var check =
                     check.flatMap { $0.stored == stored ? $0 : nil }
                     ?? LogCheck(of: signingKey.publicKey, begunAs: stored, known: known)
@@ -122,7 +122,7 @@ extension StateDatabase {
         [UInt8]((try? row.decode(Data?.self, forColumn: column)) ?? Data())
     }
 
-    /// Where the head is gone, the log goes on after its last event.
+    /// If the head is missing, the log continues after its last event.
     private static func lastLink(_ database: Database) throws -> AuditChain.Head? {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM activity ORDER BY number DESC LIMIT 1") else {
             return nil

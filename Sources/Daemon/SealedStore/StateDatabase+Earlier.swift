@@ -7,7 +7,7 @@ public import SealedFormats
 extension StateDatabase {
     static func createEarlier(_ database: Database) throws {
         try database.alter(table: "record") { table in
-            // The device whose change it is, where this computer sealed it anew since. Absent: the author.
+            // The device that made the change, if this computer has resealed it since. Absent: the author.
             table.add(column: "writer", .blob)
             // When another device's change arrived, in seconds since 1970; 0 for what was written here.
             table.add(column: "received", .double).notNull().defaults(to: 0)

@@ -123,7 +123,7 @@ extension StateDatabase {
         let keepsBoth = keepsBoth(record)
         switch (local.record.sealed, record.sealed) {
         case (nil, nil): if isNewerHere { return try sendAgain(incoming, local, in: database) }
-        // Of a note a removal gives way, elsewhere it stays.
+        // For a note a change wins over a removal; for other records the removal wins.
         case (nil, _?):
             if !keepsBoth {
                 if isNewerHere { return try sendAgain(incoming, local, in: database) }
@@ -147,7 +147,7 @@ extension StateDatabase {
         [RecordCollection.notes, .moments].contains(record.name.collection)
     }
 
-    /// What is here takes the place of what the hub has.
+    /// The local version replaces the hub's.
     private static func sendAgain(_ incoming: IncomingRecord, _ local: Local, in database: Database) throws {
         try setAtHub(incoming, local, in: database)
         try queue(incoming.record.name, in: database)

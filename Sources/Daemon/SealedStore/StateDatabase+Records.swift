@@ -97,7 +97,7 @@ extension StateDatabase: RecordStore {
         for (name, stamp) in change.replaced { try require(stamp, at: name, in: database) }
         for record in change.records {
             if let requester = change.requester { try keepEarlier(record, requester, in: database) }
-            // Whoever wrote the records of a backup, to bring them back is this computer's change.
+            // Importing records of a backup is this computer's change, whatever their author.
             let writer = change.requester ?? Requester(device: device, time: 0)
             try write(record, for: writer, anyRevision: change.acceptsAnyRevision, to: database)
         }
@@ -120,11 +120,11 @@ extension StateDatabase: RecordStore {
         }
     }
 
-    /// Gives the file's descriptors back; whatever is asked of it afterwards fails.
+    /// Closes the file's descriptors; every later call fails.
     package func closeFile() throws { try pool.close() }
 
-    /// Overwrites what it frees, the write-ahead log included. This value then takes nothing more: whoever still runs
-    /// with what was erased in memory must not write it down again. Open the file anew.
+    /// Overwrites freed pages, including the write-ahead log. This value then rejects writes, so that erased data in
+    /// memory is not written again. Open the file again.
     public func eraseAll() async throws {
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")

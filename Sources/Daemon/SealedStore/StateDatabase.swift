@@ -79,7 +79,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let migrator = Self.migrator(signingKey)
-            // On the writer: a reader from before the migrations would go on with the columns it knew then.
+            // On the writer: a reader that was opened before the migrations would use the old columns.
             if try pool.writeWithoutTransaction(migrator.hasBeenSuperseded) {
                 throw StateDatabaseError.fromTheFuture(path: path)
             }

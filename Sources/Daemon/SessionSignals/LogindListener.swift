@@ -42,7 +42,7 @@ actor LogindListener {
                 do {
                     try await follow()
                 } catch {
-                    // An answer that never came is nothing but its end.
+                    // If logind has left the bus, its end explains the missing reply.
                     guard bus.isOpen, try await bus.owner(of: Self.name) == nil else { throw error }
                 }
                 sessions = [:]

@@ -15,9 +15,9 @@ struct LogindSession: Sendable {
     /// In microseconds of CLOCK_MONOTONIC; 0 if the hint was never set.
     private let hintSince: UInt64
 
-    /// Nil for what is no person's: login screens and the system's own.
+    /// Nil for login screens and system sessions.
     ///
-    /// - Parameter lastKnown: its lock stands where the desktop keeps no LockedHint.
+    /// - Parameter lastKnown: keeps its lock state if the desktop does not set LockedHint.
     init?(_ properties: [String: BusValue], lastKnown: LogindSession?) {
         guard properties["Class"]?.text?.hasPrefix("user") == true,
             let user = properties["User"]?.elements?.first?.integer.flatMap({ UInt32(exactly: $0) })

@@ -28,7 +28,7 @@ struct Arguments {
                     throw StartError.usage("--hub needs an address.")
                 }
                 hub = value
-            // No hub runs beside it: one that the owner connected it still keeps in touch with.
+            // No hub runs on this computer; a connection that the owner configured is kept.
             case "--no-hub": break
             default: throw StartError.usage("\(word) is not an option of applockerd.")
             }

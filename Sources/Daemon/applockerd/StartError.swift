@@ -5,7 +5,7 @@ enum StartError: Error, CustomStringConvertible {
     case noSecret(path: String, cause: String)
     case unsafeFile(path: String, cause: String)
     case erasureUnfinished(path: String, cause: String)
-    /// A part of the daemon that runs for as long as the daemon came to its end.
+    /// A service of the daemon ended unexpectedly.
     case ended
 
     var description: String {

@@ -14,10 +14,10 @@ import ServiceLifecycle
 import SessionSignals
 import UnixSignals
 
-/// How much work a guess at a new passcode is on this computer.
+/// The scrypt cost of a new passcode on this computer.
 @Sendable func passcodeCost() throws -> ScryptCost {
     #if DEBUG
-        // Where the tests ask for less than any installed program takes.
+        // Tests use a cost below that of installed programs.
         if ScryptCost.minimum.logarithm < 17 { return .minimum }
     #endif
     return try .calibrated(clock: ContinuousClock())

@@ -15,8 +15,8 @@ final class PhotoWindow {
 
     /// Shows the window at once. GTK must have been initialised.
     ///
-    /// - Parameter hidesOnCapture: the picture is shown only after `tell` was called with nil: nothing records the
-    ///   screen.
+    /// - Parameter hidesOnCapture: show the picture only after `showCaptureNotice(nil)`, that is, while nothing records
+    ///   the screen.
     /// - Throws: `PhotoFailure.damaged` if the picture can't be decoded.
     init(_ photo: PhotoFile, caption: String, hidesOnCapture: Bool) throws(PhotoFailure) {
         let bytes = g_bytes_new(photo.bytes, gsize(photo.bytes.count))

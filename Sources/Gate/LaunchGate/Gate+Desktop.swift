@@ -1,13 +1,12 @@
 import GateProtocol
 
 extension Gate {
-    /// The waiting process belongs to the desktop: what it wanted to start is read from its memory, it is denied at
-    /// once, and the daemon gets what is needed to start the same later. Where the memory can't be read the exec request
-    /// says that there are no arguments.
+    /// Denies a launch by the desktop at once, and sends the daemon its exec request, read from the process' memory, so
+    /// that it can be repeated later. If the memory can't be read the exec request has no arguments.
     func denyAndKeepExecRequest(
         _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
-        // After the answer the process goes on and its memory changes: the only reading that comes before it.
+        // Read before the answer: afterwards the process continues and its memory changes.
         let execRequest = execRequests.read(from: event.process, starting: file)
         let path = event.path
         deny(event, file)

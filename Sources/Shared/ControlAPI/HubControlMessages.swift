@@ -1,6 +1,6 @@
 public import HubAPI
 
-/// `POST /v1/hub`: founds a household at a hub and keeps in touch with it from then on.
+/// `POST /v1/hub`: founds a household at a hub and stays connected to it.
 public struct ConnectHubRequest: Codable, Equatable, Sendable {
     /// "https://hub.example", or "http://" and a loopback address.
     public var url: String

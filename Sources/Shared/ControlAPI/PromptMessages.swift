@@ -70,7 +70,7 @@ public struct RegisterDesktopRequest: Codable, Sendable {
     public init(processes: [Int32]) { self.processes = processes }
 }
 
-/// A wrong passcode answers with `ControlError.Code.wrongPasscode` or `.lockedOut`, and the launch goes on waiting.
+/// A wrong passcode answers with `ControlError.Code.wrongPasscode` or `.lockedOut`, and the launch keeps waiting.
 public struct PromptAnswerRequest: Codable, Sendable {
     public var passcode: String
     public var grant: GrantRequest

@@ -19,7 +19,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// Apps on the list that are open right now (a grant, or outside their schedule).
     public var unlockedApps: Int
     public var waitingLaunches: Int
-    /// True while a prompter of the caller's own user is connected: a launch of theirs can be asked about.
+    /// True while a prompter of the caller's user is connected, so that a launch of theirs can cause a prompt.
     public var prompterConnected: Bool
     /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't report it.
     public var phoneIsAsked: Bool?

@@ -7,7 +7,7 @@ public struct VaultStatus: Codable, Equatable, Sendable {
     public var isOpen: Bool
     /// The user it is open for; no other user may use it.
     public var user: UInt32?
-    /// Seconds until it locks itself, counted anew from each use.
+    /// Seconds until it locks itself; each use restarts the count.
     public var locksInSeconds: Int?
 
     public init(vault: String?, isOpen: Bool, user: UInt32? = nil, locksInSeconds: Int? = nil) {

@@ -1,9 +1,9 @@
 public import SealedFormats
 
-// Several computers give keys, each on its own and perhaps at once: what they write must never claim one place.
+// Several computers send keys independently and perhaps at once: their records must not collide.
 extension Roster {
-    /// The id of the record by which one computer gives a device its keys: the device's own where that computer let it in
-    /// (docs/formats.md, "Keys of a household").
+    /// The id of the record with which a computer sends a device its keys: the device's own id if that computer
+    /// admitted it (docs/formats.md, "Keys of a household").
     public func keysRecord(from giver: ItemID, to receiver: ItemID) -> ItemID {
         admitter(of: receiver) == giver ? receiver : DeviceKeys.recordID(from: giver, to: receiver)
     }

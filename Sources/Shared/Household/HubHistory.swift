@@ -1,6 +1,6 @@
 public import HubAPI
 
-/// Finds out whether a hub's store goes on from what a device read, or was restored from a backup or replaced.
+/// Detects whether a hub's store was restored from a backup or replaced since a device read it.
 public enum HubHistory {
     /// The last sequence number up to which both are the same; below `newest`, something that the device read is not there any more.
     ///

@@ -11,14 +11,14 @@ public struct CheckedRecord: Sendable {
     public let sealed: [UInt8]?
     public let blobs: [ItemID]
     public let sequence: UInt64
-    /// Versions that it took the place of, by the hub's word.
+    /// Versions that it replaced, as the hub reports them (unsigned).
     public let ancestors: [UInt8]
 }
 
-/// Why a record of the hub is not believed.
+/// Why a record of the hub is rejected.
 public enum RecordRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     case malformed
-    /// Of no device that belongs to the household now.
+    /// Its author is not a current member of the household.
     case unknownAuthor
     case wrongSignature
     /// Of a device that may not write this.

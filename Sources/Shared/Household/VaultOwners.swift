@@ -1,7 +1,7 @@
 public import SealedFormats
 
-/// Which computer a vault belongs to: the one that first gave its key, for as long as it is in the household. Without this another
-/// computer could give a newer key, and read what companions write into the vault from then on.
+/// The computer that owns a vault: the first that sent its key, as long as it is in the household. Otherwise another
+/// computer could send a newer key, and read what companions write into the vault afterwards.
 public struct VaultOwners: Codable, Equatable, Sendable {
     /// By vault.
     private var owners: [String: ItemID] = [:]

@@ -23,9 +23,9 @@ public struct PINShareRequest: Codable, Sendable {
     public static let count = 4
 }
 
-/// `POST /v1/pin-share/attempt`. Counted durably before it is answered. Wrong: `wrong_pin`; the 5th: `too_many` for 60 s;
-/// the 10th: `gone`, the share is destroyed. Right: this counter begins anew. Each entry has a count of its own beside it, which
-/// only its own PIN ends: at 10 that entry is destroyed, and its PIN is answered as a wrong one.
+/// `POST /v1/pin-share/attempt`. Counted durably before the response. A wrong PIN: `wrong_pin`; the 5th: `too_many` for
+/// 60 s; the 10th: `gone`, the share is destroyed. The correct PIN resets this counter. Each entry also has its own
+/// count, which only its own PIN resets: at 10 the entry is destroyed, and its PIN is answered as a wrong one.
 public struct PINAttemptRequest: Codable, Sendable {
     public var verifier: Data
     public init(verifier: Data) { self.verifier = verifier }

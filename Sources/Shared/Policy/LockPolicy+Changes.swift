@@ -152,7 +152,7 @@ extension LockPolicy {
     }
 
     /// - Parameter user: whose pause ends; nil for any user's.
-    /// - Returns: false if it is another user's pause, which goes on.
+    /// - Returns: false if it is another user's pause, which continues.
     @discardableResult
     public mutating func turnMonitoringOn(for user: UInt32? = nil) -> Bool {
         if let user, case .off(_, _, _, let other) = monitoring, other != user { return false }

@@ -2,7 +2,7 @@
 public enum InstanceAction: String, Sendable, Codable, CaseIterable {
     /// It runs on; only a new start asks again.
     case keep
-    /// It is stopped, and goes on when the app is unlocked.
+    /// It is stopped, and continues when the app is unlocked.
     case freeze
     /// It is closed after a warning.
     case close

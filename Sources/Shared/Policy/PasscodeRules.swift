@@ -1,4 +1,4 @@
-/// What a new passcode must be, and a word on those that are easily guessed.
+/// Rules for a new passcode, and warnings about passcodes that are easy to guess.
 public enum PasscodeRules {
     public enum Verdict: Hashable, Sendable {
         /// Refused: fewer than `minimumLength` characters.

@@ -59,7 +59,7 @@ enum GCM {
         return combined.dropFirst(12)
     }
 
-    /// Returns nil where the tag does not fit. Whoever gets secret bytes out of it wipes them.
+    /// Returns nil if the tag does not match. The caller must wipe secret bytes that it obtains.
     static func open(
         _ sealed: some DataProtocol, key: SymmetricKey, nonce: [UInt8] = zeroNonce, data: [UInt8] = []
     ) -> Data? {

@@ -13,7 +13,7 @@ public struct Invitation: Sendable {
     /// Who invites: the roster has to have it.
     public let computer: ItemID
     public let id: ItemID
-    /// What it lets in.
+    /// What it admits.
     public let role: DeviceRole
     private let secret: SecretBytes
 

@@ -119,7 +119,7 @@ public struct PhotoBody: Equatable, Sendable {
     }
 }
 
-/// Tells whether a file is in a vault already (docs/formats.md, "Moments and photos").
+/// Determines whether a file is already in a vault (docs/formats.md, "Moments and photos").
 public enum PhotoHash {
     /// 40 hexadecimal digits.
     /// - Parameters:

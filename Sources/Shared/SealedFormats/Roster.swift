@@ -23,11 +23,12 @@ public struct RosterMember: Hashable, Sendable {
     }
 }
 
-/// Who belongs to a household: a chain of signed entries, each by a computer that belonged before it.
+/// The members of a household: a chain of entries, each signed by a computer that was a member before it.
 ///
-/// Whoever serves it can neither add, change, leave out in the middle, nor, to a device that has seen it, cut it.
+/// A server can't add, change or omit an entry in the middle, and can't truncate the chain for a device that has read
+/// it.
 public struct Roster: Sendable {
-    /// The newest entry. A device that keeps it finds out whether it is later served an older or another chain.
+    /// The newest entry. A device that stores it detects an older or another chain.
     public struct Head: Hashable, Sendable {
         /// From 1.
         public let number: UInt64
@@ -40,7 +41,7 @@ public struct Roster: Sendable {
         }
     }
 
-    /// The first 16 bytes of the first entry's hash: names this chain and no other.
+    /// The first 16 bytes of the first entry's hash, which identify the chain.
     public let household: ItemID
     public private(set) var head: Head
     /// In the order of admission.
@@ -127,7 +128,7 @@ public struct Roster: Sendable {
         return (try? RosterEntry(bytes: entries[Int(head.number) - 1]).hash) == head.hash
     }
 
-    /// The next entry, which lets a device in. It is not appended: that is done once the hub has it.
+    /// The next entry, which admits a device. It is appended only after the hub has stored it.
     public func admitting(_ member: RosterMember, by key: DeviceSigningKey, at time: UInt64) -> [UInt8] {
         next(.admit(member), by: key, at: time)
     }
@@ -143,7 +144,7 @@ public struct Roster: Sendable {
         ).signed(by: key)
     }
 
-    /// Who let a device in: of the founder itself the founder. Nil for one that never belonged.
+    /// The device that admitted a device; the founder admitted itself. Nil for a device that was never admitted.
     public func admitter(of device: ItemID) -> ItemID? {
         history.first { $0.kind == .admit && $0.device == device }?.author
     }
@@ -180,7 +181,7 @@ public struct RosterChange: Hashable, Sendable {
     /// The device that signed it.
     public let author: ItemID
     public let kind: Kind
-    /// Who comes or goes.
+    /// The device that is admitted or revoked.
     public let device: ItemID
     public let role: DeviceRole
 }

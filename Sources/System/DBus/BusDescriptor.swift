@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// An open file descriptor that came over the bus, or is to go over it. Closed at the latest when the last holder
-/// lets go.
+/// An open file descriptor that was received from the bus, or will be sent over it. Closed when the last reference is
+/// released, or earlier.
 public final class BusDescriptor: Sendable, Equatable {
     private let number: Mutex<Int32?>
 

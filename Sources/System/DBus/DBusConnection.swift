@@ -61,7 +61,7 @@ public final class DBusConnection: Sendable {
     ///
     /// - Parameter timeout: none is D-Bus' customary 25 s.
     /// - Returns: the answer's values.
-    /// - Throws: `BusError`: `refused` with the name of the error that came back, `timedOut`, `closed` or `invalid`.
+    /// - Throws: `BusError`: `refused` with the name of the returned error, `timedOut`, `closed` or `invalid`.
     @discardableResult
     public func call(
         _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [],

@@ -97,7 +97,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !isRefused, refusal == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // Said before the client has sent it all: one that sends first and reads afterwards is heard out.
+            // Sent before the whole request was received. The rest is still read, for clients that send first and read
+            // afterwards.
             let limit = ControlRoute.maximumBodyBytes(method: head.method.rawValue, path: head.path ?? "")
             if let text = head.headerFields[.contentLength], Int(text).map({ $0 > limit }) ?? true {
                 return refuseAfterAnswers(ControlServer.bodyTooLong(limit), context)
@@ -123,7 +124,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Whoever reads the rest of a request has to know that it won't come.
+        // The reader of the rest of a request must be notified that it won't arrive.
         if isReading || error is IOError || error is ChannelError { return context.fireErrorCaught(error) }
         guard !isRefused, refusal == nil else { return }
         let refusal: ControlError

@@ -86,7 +86,7 @@ public struct ControlClient: Sendable {
         return Array(answer.readableBytesView)
     }
 
-    /// Puts the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. At offset 0 it begins anew.
+    /// Uploads the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. Offset 0 starts again.
     ///
     /// - Throws: as `call`.
     public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {

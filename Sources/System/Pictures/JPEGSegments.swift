@@ -96,10 +96,10 @@ enum JPEGSegments {
 
     private static let exifName = Array("Exif\0\0".utf8)
 
-    /// The same picture, bit by bit, without what is said about it: camera, time, place, previews, comments, and whatever lies
-    /// behind its end. Its colour profile stays, and how it is turned.
-    /// - Parameter orientation: as Exif has it, 1 to 8.
-    /// - Returns: nil for a damaged one.
+    /// The same image, bit by bit, without metadata: camera, time, place, previews, comments, and data after its end.
+    /// Its colour profile and orientation are kept.
+    /// - Parameter orientation: as in Exif, 1 to 8.
+    /// - Returns: nil for a damaged image.
     static func stripped(_ bytes: [UInt8], orientation: Int) -> [UInt8]? {
         var kept: [UInt8] = [0xFF, Marker.start]
         kept.reserveCapacity(bytes.count)

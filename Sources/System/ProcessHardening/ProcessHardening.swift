@@ -4,7 +4,7 @@ import Glibc
 /// What every process that handles secrets does first: no process of the same user can read or trace it, or
 /// has it load code of their choice. Free of Foundation, for the gate.
 public enum ProcessHardening {
-    /// Why a process may not go on.
+    /// Why a process must not continue.
     public enum Refusal: Error, Equatable, Sendable, CustomStringConvertible {
         /// This process traces it.
         case traced(by: Int32)

@@ -16,7 +16,7 @@ public final class OutputBuffer {
 
     /// - Parameter capacity: in bytes.
     init(capacity: Int) {
-        // One more byte distinguishes complete output from output that goes on.
+        // One more byte distinguishes complete output from truncated output.
         memory = .allocate(byteCount: capacity + 1, alignment: 1)
     }
 

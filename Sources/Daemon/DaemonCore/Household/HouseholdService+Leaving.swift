@@ -49,7 +49,7 @@ extension HouseholdService {
     func leaveBeforeErasing() async -> [String] {
         guard session != nil else { return [] }
         let outcome = AsyncStream<Bool>.makeStream()
-        let telling = Task {
+        let notification = Task {
             outcome.continuation.yield((try? await notifyHubOfLeaving()) != nil)
         }
         // Neither task is a child of this one, so that a hanging connection is not waited for.
@@ -58,7 +58,7 @@ extension HouseholdService {
             outcome.continuation.yield(false)
         }
         defer {
-            telling.cancel()
+            notification.cancel()
             limit.cancel()
         }
         var first = outcome.stream.makeAsyncIterator()
