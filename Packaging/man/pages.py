@@ -67,8 +67,8 @@ only passes the passcode to applockerd(8). The package starts it at login
         "show AppLocker in a desktop session",
         "applocker-agent [--socket PATH]",
         """Shows the state of AppLocker as an icon in the tray, and denied launches and wrong passcodes as
-notifications. It reports idle time to applockerd(8). Protection continues when it is closed. The package starts it at login
-(/etc/xdg/autostart/applocker-agent.desktop).""",
+notifications. It reports idle time to applockerd(8). Protection continues when it is closed. The package starts it at
+login (/etc/xdg/autostart/applocker-agent.desktop).""",
         [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
     ),
@@ -185,7 +185,7 @@ def command_line(version, program):
         ".SH COMMANDS",
     ]
     commands(root, ["applocker"], out)
-    out.append(".SH EXIT STATUS\n0 done, 1 refused, 2 wrong command line, 3 AppLocker is not running, 4 no such app.")
+    out.append(".SH EXIT STATUS\n0 done, 1 refused, 2 usage error, 3 AppLocker is not running, 4 no such app.")
     out.append(".SH ENVIRONMENT\n.TP\n.B APPLOCKER_SOCKET\nThe control socket, if \\-\\-socket does not name one.")
     out.append(tail("applocker", "1"))
     return "\n".join(out) + "\n"

@@ -34,10 +34,10 @@ struct CommandLineTests {
             await terminal.shows("New passcode: ", times: count)
             await eventually { !terminal.echoes }
             terminal.type(CommandLineFixture.passcode + "\n")
-            await terminal.shows("The same again: ", times: count)
+            await terminal.shows("New passcode (repeat): ", times: count)
             await eventually { !terminal.echoes }
             terminal.type(second + "\n")
-            if count == 1 { await terminal.shows("The passcodes differ.") }
+            if count == 1 { await terminal.shows("The two entries differ.") }
         }
         #expect(try await setup.wait() == .code(0))
         #expect(await terminal.shows("The passcode is set."))

@@ -22,9 +22,9 @@ enum PasscodeSource: Sendable {
         guard case .terminal = self else { return try await existing() }
         for _ in 1...3 {
             let first = try await Self.ask(question)
-            let second = try await Self.ask("Repeat the passcode")
+            let second = try await Self.ask("\(question) (repeat)")
             if first == second { return first }
-            try Terminal.withControlling { $0.write("The passcodes differ. Enter them again.\n") }
+            try Terminal.withControlling { $0.write("The two entries differ. Enter them again.\n") }
         }
         throw CommandLineError(
             .refused, code: "passcodes_differ", "The two passcodes differed three times; nothing was changed.")
