@@ -41,7 +41,7 @@ enum HouseholdDocuments {
 
     /// The documents that are removed with the hub.
     static let ofHub = [
-        settings, keys, roster, cursor, generations, comparing, eventHead, revocation, sealAnew, answered, keysOwed,
+        settings, keys, roster, cursor, generations, comparing, eventHead, revocation, reseal, answered, keysOwed,
     ]
 }
 
