@@ -56,7 +56,7 @@ def test_a_schedule_is_made_on_the_phone(phone, computer):
     phone.check()
     page.get_by_text("Always locked").click()
     page.get_by_role("heading", name="Schedule of diary").wait_for()
-    page.get_by_role("button", name="Inside", exact=True).click()
+    page.get_by_role("button", name="During these times", exact=True).click()
     phone.picture("schedule")
     phone.check()
     page.get_by_role("button", name="Wednesday").click()
@@ -77,7 +77,7 @@ def test_a_schedule_is_made_on_the_phone(phone, computer):
 
 def test_categories_are_chosen_on_the_phone(phone):
     page = app_page(phone)
-    page.locator("button", has_text="In no category").click()
+    page.locator("button", has_text="No category").click()
     page.get_by_label("New category").fill("Secrets <b>")
     phone.picture("categories")
     phone.check()
@@ -161,7 +161,7 @@ def test_a_desktop_shows_an_app_beside_the_list(desktop):
         "the focus returns",
     )
     desktop.go("home", "Home")
-    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    page.locator(".home-computer .badge", has_text="Online").wait_for()
     desktop.picture("home")
     desktop.check()
     desktop.go("alerts", "Alerts")

@@ -126,9 +126,9 @@ def test_no_screen_distinguishes_a_decoy_session(phone):
     phone.check()
     phone.picture("decoy")
     page.get_by_role("button", name="Set a decoy PIN").click()
-    page.get_by_role("heading", name="Type the PIN you have now").wait_for()
+    page.get_by_role("heading", name="Enter your current PIN").wait_for()
     phone.type_pin()
-    for heading in ("Choose the decoy PIN", "Type the decoy PIN again"):
+    for heading in ("Choose the decoy PIN", "Repeat the decoy PIN"):
         page.get_by_role("heading", name=heading).wait_for()
         phone.type_pin(DECOY)
     page.get_by_text("The decoy PIN is set").wait_for()
@@ -147,7 +147,7 @@ def test_mistakes_and_weak_pins_are_reported(phone):
     page = phone.page
     phone.go("settings/decoy", "Decoy PIN")
     page.get_by_role("button", name="Set a decoy PIN").click()
-    page.get_by_role("heading", name="Type the PIN you have now").wait_for()
+    page.get_by_role("heading", name="Enter your current PIN").wait_for()
     phone.check()
     phone.type_pin("918273")
     page.get_by_text("The PIN is wrong").wait_for()
@@ -156,7 +156,7 @@ def test_mistakes_and_weak_pins_are_reported(phone):
     phone.type_pin("123456")
     page.get_by_text("easy to guess").wait_for()
     phone.type_pin(DECOY)
-    page.get_by_role("heading", name="Type the decoy PIN again").wait_for()
+    page.get_by_role("heading", name="Repeat the decoy PIN").wait_for()
     phone.type_pin(DECOY)
     page.get_by_text("This is your current PIN").wait_for()
 

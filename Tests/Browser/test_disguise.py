@@ -65,7 +65,7 @@ def test_the_calculator_is_chosen_with_a_pin_of_digits(phone):
     phone.check()
     phone.picture("settings-disguise")
     page.get_by_label("A working calculator").click()
-    page.get_by_role("heading", name="Look like a calculator?").wait_for()
+    page.get_by_role("heading", name="Turn on the disguise?").wait_for()
     phone.check()
     page.get_by_role("button", name="Use letters").click()
     page.locator("dialog").get_by_label("PIN", exact=True).fill("anna's long pin")
@@ -78,7 +78,7 @@ def test_the_calculator_is_chosen_with_a_pin_of_digits(phone):
     phone.type_pin("918273")
     page.get_by_text("The PIN is wrong").wait_for()
     phone.type_pin()
-    page.get_by_text("It looks like a calculator now").wait_for()
+    page.get_by_text("Disguise turned on").wait_for()
     assert page.title() == "Calculator"
     # Notifications have the calculator's name: the service worker, which shows them, reads it here.
     eventually_equals(
@@ -242,7 +242,7 @@ def test_another_tab_ends_the_disguise(phone):
     harmless(other)
     page = page_of(phone, "disguise", "Disguise")
     page.get_by_label("Its own name and icon").click()
-    page.get_by_text("It looks like AppLocker now").wait_for()
+    page.get_by_text("Disguise turned off").wait_for()
     assert page.title() == "AppLocker", page.title()
     other.get_by_role("heading", name="AppLocker is locked").wait_for()
     assert other.title() == "AppLocker"
@@ -258,11 +258,11 @@ def test_a_finger_opens_where_the_display_is_held(new_context, household, comput
     page_of(phone, "gate", "PIN, Face ID and fingerprint")
     page.get_by_role("button", name="Add Face ID or fingerprint").click()
     phone.type_pin()
-    page.get_by_text("Face ID or fingerprint unlocks AppLocker now").wait_for()
+    page.get_by_text("Face ID or fingerprint added").wait_for()
     page_of(phone, "disguise", "Disguise")
     page.get_by_label("A working calculator").click()
     phone.type_pin()
-    page.get_by_text("It looks like a calculator now").wait_for()
+    page.get_by_text("Disguise turned on").wait_for()
     page.add_init_script(f"({COUNT_QUESTIONS})()")
     page.reload()
     harmless(page)

@@ -85,7 +85,7 @@ def test_a_weak_pin_and_two_that_differ_are_refused_in_words(new_context, comput
     new.type_pin("123456")
     new.page.get_by_text("Sequences of digits or letters are easy to guess").wait_for()
     new.type_pin()
-    new.page.get_by_role("heading", name="Type it again").wait_for()
+    new.page.get_by_role("heading", name="Repeat the PIN").wait_for()
     new.type_pin("837465")
     new.page.get_by_text("The two PINs differ").wait_for()
     new.picture("first-pin")

@@ -9,7 +9,7 @@ from waiting import eventually
 def test_home_shows_the_computer_live(phone):
     page = phone.page
     page.get_by_role("heading", name="Integrity of this device").wait_for()
-    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    page.locator(".home-computer .badge", has_text="Online").wait_for()
     assert "Locked apps\n1" in page.locator(".home-facts").inner_text().replace("\n\n", "\n")
     phone.picture("home")
     phone.check()
@@ -35,10 +35,10 @@ def test_without_a_hub_computers_are_away(phone, computer):
     # No service worker caches the screen's module here: it is loaded while the hub is reachable.
     phone.go("alerts", "Alerts")
     phone.go("home", "Home")
-    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    page.locator(".home-computer .badge", has_text="Online").wait_for()
     computer.stop_hub()
     page.locator(".connection", has_text="Not connected").wait_for()
-    page.locator(".home-computer .badge", has_text="Away").wait_for()
+    page.locator(".home-computer .badge", has_text="Offline").wait_for()
     phone.picture("home-offline")
     phone.check()
     phone.go("alerts", "Alerts")
@@ -51,4 +51,4 @@ def test_without_a_hub_computers_are_away(phone, computer):
     phone.go("home", "Home")
     # The phone reconnects by itself and asks for the other devices: each pause lasts a minute at most.
     page.clock.fast_forward(60_000)
-    page.locator(".home-computer .badge", has_text="Live").wait_for()
+    page.locator(".home-computer .badge", has_text="Online").wait_for()

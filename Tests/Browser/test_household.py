@@ -30,18 +30,18 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     page.get_by_role("button", name="Tom’s tablet").wait_for()
     assert "Tom’s tablet" in computer.run("devices", "--json")
     page.get_by_role("button", name="Tom’s tablet").click()
-    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="Revoke it").click()
     page.get_by_text("Your keys are replaced").wait_for()
     phone.picture("device-remove")
     phone.type_pin()
-    page.get_by_role("heading", name="Removal of Tom’s tablet").wait_for()
+    page.get_by_role("heading", name="Revocation of Tom’s tablet").wait_for()
     page.get_by_text("Unsent changes are lost").wait_for()
     page.get_by_role("button", name="Close").click()
     eventually_equals(page.get_by_role("button", name="Tom’s tablet").count, 0)
-    other.page.get_by_role("heading", name="This device was removed from the household").wait_for()
+    other.page.get_by_role("heading", name="This device was revoked").wait_for()
     page.locator(".row", has_text="Computer ·").click()
-    page.get_by_text("A computer is removed at a computer").wait_for()
-    assert page.get_by_role("button", name="Remove it").count() == 0
+    page.get_by_text("A computer can be revoked only at a computer").wait_for()
+    assert page.get_by_role("button", name="Revoke it").count() == 0
     page.get_by_role("button", name="Close").click()
 
 
@@ -53,7 +53,7 @@ def test_sync_shows_its_state(phone, computer):
     computer.stop_hub()
     page.get_by_text("Not connected", exact=True).wait_for()
     page.get_by_role("button", name="Sync now").click()
-    page.locator(".section-foot", has_text="The hub can't be reached").wait_for()
+    page.locator(".section-foot", has_text="The hub can’t be reached").wait_for()
     phone.check()
     phone.picture("sync-offline")
     computer.start_hub()
@@ -70,7 +70,7 @@ def test_invalid_hub_responses_are_reported(phone):
 
 
 def test_leaving_with_unsent_changes_is_warned_of(phone):
-    page = page_of(phone, "remove", "Remove this device")
+    page = page_of(phone, "remove", "Revoke this device")
     # Shows a warning about unsent changes until the hub has them.
     eventually(lambda: not page.get_by_text("only on this device").is_visible(), "all is sent")
     # A change that the hub refused: it stays until the note is changed or deleted.
@@ -86,7 +86,7 @@ def test_leaving_with_unsent_changes_is_warned_of(phone):
     page_of(phone, "sync", "Sync and storage")
     page.get_by_text("Changes the hub refused").wait_for()
     phone.check()
-    page_of(phone, "remove", "Remove this device")
+    page_of(phone, "remove", "Revoke this device")
     page.get_by_text("1 change of your notes is only on this device").wait_for()
     phone.check()
     phone.picture("remove-unsent")
@@ -147,8 +147,8 @@ def test_notifications_end_in_this_browser_with_the_device(phone):
         return [isSubscribed, (await registration.getNotifications()).length];
     }"""
     eventually_equals(lambda: page.evaluate(left), [True, 1], "subscribed, and one is shown")
-    page_of(phone, "remove", "Remove this device")
-    page.get_by_role("button", name="Remove this device").click()
+    page_of(phone, "remove", "Revoke this device")
+    page.get_by_role("button", name="Revoke this device").click()
     phone.type_pin()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     eventually_equals(lambda: page.evaluate(left), [False, 0], "nothing is left")
@@ -161,8 +161,8 @@ def test_the_version_has_the_hash_of_its_files(phone):
     shown = page.locator(".settings-hash").get_attribute("aria-label")
     assert shown == page.evaluate("async () => (await (await fetch('/assets.json')).json()).version")
     assert page.locator(".settings-hash").inner_text().replace(" ", "").replace("\n", "") == shown
-    page.get_by_role("button", name="Look for an update").click()
-    page.get_by_text("This is the hub’s version").wait_for()
+    page.get_by_role("button", name="Check for updates").click()
+    page.get_by_text("This is the newest version that the hub serves").wait_for()
 
 
 @pytest.mark.service_worker
@@ -176,8 +176,8 @@ def test_an_update_that_waits_is_offered(phone, computer):
     with (newer / "styles/settings.css").open("a") as file:
         file.write("\n.settings-new { color: inherit; }\n")
     computer.start_hub(newer)
-    page.get_by_role("button", name="Look for an update").click()
-    page.get_by_text("Another version is ready").wait_for()
+    page.get_by_role("button", name="Check for updates").click()
+    page.get_by_text("A new version is ready").wait_for()
     phone.check()
     phone.picture("about-update")
     assert page.locator(".settings-hash").get_attribute("aria-label") == before, "not taken unasked"
@@ -189,12 +189,12 @@ def test_an_update_that_waits_is_offered(phone, computer):
 
 
 def test_this_device_is_removed_after_the_gate(phone, computer):
-    page = page_of(phone, "remove", "Remove this device")
-    page.get_by_role("button", name="Remove this device").click()
-    page.get_by_role("heading", name="Remove this device?").wait_for()
+    page = page_of(phone, "remove", "Revoke this device")
+    page.get_by_role("button", name="Revoke this device").click()
+    page.get_by_role("heading", name="Revoke this device?").wait_for()
     phone.picture("remove")
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Remove this device").click()
+    page.get_by_role("button", name="Revoke this device").click()
     phone.type_pin()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     eventually(lambda: phone.name not in computer.run("devices", "--json"))

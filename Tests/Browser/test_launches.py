@@ -91,7 +91,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     page.reload()
     phone.unlock()
     page.get_by_role("heading", name="Approve it?", level=1).wait_for()
-    page.get_by_role("button", name="Approve for how long").click()
+    page.get_by_role("button", name="Choose the duration").click()
     page.get_by_role("button", name="This launch only").click()
     command_succeeds(phone)
     assert process.wait(20) == 0
@@ -102,7 +102,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     phone.picture("launch-over")
     phone.check()
     phone.go(f"launch/{'0' * 32}", "Waiting launch")
-    page.get_by_text("There is no such launch").wait_for()
+    page.get_by_text("Launch not found").wait_for()
 
 
 def test_a_notification_that_denies_needs_a_tap(phone, computer):

@@ -61,7 +61,7 @@ def copied(phone, computer, is_large=True):
 
 
 def chosen(phone, path, passphrase=PASSPHRASE):
-    page = page_of(phone, "everline/copy", "Sealed copy")
+    page = page_of(phone, "everline/copy", "Backup of Everline")
     page.locator("input[type=file]").set_input_files(path)
     page.get_by_label("Passphrase", exact=True).fill(passphrase)
     page.get_by_role("button", name="Open", exact=True).click()
@@ -71,18 +71,18 @@ def chosen(phone, path, passphrase=PASSPHRASE):
 def test_a_copy_is_sealed_and_opens_here_and_at_a_computer(phone, computer):
     computer.open_vault()
     phone.inside(MOMENTS, True)
-    page = page_of(phone, "everline/copy", "Sealed copy")
+    page = page_of(phone, "everline/copy", "Backup of Everline")
     page.evaluate("() => { navigator.canShare = () => false; }")
-    page.get_by_role("button", name="Make a sealed copy").click()
-    phone.confirm("Make a sealed copy?")
+    page.get_by_role("button", name="Export a backup").click()
+    phone.confirm("Export a backup?")
     page.get_by_label("Passphrase", exact=True).fill(PASSPHRASE)
-    page.get_by_label("The same again").fill(PASSPHRASE)
-    page.get_by_role("button", name="Make the copy").click()
+    page.get_by_label("Repeat the passphrase").fill(PASSPHRASE)
+    page.get_by_role("button", name="Export", exact=True).click()
     page.get_by_text("2 moments and 2 photos sealed.").wait_for()
     phone.check()
     phone.picture("everline-copy")
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save the copy").click()
+        page.get_by_role("button", name="Save the backup").click()
     path = saved.value.path()
     content = path.read_bytes()
     assert content.startswith(b"APLK\x02\x01") and b"MARKER" not in content and b"\xff\xd8\xff\xe1" not in content
@@ -145,7 +145,7 @@ def test_a_damaged_copy_restores_nothing(phone, computer):
     chosen(phone, path)
     page.get_by_role("button", name="Restore", exact=True).click()
     page.get_by_text(
-        "1 moment with 0 photos restored. 1 moment could not be restored: a photo in the copy is missing or damaged."
+        "1 moment with 0 photos restored. 1 moment could not be restored: a photo in the backup is missing or damaged."
     ).wait_for()
     assert [one[0] for one in phone.inside(SHOWN)] == ["Only words"]
     assert phone.inside("return (await companion.device.store.staged()).length;") == 0

@@ -70,7 +70,7 @@ def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
 def test_a_photo_is_looked_at_closely(phone):
     [moment] = kept(phone, [birthday([300, 400], [400, 300], [300, 300])])
     page = opened(phone, f"moments/{moment}")
-    page.get_by_role("button", name="Look at photo 1 of 3 closely").click()
+    page.get_by_role("button", name="Zoom photo 1 of 3").click()
     page.locator(".moment-view-large[data-shown]").wait_for()
     phone.check()
     phone.picture("moment-closely")

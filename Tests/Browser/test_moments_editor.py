@@ -105,14 +105,14 @@ def test_leaving_asks_and_does_what_was_answered(phone):
     state = kept(phone)
     assert state["staged"] == 1 and list(state["drafts"]) == ["new"], state
     phone.go("moments/new", "New moment")
-    page.get_by_text("You began this").wait_for()
+    page.get_by_text("Draft from").wait_for()
     sealed(page, 1)
     eventually_equals(lambda: page.evaluate("() => scrollY"), 0, "the message about the restored draft is in view")
     assert page.get_by_label("Title").input_value() == "Half a sente"
     phone.picture("editor-draft")
     phone.check()
-    page.get_by_role("button", name="Start again").click()
-    page.get_by_text("You began this").wait_for(state="detached")
+    page.get_by_role("button", name="Discard draft").click()
+    page.get_by_text("Draft from").wait_for(state="detached")
     assert page.get_by_label("Title").input_value() == ""
     eventually_equals(lambda: kept(phone), {"staged": 0, "drafts": {}})
     # Only an empty form is left: no confirmation is needed.
@@ -124,7 +124,7 @@ def back_at_the_draft(phone):
     text."""
     phone.unlock()
     phone.confirm("Open your moments")
-    phone.page.get_by_text("You began this").wait_for()
+    phone.page.get_by_text("Draft from").wait_for()
 
 
 @pytest.mark.clock
@@ -283,7 +283,7 @@ def test_a_desktop_accepts_dropped_and_pasted_photos(new_context, household, com
     desk.page = other
     desk.unlock()
     desk.confirm("Open your moments")
-    other.get_by_text("You are writing a moment in another tab").wait_for()
+    other.get_by_text("Another tab has a draft").wait_for()
     desk.check()
     desk.quiet()
 

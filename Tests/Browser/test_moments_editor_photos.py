@@ -26,8 +26,8 @@ def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
     phone.picture("editor-problems")
     phone.check()
     for _ in range(3):
-        page.get_by_role("button", name="All right").first.click()
-    assert page.get_by_role("button", name="All right").count() == 0
+        page.get_by_role("button", name="OK", exact=True).first.click()
+    assert page.get_by_role("button", name="OK", exact=True).count() == 0
     page.get_by_role("button", name="Remove photo 1").click()
     eventually_equals(lambda: kept(phone)["staged"], 0)
     # Only an empty form is left: no confirmation is needed.
@@ -46,7 +46,7 @@ def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
     page.get_by_text("more.jpg: A photo has at most 50 MB").wait_for()
     sealed(page, 1)
     page.get_by_role("button", name="Remove photo 1").click()
-    page.get_by_role("button", name="All right").click()
+    page.get_by_role("button", name="OK", exact=True).click()
     phone.go("home", "Home")
 
 
@@ -62,7 +62,7 @@ def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
     assert page.evaluate("() => document.activeElement.ariaLabel") == "Photo 2 of 3"
     page.get_by_role("button", name="Photo 3 of 3").click()
     phone.picture("editor-order")
-    page.get_by_role("button", name="Make it the first").click()
+    page.get_by_role("button", name="Move to the front").click()
     eventually_equals(lambda: order(page), [third, second, first])
     boxes = [page.locator(".editor-photo").nth(index).bounding_box() for index in (0, 2)]
     start, end = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
@@ -87,12 +87,12 @@ def test_a_photo_that_is_here_already_is_noticed(phone):
     made(phone, "In order", [[21, 640, 480]])
     page = editor(phone)
     chosen(page, picture(phone, 21))
-    page.get_by_text("You have this photo already in “In order”").wait_for()
+    page.get_by_text("This photo is already in “In order”").wait_for()
     sealed(page, 1)
     phone.picture("editor-duplicate")
     phone.check()
     page.get_by_role("button", name="Skip it").click()
-    page.get_by_text("You have this photo already").wait_for(state="detached")
+    page.get_by_text("This photo is already in").wait_for(state="detached")
     assert page.locator(".editor-tile").count() == 0
     chosen(page, picture(phone, 24), picture(phone, 24))
     page.get_by_text("This photo is already in this moment").wait_for()
@@ -113,7 +113,7 @@ def test_what_a_camera_wrote_is_kept_only_where_the_person_wants_it(phone):
         sealed(page, 1)
         if keeps:
             # The photos that were chosen before are sealed again.
-            page.get_by_label("Keep the original files").check()
+            page.get_by_label("Keep original files").check()
             sealed(page, 1)
             phone.check()
         written(page, f"Camera {keeps}")

@@ -118,7 +118,7 @@ def check_export(files):
 def test_a_plain_export_asks_for_the_pin_and_warns(phone):
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_role("button", name="Export…").click()
-    page.get_by_text("There is no moment yet.").wait_for()
+    page.get_by_text("There are no moments yet.").wait_for()
     phone.inside(MAKE)
     page = asked(phone)
     page.get_by_text("AppLocker can’t protect it").wait_for()
@@ -126,7 +126,7 @@ def test_a_plain_export_asks_for_the_pin_and_warns(phone):
     page.get_by_role("button", name="Cancel").click()
     # The button is shown again after Cancel.
     page.get_by_role("button", name="Export…").wait_for()
-    assert page.get_by_role("button", name="Make a ZIP").count() == 0
+    assert page.get_by_role("button", name="Create a ZIP").count() == 0
     phone.check()
     phone.picture("everline-export")
 
@@ -136,7 +136,7 @@ def test_a_zip_opens_elsewhere_and_has_everything(phone):
     page = asked(phone)
     phone.type_pin()
     page.evaluate("() => { navigator.canShare = () => false; }")
-    page.get_by_role("button", name="Make a ZIP").click()
+    page.get_by_role("button", name="Create a ZIP").click()
     page.get_by_text("2 moments and 3 photos exported.").wait_for()
     phone.check()
     phone.picture("everline-export-zip")

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.computer_is_off
 
 
 def test_without_moments_there_are_no_figures(phone):
-    page = opened(phone, "moments/statistics", "In figures")
-    page.get_by_text("Nothing to count yet").wait_for()
+    page = opened(phone, "moments/statistics", "Statistics")
+    page.get_by_text("No statistics yet").wait_for()
     phone.check()
     phone.go("moments/map", "Map")
     page.get_by_text("No places yet").wait_for()
@@ -44,7 +44,7 @@ def test_days_together_are_counted_and_the_next_occasion_is_the_nearest(page):
 
 def test_figures_count_what_there_is(phone):
     placed(phone, 240)
-    page = opened(phone, "moments/statistics", "In figures")
+    page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_role("listitem").filter(has_text="moments").filter(has_text="240").wait_for()
     phone.picture("figures-no-day")
     phone.check()
@@ -79,7 +79,7 @@ def test_figures_count_what_there_is(phone):
 
 def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     placed(phone, 240)
-    page = opened(phone, "moments/statistics", "In figures")
+    page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_role("button", name="Set the day you count from").click()
     page.get_by_label("You count from").wait_for()
     page.get_by_role("button", name="Save day").click()
@@ -87,9 +87,9 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     phone.check()
     page.get_by_label("You count from").fill("2019-06-01")
     page.get_by_role("button", name="Save day").click()
-    page.get_by_text("Kept.").wait_for()
+    page.get_by_text("Saved.").wait_for()
     phone.picture("settings-everline")
-    phone.go("moments/statistics", "In figures")
+    phone.go("moments/statistics", "Statistics")
     page.get_by_text("days together").wait_for()
     days = page.evaluate("""() => {
         const now = new Date();
@@ -110,7 +110,7 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     assert size > 10_000 and not is_found, size
     phone.go("settings/everline", "Everline")
     page.get_by_role("button", name="Stop counting days").click()
-    page.get_by_text("No days are counted any more").wait_for()
+    page.get_by_text("Counting was turned off").wait_for()
 
 
 def test_a_desktop_shows_figures_and_removes_them_when_it_locks(new_context, household, computer):
@@ -120,9 +120,9 @@ def test_a_desktop_shows_figures_and_removes_them_when_it_locks(new_context, hou
     desk.go("settings/everline", "Settings")
     page.get_by_label("You count from").fill("2019-06-01")
     page.get_by_role("button", name="Save day").click()
-    page.get_by_text("Kept.").wait_for()
+    page.get_by_text("Saved.").wait_for()
     desk.check()
-    desk.go("moments/statistics", "In figures")
+    desk.go("moments/statistics", "Statistics")
     page.get_by_role("heading", name="Moods").wait_for()
     for theme in ("light", "dark"):
         desk.becomes(theme)

@@ -124,7 +124,7 @@ def test_a_folder_becomes_moments_by_day(phone, computer):
     page.get_by_label("Import places").check()
     page.get_by_role("button", name="Add 6 photos").click()
     page.get_by_text("4 photos in 3 new moments added. 1 already in Everline.").wait_for()
-    page.get_by_text("card/broken.jpg: This browser can't open this photo").wait_for()
+    page.get_by_text("card/broken.jpg: This browser can’t open this photo").wait_for()
     phone.check()
     phone.picture("everline-import-done")
     moments = listed(phone)
@@ -179,7 +179,9 @@ def test_a_stopped_import_continues_in_the_same_moment(phone):
     phone.check()
     phone.picture("everline-import-going")
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("2 photos in 1 new moment added. Stopped: choose the same again to continue.").wait_for()
+    page.get_by_text(
+        "2 photos in 1 new moment added. Stopped. Choose the same files or folder again to continue."
+    ).wait_for()
     page.evaluate("() => restore()")
     page.get_by_role("button", name="Choose a folder").click()
     page.get_by_role("button", name="Add 5 photos").click()
@@ -246,7 +248,7 @@ def test_an_original_that_differs_stays(phone):
     imported(phone, files)
     page = removing(phone, files, True)
     page.get_by_text("0 originals removed.").wait_for()
-    page.get_by_text("c.jpg: It is in Everline without its camera's metadata.").wait_for()
+    page.get_by_text("c.jpg: It is in Everline without its camera’s metadata.").wait_for()
     assert page.evaluate(NAMES) == ["c.jpg"]
     page = removing(phone, files, False)
     page.get_by_text("1 original removed.").wait_for()

@@ -84,7 +84,7 @@ def test_nothing_of_a_moment_that_is_looked_at_stays_when_the_gate_closes(phone)
     assert "marker" in page.content()
     assert locks(phone, "detail") > 100
     unlock(phone)
-    page.get_by_role("button", name="Look at photo 1 of 1 closely").click()
+    page.get_by_role("button", name="Zoom photo 1 of 1").click()
     page.locator(".moment-view-large[data-shown]").wait_for()
     assert "Quetzal-marker words" in heap(phone), "the search finds what is there"
     assert "marker" in page.content()

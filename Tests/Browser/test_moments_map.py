@@ -166,7 +166,7 @@ def test_no_name_of_a_place_breaks_the_map_or_the_figures(phone):
         page.locator(".map-found a").first.wait_for()
     phone.check()
     phone.picture("map-hostile")
-    phone.go("moments/statistics", "In figures")
+    phone.go("moments/statistics", "Statistics")
     page.get_by_role("heading", name="Moods").wait_for()
     phone.check()
 

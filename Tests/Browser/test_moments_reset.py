@@ -75,7 +75,7 @@ def asked(phone):
     page = page_of(phone, "everline/reset", "Reset Everline")
     page.get_by_role("button", name="Reset Everline…").click()
     phone.confirm("Reset Everline?")
-    page.get_by_role("heading", name="Erase all of it?").wait_for()
+    page.get_by_role("heading", name="Erase everything?").wait_for()
     return page
 
 

@@ -106,7 +106,7 @@ def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
     desk.check()
     desk.picture("moment-two-versions")
     desk.go("home", "Home")
-    page.get_by_role("button", name="Merge by hand").click()
+    page.get_by_role("button", name="Merge manually").click()
     assert (
         page.get_by_label("Words").input_value() == "We saw the boats.\nIt rained and we laughed.\n\nYou found a shell."
     )
@@ -133,7 +133,7 @@ def test_one_of_two_versions_or_both_are_kept(phone, desk):
         if choice == "both":
             page.get_by_role("button", name="Keep both").click()
         else:
-            {"first": first, "other": other}[choice].get_by_role("button", name="Keep only this one").click()
+            {"first": first, "other": other}[choice].get_by_role("button", name="Keep only this version").click()
         expected = {
             "first": ([THEIRS], [MINE[1]]),
             "other": ([MINE], sorted([MINE[1], THEIRS[1]])),

@@ -75,7 +75,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     page.get_by_text("What you see here is yours").wait_for()
     page.clock.resume()
     page.clock.fast_forward(AUTOSAVE)
-    page.get_by_text("Not saved: choose above which version stays").wait_for()
+    page.get_by_text("Not saved: choose above which version to keep").wait_for()
     assert "mine and more" in text.input_value()
     phone.check()
     phone.picture("note-changed-elsewhere")
@@ -83,7 +83,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
     page.get_by_text("the computer once more").wait_for()
     phone.check()
     phone.picture("note-two-versions")
-    page.get_by_role("button", name="Merge by hand").click()
+    page.get_by_role("button", name="Merge manually").click()
     merged = page.get_by_label("Text", exact=True)
     assert "the computer once more" in merged.input_value() and "mine and more" in merged.input_value()
     phone.check()
@@ -150,7 +150,7 @@ def test_a_note_deleted_elsewhere_can_be_kept(phone, computer):
     page.get_by_text("deleted on another device").wait_for()
     assert text.input_value() == "milk"
     phone.check()
-    page.get_by_role("button", name="Keep what is here as a new note").click()
+    page.get_by_role("button", name="Save this text as a new note").click()
     page.get_by_text("Saved", exact=True).wait_for()
     reaches_computer(computer, "Groceries", "milk")
 

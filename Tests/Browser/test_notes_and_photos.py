@@ -176,7 +176,7 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     phone.check()
     phone.picture("photos-offline")
     page.locator(".photos-open").first.click()
-    page.locator(".photos-message").get_by_text("The hub can't be reached").wait_for()
+    page.locator(".photos-message").get_by_text("The hub can’t be reached").wait_for()
     page.get_by_role("button", name="Close").click()
     computer.start_hub()
     phone.online_again()

@@ -77,7 +77,7 @@ def test_what_does_not_open_is_shown_all_the_same(phone):
 def test_events_are_shown_in_plain_words(phone):
     for kind, title in [
         ("blocked", "Firefox was blocked on den-pc"),
-        ("failed", "A wrong passcode on den-pc"),
+        ("failed", "Wrong passcode on den-pc"),
         ("photographed", "den-pc took a photo"),
         ("another_one", "New event on den-pc"),
     ]:
@@ -163,7 +163,7 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
     for _ in range(3):
         shown = phone.push(phone.event("blocked", appName="Secret"), "AppLocker is up to date")
         assert [(one["tag"], one["silent"], "Secret" in one["body"]) for one in shown] == [("quiet", True, False)]
-    phone.push(phone.event("failed"), "A wrong passcode on den-pc")
+    phone.push(phone.event("failed"), "Wrong passcode on den-pc")
     # Opening AppLocker removes all notifications except those of pending launches.
     phone.push(phone.launch(ID), WAITING)
     phone.run("() => notifications.seen()")
@@ -174,7 +174,7 @@ def test_the_badge_counts_what_waits(phone):
     phone.run("() => notifications.setWantedKinds(companion, { blocked: false })")
     phone.worker.evaluate(COUNT_BADGES)
     phone.push(phone.launch(ID), WAITING)
-    phone.push(phone.event("failed"), "A wrong passcode on den-pc")
+    phone.push(phone.event("failed"), "Wrong passcode on den-pc")
     phone.push(phone.event("blocked", app="gimp"), "AppLocker is up to date")
     # An answered launch is not pending.
     phone.push(phone.launch(ID, revision=2, outcome="denied"), "Firefox was denied on den-pc")
@@ -219,7 +219,7 @@ def test_a_tap_leads_to_what_it_is_about(phone):
         (phone.launch(ID), WAITING, "deny", f"#/launch/{ID}?answer=deny"),
         (phone.launch(ID), WAITING, "open", f"#/launch/{ID}"),
         (phone.launch(ID), WAITING, "", f"#/launch/{ID}"),
-        (phone.event("failed"), "A wrong passcode on den-pc", "approve", "#/alerts"),
+        (phone.event("failed"), "Wrong passcode on den-pc", "approve", "#/alerts"),
         ("?", SOMETHING, "", "#/home"),
     ]:
         phone.run("() => { window.stayed = true; location.hash = ''; }")
@@ -279,7 +279,7 @@ def test_a_subscription_is_made_kept_and_ended(phone):
     phone.run("async () => (await (await navigator.serviceWorker.ready).pushManager.getSubscription()).unsubscribe()")
     assert (
         phone.run("() => notifications.resubscribeAtStart(companion)")
-        == "The browser's push service did not answer; try again when the network is better."
+        == "The browser’s push service did not answer; try again when the network is better."
     )
     assert phone.run("() => notifications.subscribe(companion).then(() => 'made', (error) => error.code)") == "noPush"
     phone.run("() => { window.setTimeout = window.slow; }")

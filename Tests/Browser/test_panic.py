@@ -194,7 +194,7 @@ def test_it_hides_at_once(phone):
 
 def test_a_sheet_is_closed_too(phone):
     page = page_of(phone, "gate", "PIN, Face ID and fingerprint")
-    page.get_by_role("switch", name="Ask again for notes").click()
+    page.get_by_role("switch", name="Require the PIN for notes").click()
     page.locator("dialog[open]").wait_for()
     escapes(page)
     harmless(page)
@@ -255,7 +255,7 @@ def test_a_shake_locks_and_a_walk_does_not(phone_with_sensors):
         sensors.shake()
     # Off by default.
     still_shown(page, "Home")
-    switch(phone, "Shake it")
+    switch(phone, "Shake the phone")
     with clock.paused(sensors.page):
         for step in range(40):
             sensors.moved(2, 8 * math.sin(step), 1)
@@ -272,7 +272,7 @@ def test_laid_on_its_face_it_locks_and_on_its_back_it_does_not(phone_with_sensor
     sensors = Sensors(phone)
     sensors.held(45, 0)
     sensors.moved(0, 0, 0)
-    switch(phone, "Lay it on its face")
+    switch(phone, "Lay it face down")
     with clock.paused(sensors.page):
         sensors.held(60, 5)
         sensors.pause(200)
@@ -319,7 +319,7 @@ def test_in_disguise_the_panic_shows_the_disguise(phone):
     assert page.title() == "Calculator"
     page_of(phone, "disguise", "Disguise")
     page.get_by_label("Its own name and icon").click()
-    page.get_by_text("It looks like AppLocker now").wait_for()
+    page.get_by_text("Disguise turned off").wait_for()
 
 
 def test_with_letters_in_the_pin_the_lock_screen_is_within_reach(phone):

@@ -43,10 +43,10 @@ def tom(phone, computer):
 def remove_tom(phone):
     page = page_of(phone, "devices", "Devices")
     page.get_by_role("button", name="Tom's phone").click()
-    page.get_by_role("button", name="Remove it").click()
-    phone.confirm("Remove Tom's phone?")
-    page.get_by_role("heading", name="Removal of Tom's phone").wait_for()
-    page.get_by_text("Removing…").wait_for(state="detached")
+    page.get_by_role("button", name="Revoke it").click()
+    phone.confirm("Revoke Tom's phone?")
+    page.get_by_role("heading", name="Revocation of Tom's phone").wait_for()
+    page.get_by_text("Revoking…").wait_for(state="detached")
     return page.get_by_role("dialog")
 
 
@@ -62,7 +62,7 @@ def test_one_sheet_reports_removal_from_household_and_shared_vaults(phone, tom):
     sheet.get_by_role("button", name="Close").click()
     tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is out of the vault")
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
-    tom.page.get_by_role("heading", name="This device was removed from the household").wait_for()
+    tom.page.get_by_role("heading", name="This device was revoked").wait_for()
 
 
 def test_the_sheet_shows_what_could_not_be_done(phone, tom):
@@ -77,7 +77,7 @@ def test_the_sheet_shows_what_could_not_be_done(phone, tom):
     phone.context.route("**/v1/roster", cut)
     sheet = remove_tom(phone)
     sheet.locator("li", has_text="Shared vault “Ours”").get_by_text(
-        "The hub can't be reached. Remove it in the vault’s list."
+        "The hub can’t be reached. Remove it in the vault’s list."
     ).wait_for()
     sheet.locator("li", has_text="Household").get_by_text("Tom's phone is revoked").wait_for()
     phone.check()

@@ -4,7 +4,7 @@ from disguise_steps import disguised, harmless, hold
 from note_steps import made
 from waiting import eventually_equals
 
-TITLE = "This device was removed from the household"
+TITLE = "This device was revoked"
 # The keys in each store of each database of this browser, without empty stores.
 LEFT = """async () => {
     const left = {};

@@ -78,7 +78,7 @@ def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
     eventually_equals(lambda: worker.evaluate("() => self.drawn"), 1, "the worker shows it")
     eventually(lambda: page.evaluate(SHOWN), "a notification")
     [[title, body]] = page.evaluate(SHOWN)
-    assert title.startswith("A wrong passcode on ") and body, (title, body)
+    assert title.startswith("Wrong passcode on ") and body, (title, body)
     phone.unlock()
 
 
@@ -112,7 +112,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
         assert json.loads(output)["name"].endswith(" panel"), output
         assert not os.path.exists(path), "the page with the link is gone"
         desk.type_pin()
-        desk.page.get_by_role("heading", name="Type it again").wait_for()
+        desk.page.get_by_role("heading", name="Repeat the PIN").wait_for()
         desk.type_pin()
         desk.page.get_by_role("heading", name="Home", level=1).wait_for()
         assert desk.page.evaluate("location.hash").find("pair") < 0

@@ -32,7 +32,7 @@ def both_are_on_the_phone(phone):
     if os.geteuid() == 0:
         rows.filter(has_text="attic").click()
         page.locator(".home-computer", has_text="attic").wait_for()
-    eventually_equals(rows.filter(has_text="Live").count, 2, "both are live")
+    eventually_equals(rows.filter(has_text="Online").count, 2, "both are live")
     phone.check()
     phone.picture("computers")
     page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})

@@ -49,7 +49,7 @@ extension Companion {
             }
             defer { group.cancelAll() }
             guard let reply = try await group.next() ?? nil else {
-                throw CompanionError("The computer did not answer; is it on and connected?")
+                throw CompanionError("The computer did not answer. Check that it is running and connected.")
             }
             return reply
         }

@@ -11,7 +11,7 @@ export const tests = {
         const shown = new UploadState({ companion, signal: new AbortController().signal });
         // Its moment was sent before.
         shown.show({ photos: [{ id: "1".repeat(32) }], isWaiting: false, problem: null });
-        await eventually(() => shown.element.textContent.includes("1 photo is on the way"), "the photo waits");
+        await eventually(() => shown.element.textContent.includes("Uploading 1 photo"), "the photo waits");
         isWaiting = false;
         companion.dispatchEvent(new CustomEvent("changed", { detail: [`photos/${"1".repeat(32)}`] }));
         await eventually(() => shown.element.hidden, "the photo was sent");

@@ -6,7 +6,7 @@ import { ingestRecords } from "/sync/ingest.js";
 import { SyncLoop } from "/sync/sync-loop.js";
 import { equal } from "./harness.js";
 
-const offline = () => new HubUnreachable("offline", "The hub can't be reached.");
+const offline = () => new HubUnreachable("offline", "The hub can’t be reached.");
 
 /**
  * A device of which each attempt fails: `attempt` runs in its middle. `pauses`: whether each pause ended at once.
@@ -79,7 +79,7 @@ export const tests = {
         loop.start();
         await settled();
         device.beforeSending = async () => {
-            throw new HubUnreachable("restarted", "The hub was restarted meanwhile.");
+            throw new HubUnreachable("restarted", "The hub was restarted during the comparison; it is repeated.");
         };
         let connections = 0;
         device.followRoster = async () => {

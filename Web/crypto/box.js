@@ -99,7 +99,7 @@ export async function openBox(box, name, owner) {
     const reader = new ByteReader(box, "sealed box");
     reader.magic("APBX");
     if (!equalInConstantTime(reader.bytes(8), (await sha256(owner.point)).slice(0, 8))) {
-        throw new FormatError("wrongKey", "The box was sealed to another key; it can't be opened here.");
+        throw new FormatError("wrongKey", "The box was sealed to another key; it can’t be opened here.");
     }
     const enc = reader.bytes(65);
     const body = unpad(await openMessage(reader.rest(), enc, recordInfo, fields(...nameFields(name)), owner));

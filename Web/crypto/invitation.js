@@ -79,7 +79,7 @@ const isName = (name) => name.length >= 1 && name.length <= 64;
  */
 export async function sealJoin(invitation, { signingKey, boxKey, name }) {
     const text = utf8(name);
-    if (!isName(text)) throw new FormatError("malformed", "A device's name has 1 to 64 bytes; choose a shorter one.");
+    if (!isName(text)) throw new FormatError("malformed", "A device’s name has 1 to 64 bytes; choose a shorter one.");
     return gcmSeal(await pairKey(invitation), pad(concat(signingKey, boxKey, text)), bound(invitation));
 }
 

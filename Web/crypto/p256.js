@@ -70,7 +70,7 @@ const bytesOf = (value) =>
 export function publicKeyOf(scalar) {
     const value = scalar.length === 32 ? BigInt(`0x${hex(scalar)}`) : 0n;
     if (value <= 0n || value >= order) {
-        throw new FormatError("malformed", "This is not a private key of P-256.");
+        throw new FormatError("malformed", "This is not a valid P-256 private key.");
     }
     // Montgomery's ladder: the same steps for every scalar.
     /** @type {[Point, Point]} */
@@ -105,7 +105,7 @@ const algorithm = (name) => ({ name, namedCurve: "P-256" });
  * @param {Algorithm} name
  */
 export async function importPublic(point, name) {
-    const malformed = new FormatError("malformed", "This is not a public key of P-256.");
+    const malformed = new FormatError("malformed", "This is not a valid P-256 public key.");
     if (point.length !== 65 || point[0] !== 4 || !isOnCurve(point)) throw malformed;
     try {
         return await crypto.subtle.importKey("raw", point, algorithm(name), true, name === "ECDSA" ? ["verify"] : []);

@@ -23,7 +23,7 @@ export function pad(body) {
     const length = paddedLength(body.length);
     if (length > maximumPadded) {
         throw new FormatError(
-            "tooLarge", `This has ${body.length} bytes, a record has at most 16 MiB; add it as a file instead.`);
+            "tooLarge", `This has ${body.length} bytes; a record has at most 16 MiB. Add it as a file instead.`);
     }
     return concat(u32(body.length), body, new Uint8Array(length - 4 - body.length));
 }

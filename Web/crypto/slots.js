@@ -74,7 +74,7 @@ export class KeySlots {
      */
     async stretch(passcode) {
         if (this.bytes[5] !== 2) {
-            throw new FormatError("unknownAlgorithm", "This key-slot block is a computer's; a browser can't open it.");
+            throw new FormatError("unknownAlgorithm", "This key-slot block is a computer’s; a browser can’t open it.");
         }
         const rounds = new DataView(this.bytes.buffer, this.bytes.byteOffset).getUint32(8);
         return pbkdf2(passcode, this.bytes.slice(12, headerLength), rounds);
@@ -87,7 +87,7 @@ export class KeySlots {
      */
     async kek(stretched, mixedSecret) {
         if (this.usesMixedSecret !== (mixedSecret !== null) || (mixedSecret && mixedSecret.length !== 32)) {
-            throw new FormatError("machineSecretMissing", "This can't be opened without the share it was made with.");
+            throw new FormatError("machineSecretMissing", "This can’t be opened without the share it was made with.");
         }
         return hkdf(stretched, mixedSecret ?? new Uint8Array(), "applocker/1/kek");
     }

@@ -41,15 +41,15 @@ class Tiff {
         this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
         this.#isLittle = false;
         const order = this.u16(0);
-        if (order !== 0x4949 && order !== 0x4d4d) throw new ExifError("The picture's Exif has no byte order.");
+        if (order !== 0x4949 && order !== 0x4d4d) throw new ExifError("The photo’s Exif has no byte order.");
         this.#isLittle = order === 0x4949;
-        if (this.u16(2) !== 42) throw new ExifError("The picture's Exif is not TIFF.");
+        if (this.u16(2) !== 42) throw new ExifError("The photo’s Exif is not TIFF.");
     }
 
     /** @param {number} offset @param {number} count */
     #check(offset, count) {
         if (offset < 0 || offset + count > this.#view.byteLength) {
-            throw new ExifError("The picture's Exif ends too early.");
+            throw new ExifError("The photo’s Exif ends too early.");
         }
     }
 
@@ -72,7 +72,7 @@ class Tiff {
      */
     directory(start) {
         const count = this.u16(start);
-        if (count > maximumEntries) throw new ExifError("The picture's Exif has too many entries.");
+        if (count > maximumEntries) throw new ExifError("The photo’s Exif has too many entries.");
         this.#check(start + 2, count * 12);
         const entries = new Map();
         for (let index = 0; index < count; index += 1) {
@@ -143,10 +143,10 @@ function segment(bytes) {
         // The picture itself begins, or ends.
         if (marker === 0xda || marker === 0xd9 || marker < 0xc0) return null;
         const length = bytes[offset + 2] * 256 + bytes[offset + 3];
-        if (length < 2) throw new ExifError("The picture's segments are damaged.");
+        if (length < 2) throw new ExifError("The photo’s segments are damaged.");
         const content = bytes.subarray(offset + 4, offset + 2 + length);
         if (marker === 0xe1 && content.length >= 6 && String.fromCharCode(...content.subarray(0, 6)) === "Exif\0\0") {
-            if (offset + 2 + length > bytes.length) throw new ExifError("The picture's Exif is truncated.");
+            if (offset + 2 + length > bytes.length) throw new ExifError("The photo’s Exif is truncated.");
             return content.subarray(6);
         }
         offset += 2 + length;

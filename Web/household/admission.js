@@ -79,10 +79,10 @@ export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "
         roster = await Roster.read(await hub.roster(0));
     } catch (error) {
         if (error instanceof HubError || /** @type {Error} */ (error).name === "HubUnreachable") throw error;
-        throw untrusted("The hub returned a tampered list of devices; it can't be trusted.");
+        throw untrusted("The hub returned a tampered list of devices; it can’t be trusted.");
     }
     if (roster.household !== facts.household) {
-        throw untrusted("The hub returned another household's devices; it can't be trusted.");
+        throw untrusted("The hub returned another household’s devices; it can’t be trusted.");
     }
     if (roster.member(facts.computer)?.role !== "computer") {
         throw untrusted("The device that made the link is not in the household.");
@@ -90,7 +90,7 @@ export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "
     const own = roster.member(facts.device);
     if (own?.role !== role || !equalInConstantTime(own.signingKey, signingPoint)
         || !equalInConstantTime(own.boxKey, boxPoint)) {
-        throw untrusted("The hub returned wrong keys for this device; it can't be trusted.");
+        throw untrusted("The hub returned wrong keys for this device; it can’t be trusted.");
     }
     return roster;
 }

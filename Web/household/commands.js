@@ -122,7 +122,8 @@ export class Commands {
             device.events.addEventListener("changed", look);
             signal.addEventListener("abort", () => device.events.removeEventListener("changed", look));
             device.time.sleep(patience, signal).then(() =>
-                reject(new CompanionError("noAnswer", "The computer did not answer; is it on and connected?")));
+                reject(new CompanionError("noAnswer",
+                    "The computer did not answer. Check that it is running and connected.")));
         });
     }
 }

@@ -64,7 +64,7 @@ async function setDecoy(device, pin) {
     try {
         const place = await placeOf(device, rootKey);
         const [own, ...rest] = place.spare;
-        if (place.decoy || !own) throw new CompanionError("full", "This device can't store another PIN.");
+        if (place.decoy || !own) throw new CompanionError("full", "This device can’t store another PIN.");
         const gate = await gateOf(device);
         const made = await withKey(KeySlots.read(gate.slots), own.slots[0], pin, decoyKey, device.paired.deviceSecret);
         const tried = triedOf(made.entry, own.slots[0]);

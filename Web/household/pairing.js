@@ -33,7 +33,7 @@ export async function pair(device, link, name, { waiting, signal } = {}) {
     const invitation = readLink(link);
     if (await device.store.fact("device", null)) {
         throw new CompanionError("alreadyPaired",
-            "This device is paired already; remove it here before it is paired again.");
+            "This device is already paired. Revoke it in Settings before you pair it again.");
     }
     // It was revoked: from now on it stores data again.
     if (await device.store.wasRevoked()) await device.store.erase();

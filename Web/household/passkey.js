@@ -9,7 +9,7 @@ import { CompanionError } from "./errors.js";
 const patience = 60_000;
 
 const withoutPRF = () => new CompanionError(
-    "noPRF", "The passkeys of this device can't store AppLocker's key; use the PIN.");
+    "noPRF", "The passkeys of this device can’t store AppLocker’s key; use the PIN.");
 
 /**
  * Whether this device may support it. A browser that reports so may still lack PRF: only `createPasskey` shows it.
@@ -102,8 +102,8 @@ async function asked(ask) {
             throw new CompanionError("cancelled",
                 "The passkey was not used: it was cancelled, not recognised, or took too long.");
         }
-        throw new CompanionError("notSupported", "This device can't use a passkey for AppLocker here; use the PIN.",
+        throw new CompanionError("notSupported", "This device can’t use a passkey for AppLocker here; use the PIN.",
             null, error);
     }
-    throw new CompanionError("notSupported", "This device can't use a passkey for AppLocker here; use the PIN.");
+    throw new CompanionError("notSupported", "This device can’t use a passkey for AppLocker here; use the PIN.");
 }

@@ -150,5 +150,5 @@ export async function settledPlace(device, rootKey) {
         await changeDrawer(device, rootKey, ({ kept }) => void (kept.place = { ...kept.place, tried: [tried] }));
         return { place: { ...place, tried: [tried] }, tried };
     }
-    throw new CompanionError("pairAgain", "The hub lost this device's PIN; pair it again.");
+    throw new CompanionError("pairAgain", "The hub lost this device’s PIN; pair it again.");
 }

@@ -10,7 +10,7 @@ import { HubUnreachable } from "./errors.js";
 
 const maximumLine = 1 << 20;
 const notUnderstood = () =>
-    new HubUnreachable("notUnderstood", "The hub's stream is invalid; update hub and devices to one version.");
+    new HubUnreachable("notUnderstood", "The hub’s stream is invalid; update hub and devices to one version.");
 
 /** @param {string} text */
 function number(text) {

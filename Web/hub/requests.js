@@ -14,7 +14,7 @@ const patience = 30_000;
 const silence = 45_000;
 
 export const notUnderstood = () =>
-    new HubUnreachable("notUnderstood", "The hub's response is invalid; update hub and devices to one version.");
+    new HubUnreachable("notUnderstood", "The hub’s response is invalid; update hub and devices to one version.");
 
 export class HubRequests {
     /** @type {string} */
@@ -65,7 +65,7 @@ export class HubRequests {
     #failure(watch) {
         return watch.isLate
             ? new HubUnreachable("timeout", "The hub did not answer in time.")
-            : new HubUnreachable("offline", "The hub can't be reached.");
+            : new HubUnreachable("offline", "The hub can’t be reached.");
     }
 
     /**

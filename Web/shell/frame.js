@@ -89,9 +89,9 @@ export class Frame {
         if (this.#connection.hidden) return;
         this.#connection.replaceChildren(icon(isGone ? "warning" : "offline"),
             isGone
-                ? "The hub refuses this device. It may have been removed from the household: check with “applocker "
+                ? "The hub refuses this device. It may have been revoked: check with “applocker "
                     + "devices” at the computer. This device keeps its data."
-                : `Not connected: showing the data of this device. ${problem ?? ""}`);
+                : `Offline: showing the data stored on this device. ${problem ?? ""}`);
     }
 
     /** Asked, never forced: a note may be half-written. */

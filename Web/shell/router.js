@@ -115,10 +115,10 @@ export class Router {
             // The message differs between engines.
             const isUnread = error instanceof TypeError && /module/i.test(error.message);
             const text = isUnread
-                ? "It has not been loaded yet; it appears when the hub can be reached."
+                ? "This screen has not been loaded yet. Connect to the hub, then try again."
                 : sentenceOf(error);
             return {
-                title: "Not shown",
+                title: "Screen unavailable",
                 body: [empty("warning", "This screen can’t be shown", text, button("Try again", () => this.#show()))],
             };
         }

@@ -45,7 +45,7 @@ const groups = [
         { name: "sync", label: "Sync and storage", icon: "cloud", page: syncPage },
         { name: "backup", label: "Backup of notes", icon: "note", page: backup },
         { name: "about", label: "Version and update", icon: "refresh", page: about },
-        { name: "remove", label: "Remove this device", icon: "trash", mood: "danger", page: removal },
+        { name: "remove", label: "Revoke this device", icon: "trash", mood: "danger", page: removal },
     ] },
 ];
 

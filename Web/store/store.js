@@ -56,7 +56,7 @@ export const revokedFact = "revoked";
 /** @param {IDBObjectStore} facts */
 async function refuseIfRevoked(facts) {
     if (await requested(facts.get(revokedFact))) {
-        throw new StoreError("revoked", "This device was removed from its household; its data was erased.");
+        throw new StoreError("revoked", "This device was revoked; its data was erased.");
     }
 }
 

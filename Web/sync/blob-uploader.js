@@ -114,7 +114,7 @@ export class BlobUploader {
                 (received) => this.#report(line.key, before + received, size));
             if (!isComplete) {
                 this.#report(line.key, done, size,
-                    "This photo can't be uploaded to the hub; remove it and add it again.");
+                    "This photo can’t be uploaded to the hub; remove it and add it again.");
                 // Its bytes are gone, or the hub refuses them. If the change was withdrawn meanwhile, this has no
                 // effect.
                 return this.#settle(line, { problem: "not_uploaded" });

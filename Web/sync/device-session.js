@@ -207,7 +207,7 @@ export class DeviceSession {
             if (!(error instanceof RosterViolation)) throw error;
             await this.reportProtocolViolation(error.message);
             throw new CompanionError("untrusted",
-                `The hub can't be trusted: it returned ${error.message}. Nothing was accepted.`);
+                `The hub can’t be trusted: it returned ${error.message}. Nothing was accepted.`);
         }
         // Forgotten meanwhile.
         if (this.roster.number === 0) return;

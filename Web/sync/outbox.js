@@ -96,7 +96,7 @@ async function settle(device, line, outcome, seen) {
         return become({ record: { ...record, replaces: 0 } });
     }
     const { code, message } = outcome.error ?? { code: "failed", message: "" };
-    const sentence = message || "The hub can't accept changes now.";
+    const sentence = message || "The hub can’t accept changes now.";
     if (["unavailable", "too_many", "unauthorized"].includes(code)) throw new HubUnreachable("offline", sentence);
     if (["quota_exceeded", "failed"].includes(code)) return sentence;
     if (code === "bad_request" && line.uploads && (line.retries ?? 0) < maximumRetries) {

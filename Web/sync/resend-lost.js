@@ -151,7 +151,7 @@ async function settle(device, { row, record }, outcome, seen) {
         return false;
     }
     if (["unavailable", "too_many", "unauthorized"].includes(code)) {
-        throw new HubUnreachable("offline", message || "The hub can't accept changes now.");
+        throw new HubUnreachable("offline", message || "The hub can’t accept changes now.");
     }
     // For example, the hub lacks the content of a photo, which the computer uploads.
     device.notResent.add(key);

@@ -48,7 +48,8 @@ export async function lastRestoration({ store }) {
 }
 
 /** What the hub serves now may be of another store than what it served before: the next connection compares them. */
-export const restarted = () => new HubUnreachable("restarted", "The hub was restarted meanwhile.");
+export const restarted = () => new HubUnreachable("restarted",
+    "The hub was restarted during the comparison; it is repeated.");
 
 /**
  * Asks the hub about its store, before anything is read. Throws HubError, HubUnreachable, StoreError.
@@ -147,7 +148,7 @@ export async function endComparing(device, seen) {
     // Only another tab may be unlocked.
     tabs.post({ kind: "waiting" });
     await device.report(
-        "The hub's store has changed, as after a restored backup. This device compared its records with it"
+        "The hub’s store has changed, as after a restored backup. This device compared its records with it"
         + (count === 0
             ? "."
             : `; ${count === 1 ? "1 record is" : `${count} records are`} missing or older there. Each device sends ` +

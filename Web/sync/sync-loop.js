@@ -88,7 +88,7 @@ export class SyncLoop {
                     await this.device.followRoster().catch(() => {});
                     if (signal.aborted) return;
                     this.#become("removed",
-                        "The hub refuses this device: it was removed from the household, or the hub lost it.");
+                        "The hub refuses this device: it was revoked, or the hub lost it.");
                 } else this.#become("waiting", /** @type {Error} */ (error).message);
             }
             // Stopping ends the wait too.

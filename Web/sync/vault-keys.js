@@ -158,7 +158,7 @@ export async function settleKeys(device, ingest) {
         if (row && roster.members.every(({ id }) => boxes.has(id))) {
             if (!hasKeys) {
                 throw new CompanionError("noKey",
-                    "This device can't open the vault's newest keys; another "
+                    "This device can’t open the vault’s newest keys; another "
                         + "member has to remove it and invite it again.");
             }
             await resealWaiting(device, vault, epoch);
@@ -168,7 +168,8 @@ export async function settleKeys(device, ingest) {
         }
         // Only who has the keys can give them; before that somebody else does.
         if (row && !hasKeys) {
-            throw new CompanionError("noKey", "This device waits for the vault's newest keys from another member.");
+            throw new CompanionError("noKey",
+                "This device is waiting for another member to send the vault’s newest keys.");
         }
         const ring = withEpoch(keys.ring, household, vault, epoch);
         const known = row?.record.revision ?? 0;
@@ -188,9 +189,9 @@ export async function settleKeys(device, ingest) {
             }
             atHub = outcome.conflict.revision;
         } else if (outcome.error?.code === "conflict") atHub = 0;
-        else throw new HubUnreachable("notUnderstood", "The hub did not accept the vault's keys; AppLocker retries.");
+        else throw new HubUnreachable("notUnderstood", "The hub did not accept the vault’s keys; AppLocker retries.");
         await device.followRoster();
     }
     throw new HubUnreachable("notUnderstood",
-        "The vault's keys could not be synchronised with the hub; AppLocker retries.");
+        "The vault’s keys could not be synchronised with the hub; AppLocker retries.");
 }

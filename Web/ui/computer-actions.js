@@ -21,7 +21,7 @@ export function lockActions(context, computerNow, progress) {
         action: "Lock all",
     }, { lockAll: {} });
     const unlockAll = async () => {
-        const grant = await choose("Unlock all for how long", appGrants, context.signal);
+        const grant = await choose("Unlock duration", appGrants, context.signal);
         if (!grant) return;
         await run(context, computerNow, progress, {
             title: "Unlock everything?", text: (name) => `Unlocks every app on ${name}’s list ${grantWords(grant)}.`,
@@ -55,7 +55,7 @@ export function quickActions(context, computerNow) {
     const takePhoto = async () => {
         const reply = await run(context, computerNow, progress, {
             title: "Take a photo?", text: (name) =>
-                `${name}’s camera takes a picture now; only your phones can open it.`, action: "Take a photo",
+                `The camera of ${name} takes a photo now. It is sealed to the vault.`, action: "Take a photo",
         }, { takePhoto: {} });
         if (reply?.state === "done" && reply.record) {
             progress.offer(element("a", { class: "flight-link", href: "#/photos" }, "Show photos"));

@@ -29,7 +29,7 @@ export async function openContent(context, what = "notes") {
     const session = context.companion.unlockedSession;
     const isOpen = await context.confirmWithGate({
         title: `Open your ${what}`,
-        text: `${what[0].toUpperCase()}${what.slice(1)} ask again after each lock of AppLocker.`, action: "Open",
+        text: `${what[0].toUpperCase()}${what.slice(1)} require the PIN again after each lock.`, action: "Open",
     });
     if (isOpen) answered.add(session);
     return isOpen;

@@ -52,7 +52,7 @@ export class LaunchCard {
             { kind: prefer === "deny" ? "" : "primary", icon: "check" });
         const deny = button("Deny", () => this.#deny(),
             { kind: prefer === "deny" ? "danger-strong" : "danger", icon: "cross" });
-        const more = iconButton("more", "Approve for how long", () => this.#more());
+        const more = iconButton("more", "Choose the duration", () => this.#more());
         this.#buttons = prefer === "deny" ? [deny, approve, more] : [approve, deny, more];
         for (const node of this.#buttons) node.disabled = true;
         const timer = setTimeout(() => this.#wake(), wakesAfter);
@@ -64,13 +64,13 @@ export class LaunchCard {
         this.#row = element("div", { class: "launch-buttons" }, ...this.#buttons);
         this.element = element("article", {
             class: "card launch", tabindex: "-1",
-            "aria-label": `${named(launch.appName)} waits on ${named(launch.computerName)}`,
+            "aria-label": `${named(launch.appName)} is waiting on ${named(launch.computerName)}`,
         },
             element("div", { class: "launch-head" }, letter(launch.appName),
                 element("div", { class: "launch-text" },
                     element("h2", { class: "launch-name", dir: "auto" }, launch.appName),
                     element("p", { class: "soft note launch-who", dir: "auto" },
-                        `wants to open on ${named(launch.computerName)}`, from && `, ${from}`)),
+                        `waiting to start on ${named(launch.computerName)}`, from && `, ${from}`)),
                 this.#badge),
             element("p", { class: "launch-path caption soft", dir: "ltr" }, launch.path),
             this.#row, this.#hint, this.#progress.element);
@@ -113,7 +113,7 @@ export class LaunchCard {
     }
 
     async #more() {
-        const grant = await choose("Approve for how long", launchGrants, this.#context.signal);
+        const grant = await choose("Choose the duration", launchGrants, this.#context.signal);
         if (grant) await this.#approve(grant);
     }
 
@@ -147,7 +147,7 @@ export function outcomeWords({ outcome, ...launch }) {
         case "allowed": return `${appName} was approved on ${computerName}.`;
         case "denied": return `${appName} was denied on ${computerName}.`;
         case "timed_out": return `Nobody answered in time, so ${appName} was denied on ${computerName}.`;
-        case "gone": return `${appName} ended on ${computerName} before an answer.`;
-        default: return `The time for an answer is over, so ${appName} was denied on ${computerName}.`;
+        case "gone": return `${appName} ended on ${computerName} before it was answered.`;
+        default: return `The request expired, so ${appName} was denied on ${computerName}.`;
     }
 }

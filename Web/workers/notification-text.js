@@ -62,7 +62,7 @@ export function noticeOf({ collection, id, body }, clock) {
     }
     /** @type {Partial<Record<EventKind, string>>} */
     const titles = {
-        blocked: `${app} was blocked on ${computer}`, failed: `A wrong passcode on ${computer}`,
+        blocked: `${app} was blocked on ${computer}`, failed: `Wrong passcode on ${computer}`,
         photographed: `${computer} took a photo`,
     };
     return {
@@ -105,6 +105,6 @@ function launchNotice(id, launch, isInTime, about, app, computer) {
         title: waits
             ? `${app} is waiting on ${computer}`
             : `${app} ${ends[launch.outcome ?? "timed_out"] ?? "is no longer waiting"} on ${computer}`,
-        body: waits ? `Approve it?${who}` : "No answer is needed.",
+        body: waits ? `Approve it?${who}` : "No action is needed.",
     };
 }

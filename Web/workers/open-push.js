@@ -22,7 +22,7 @@ import { checkRecord } from "../formats/record-check.js";
  */
 export async function openPush(device, message) {
     const record = JSON.parse(textOf(message));
-    if (!isRecord(record)) throw new SyntaxError("This push message is not a record.");
+    if (!isRecord(record)) throw new SyntaxError("The push message is not a valid record.");
     const checked = await checkRecord(device.roster, { ...record, blobs: record.blobs ?? [] }, 0);
     if (record.collection === "audit") {
         const row = await device.store.record(recordKey("devices", record.author));

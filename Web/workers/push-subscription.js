@@ -38,7 +38,7 @@ export async function keepSubscription(device, registration) {
     const key = unbase64url(pushKey);
     if (!key) {
         throw new CompanionError("noPush",
-            "The hub's key for pushes is invalid; update hub and devices to one version.");
+            "The hub’s key for pushes is invalid; update hub and devices to one version.");
     }
     const wanted = base64url(key);
     let subscription = await registration.pushManager.getSubscription();
@@ -48,7 +48,7 @@ export async function keepSubscription(device, registration) {
     }
     subscription ??= await soon(
         registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }),
-        "The browser's push service did not answer; try again when the network is better.");
+        "The browser’s push service did not answer; try again when the network is better.");
     await device.hub.setPush(subscription.toJSON());
     await device.store.write({ facts: { [factNames.wanted]: true } });
 }

@@ -86,7 +86,7 @@ export async function checkForUpdate() {
     if (!list) {
         if (!registration?.active) {
             become({
-                state: "failed", problem: "The hub can't be reached, so AppLocker is not stored on this device yet.",
+                state: "failed", problem: "The hub can’t be reached, so AppLocker is not stored on this device yet.",
             });
         }
         return false;
@@ -138,7 +138,7 @@ function watch(found) {
 function refused(found) {
     const sentence = found.active
         ? "An update was damaged or incomplete and was refused; AppLocker is unchanged."
-        : "AppLocker's files were damaged or incomplete and were not stored; reload to try again.";
+        : "AppLocker’s files were damaged or incomplete and were not stored; reload to try again.";
     if (!found.active) become({ state: "failed", problem: sentence });
     updates.dispatchEvent(new CustomEvent("failed", { detail: sentence }));
 }

@@ -102,7 +102,7 @@ class Phone:
         self.page.get_by_role("button", name="Pair this device").click()
         self.page.get_by_role("heading", name="Choose a PIN").wait_for()
         type_pin()
-        self.page.get_by_role("heading", name="Type it again").wait_for()
+        self.page.get_by_role("heading", name="Repeat the PIN").wait_for()
         type_pin()
         self.page.get_by_role("heading", name="Home", level=1).wait_for()
         return self

@@ -10,8 +10,9 @@ import { amounts, deviceNames, kindOf } from "./words.js";
 
 const [first, more] = [100, 200];
 const labels = {
-    unlocked: "AppLocker is unlocked here", wrongPIN: "A wrong PIN is typed here",
-    exported: "Everline is exported here",
+    unlocked: "AppLocker is unlocked on this device",
+    wrongPIN: "A wrong PIN is entered on this device",
+    exported: "Everline is exported on this device",
 };
 
 /** @type {SettingsPage} */
@@ -31,7 +32,7 @@ export async function auditPage({ companion, signal, toast }) {
         problem.hidden = missing === 0;
         problem.replaceChildren(banner("warning", "danger", element("p", {},
             `${counted(missing, "entry", "entries")} of this log ${missing === 1 ? "is" : "are"} missing or ` +
-                `changed. The hub withholds something, or somebody with one of your devices removed it.`)));
+                `changed. The hub is withholding entries, or somebody removed them with one of your devices.`)));
         longer.hidden = isAll;
         list.replaceChildren(...byDay(lines)
             .map(([day, own]) => section(day, [rows(...own.map((line) => lineOf(line, name)))])));
@@ -54,9 +55,8 @@ export async function auditPage({ companion, signal, toast }) {
                     }
                 },
             })))], {
-                foot: "With notifications on they show immediately that something happened, and what it is once they "
-                    + "are unlocked. A wrong PIN is reported when AppLocker is next "
-                        + "unlocked here: a locked device can’t write.",
+                foot: "Your other devices show a notification immediately, and the details once they are unlocked. "
+                    + "A wrong PIN is reported at the next unlock of this device.",
             }),
             list, longer,
         ],

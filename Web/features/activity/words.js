@@ -9,14 +9,14 @@ import { counted } from "../../ui/words.js";
  */
 const kinds = {
     unlocked: { words: "AppLocker was unlocked", icon: "unlock", mood: "" },
-    wrongPIN: { words: "A wrong PIN was typed", icon: "warning", mood: "warning" },
+    wrongPIN: { words: "A wrong PIN was entered", icon: "warning", mood: "warning" },
     exported: { words: "Everline was exported unsealed", icon: "share", mood: "warning" },
-    backedUp: { words: "A sealed copy of Everline was made", icon: "share", mood: "" },
-    restored: { words: "A sealed copy was restored", icon: "plus", mood: "" },
+    backedUp: { words: "A backup of Everline was exported", icon: "share", mood: "" },
+    restored: { words: "A backup of Everline was imported", icon: "plus", mood: "" },
     imported: { words: "Photos were imported", icon: "plus", mood: "" },
     reset: { words: "Everline was reset", icon: "trash", mood: "danger" },
     admitted: { words: "This device was added", icon: "phone", mood: "" },
-    revoked: { words: "This device was removed", icon: "cross", mood: "" },
+    revoked: { words: "This device was revoked", icon: "cross", mood: "" },
 };
 
 /** @param {AuditLine} line */
@@ -33,5 +33,5 @@ export const amounts = ({ moments, photos }) =>
 export async function deviceNames(companion) {
     const names = new Map((await companion.household.devices())
         .map(({ id, name, isThis }) => [id, isThis ? `${name} (this one)` : name]));
-    return (id) => names.get(id) ?? `A removed device (${id.slice(0, 8)})`;
+    return (id) => names.get(id) ?? `A revoked device (${id.slice(0, 8)})`;
 }

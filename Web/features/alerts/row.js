@@ -107,10 +107,10 @@ function swipe(node, remove, swiped) {
 const reasons = {
     locked: "It is locked and needs the passcode.", lockedOut: "Too many wrong passcodes were entered.",
     tooManyWaiting: "Too many launches were already waiting.", nobodyToAsk: "No prompter or phone was connected.",
-    relocked: "Everything was locked before an answer came.", passcodeGiven: "The right passcode was entered.",
+    relocked: "Everything was locked before an answer.", passcodeGiven: "The correct passcode was entered.",
     approvedRemotely: "It was approved on another device.", deniedRemotely: "It was denied on another device.",
     cancelled: "The prompt was cancelled at the computer.", noAnswer: "Nobody answered in time.",
-    prompterGone: "The prompt window was closed.", launcherGone: "The program ended while it waited.",
+    prompterGone: "The prompt window was closed.", launcherGone: "The program ended before an answer.",
 };
 
 /**
@@ -122,8 +122,8 @@ const reasons = {
 export async function alertDetail(alert, { remove, photo }, signal) {
     const count = alert.keys.length;
     const fields = [
-        ["What", kindOf(alert.kind).words], ["App", alert.appName ?? alert.app], ["Computer", alert.computerName],
-        ["When", dayAndTime(alert.time / 1000)],
+        ["Event", kindOf(alert.kind).words], ["App", alert.appName ?? alert.app], ["Computer", alert.computerName],
+        ["Time", dayAndTime(alert.time / 1000)],
         ["Count", count > 1 ? `${count} times, the last at ${timeOfDay(alert.lastTime / 1000)}` : "Once"],
         ["Reason", alert.reason && (reasons[alert.reason] ?? alert.reason.replaceAll("_", " "))],
     ];

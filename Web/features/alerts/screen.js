@@ -22,9 +22,9 @@ const passes = {
 /** @type {Record<Filter, [string, string]>} */
 const nothing = {
     all: ["No alerts", "Blocked launches and other events of your computers appear here immediately."],
-    blocked: ["Nothing was blocked", "Launches of locked apps appear here immediately."],
-    failed: ["No wrong passcode", "Wrong passcodes and intruder photos appear here."],
-    system: ["Nothing changed", "Starts, locks and changes of your computers appear here."],
+    blocked: ["No blocked launches", "Launches of locked apps appear here immediately."],
+    failed: ["No wrong passcodes", "Wrong passcodes and intruder photos appear here."],
+    system: ["No system events", "Starts, locks and changes of your computers appear here."],
 };
 
 /** @type {AppScreen} */

@@ -17,10 +17,10 @@ const shownOthers = 60;
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function unlockApp(context, computer, app, progress) {
     if (progress.isUnderWay) return;
-    const grant = await choose(`Unlock ${named(app.name)} for how long`, appGrants, context.signal);
+    const grant = await choose("Unlock duration", appGrants, context.signal);
     if (!grant) return;
     const isSure = await context.confirmWithGate({
-        title: `Unlock ${named(app.name)}?`, text: `It opens on ${named(computer.name)} ${grantWords(grant)}.`,
+        title: `Unlock ${named(app.name)}?`, text: `It can be started on ${named(computer.name)} ${grantWords(grant)}.`,
         action: "Unlock",
     });
     if (isSure) await progress.send(computer.id, computer.name, { unlockApp: { app: app.id, grant } });
@@ -30,8 +30,8 @@ export async function unlockApp(context, computer, app, progress) {
 export async function lockApp(context, computer, app, progress) {
     if (progress.isUnderWay) return;
     const isSure = await context.confirmWithGate({
-        title: `Lock ${named(app.name)}?`, text: `Ends its unlock on ${named(computer.name)}.`,
-        action: "Lock",
+        title: `Lock ${named(app.name)}?`, action: "Lock",
+        text: `Its unlock on ${named(computer.name)} ends now. The next start requires the passcode.`,
     });
     if (isSure) await progress.send(computer.id, computer.name, { lockApp: { app: app.id } });
 }
@@ -40,8 +40,9 @@ export async function lockApp(context, computer, app, progress) {
 export async function removeApp(context, computer, app, progress) {
     if (progress.isUnderWay) return null;
     const isSure = await context.confirmWithGate({
-        title: `Stop locking ${named(app.name)}?`,
-        text: `Anybody at ${named(computer.name)} can open it then. Its own passcode and schedule are removed.`,
+        title: `Remove ${named(app.name)} from the list?`,
+        text: `It then starts without a passcode on ${named(computer.name)}. Its own passcode and schedule are ` +
+            `deleted.`,
         action: "Remove",
     });
     return isSure ? progress.send(computer.id, computer.name, { removeApp: { app: app.id } }) : null;
@@ -94,7 +95,7 @@ export async function changeCategories(context, computer, app, known, progress) 
     });
     if (!picked || [...picked].sort().join("\n") === [...app.categories].sort().join("\n")) return;
     const isSure = await context.confirmWithGate({
-        title: "Change the categories?",
+        title: "Save the categories?",
         text: `${named(app.name)} on ${named(computer.name)}: ${picked.map(named).join(", ") || "none"}. A ` +
             `category’s schedule applies if the app has no schedule of its own.`, action: "Save",
     });
@@ -116,9 +117,10 @@ export async function addApp(context, computer, others, progress) {
                         element("span", { class: "row-title", dir: "auto" }, other.name))));
             list.hidden = found.length === 0;
             status.textContent = others.length === 0
-                ? "This computer lists no app to add; add it there, with “applocker add”."
-                : found.length === 0 ? "No app of this name."
-                : found.length > shownOthers ? `${found.length} apps; type to find one.` : `${found.length} apps.`;
+                ? "This computer has not reported other installed apps. Add one there with “applocker add”."
+                : found.length === 0 ? "No app has this name."
+                : found.length > shownOthers ? `${found.length} apps; type a name to filter them.`
+                : `${found.length} apps.`;
         };
         draw();
         return [others.length > 0 && searchField("Search installed apps", draw),
@@ -127,7 +129,8 @@ export async function addApp(context, computer, others, progress) {
     if (!app) return;
     const isSure = await context.confirmWithGate({
         title: `Lock ${named(app.name)}?`,
-        text: `It is added to ${named(computer.name)}’s list and requires the passcode from then on.`, action: "Add",
+        text: `It is added to the list of ${named(computer.name)} and requires the passcode from now on.`,
+        action: "Add",
     });
     if (isSure) await progress.send(computer.id, computer.name, { addApp: { app: app.id } });
 }

@@ -44,7 +44,7 @@ export class AppDetail {
     /** @param {RemoteApp} app @param {string[]} categories */
     #parts(app, categories) {
         const [context, computer, progress] = [this.#context, this.#computer, this.#progress];
-        const unlock = button(app.state === "unlocked" ? "Unlock for another time" : "Unlock",
+        const unlock = button(app.state === "unlocked" ? "Choose the unlock duration" : "Unlock",
             () => unlockApp(context, computer, app, progress), { icon: "unlock" });
         const lock = app.state === "unlocked"
             && button("Lock", () => lockApp(context, computer, app, progress), { icon: "lock", kind: "primary" });
@@ -72,7 +72,7 @@ export class AppDetail {
                 onclick: () => changeCategories(context, computer, app, categories, progress),
             }, element("span", { class: "row-text" }, app.categories.length
                 ? element("span", { class: "apps-categories" }, ...app.categories.map((name) => badge(name)))
-                : "In no category"),
+                : "No category"),
             element("span", { class: "row-end" }, "Change")))]),
             remove);
     }

@@ -58,7 +58,7 @@ export class AppsList {
         keyed(this.element, inOrder.length ? inOrder : [null], (one) => (one ? `=${one.name}` : "none"), (one) => (one
             ? element("section", { class: "section" },
                 element("div", { class: "section-head" }, element("h2", { class: "section-title", dir: "auto" },
-                    one.name || (isAlone ? "Locked apps" : "In no category")),
+                    one.name || (isAlone ? "Locked apps" : "No category")),
                     one.schedule && element("span", { class: "soft note" }, scheduleWords(one.schedule))),
                 element("ul", { class: "card rows" }))
             : wanted ? empty("search", "Nothing found", "No app on the list has this name.")

@@ -48,7 +48,8 @@ export function scheduleEditor(context, computer, app) {
         problem.textContent = "";
     };
     const draw = () => {
-        modes.replaceChildren(segments("It is locked", [["none", "Always"], ["block", "Inside"], ["allow", "Outside"]],
+        modes.replaceChildren(segments("Locked",
+            [["none", "Always"], ["block", "During these times"], ["allow", "Outside these times"]],
             schedule.mode, (mode) => {
                 schedule.mode = mode;
                 if (mode !== "none" && schedule.windows.length === 0) add();
@@ -115,7 +116,7 @@ export function scheduleEditor(context, computer, app) {
         if (wrong) return void (problem.textContent = wrong);
         const text = writeSchedule(schedule);
         const isSure = await context.confirmWithGate({
-            title: "Change the schedule?",
+            title: "Save the schedule?",
             text: `${named(app.name)} on ${named(computer.name)}: ${scheduleWords(text)}.`, action: "Save",
         });
         if (!isSure) return;
@@ -136,12 +137,12 @@ export function scheduleEditor(context, computer, app) {
         title: `Schedule of ${named(app.name)}`, back,
         body: [element("div", { class: "schedule" },
             !known && banner("warning", "warning",
-                `This schedule was made by a newer AppLocker (“${app.schedule}”); saving replaces it.`),
+                `This schedule was created by a newer version of AppLocker (“${app.schedule}”). Saving replaces it.`),
             section(null, [modes, explanation]), list, element("div", {}, more),
-            section("Often used", [choices]),
+            section("Templates", [choices]),
             card(words, problem, save, progress.element))],
     };
 }
 
-export const noSuchApp = () => empty("apps", "It is not on the list",
+export const noSuchApp = () => empty("apps", "App not on the list",
     "This app is no longer on the computer’s list, or the list has not arrived yet.");

@@ -86,8 +86,8 @@ export function problemOf({ mode, windows }) {
     if (windows.length === 0) return "Add at least one time.";
     for (const { days, from, to } of windows) {
         if (days.length === 0) return "Choose at least one day for each time.";
-        if (!from || !to) return "Give each time a beginning and an end.";
-        if (from === to) return "A time can’t end when it begins; a whole day is 00:00 to 24:00.";
+        if (!from || !to) return "Enter a beginning and an end for each time.";
+        if (from === to) return "The beginning and the end of a time must differ. A whole day is 00:00 to 24:00.";
     }
     return null;
 }
@@ -122,5 +122,5 @@ export function scheduleWords(text) {
     if (schedule.mode === "none") return "Always locked";
     const times = schedule.windows.map(({ days, from, to }) =>
         `${daysWords(days)}, ${from === "00:00" && to === "24:00" ? "all day" : `${from} to ${to}`}`).join("; ");
-    return `${schedule.mode === "block" ? "Locked" : "Open only"} ${times}`;
+    return `${schedule.mode === "block" ? "Locked" : "Unlocked only"} ${times}`;
 }

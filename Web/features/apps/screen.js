@@ -31,7 +31,7 @@ export async function apps(context) {
         }, signal);
         return {
             title: "Apps", body: [empty("computer", "No computer has reported yet",
-                "Its list appears here as soon as it is on and reaches the hub.")],
+                "The list appears here once a computer is running and connected to the hub.")],
         };
     }
     if (part === "schedule") return schedulePage(context, computer, app);
@@ -87,7 +87,7 @@ async function listPage(context, computers, computer, app, shows) {
     const lock = button("Lock all", lockAll, { icon: "lock", kind: "primary" });
     const unlock = button("Unlock all", unlockAll, { icon: "unlock" });
     const add = iconButton("plus", "Lock another app", () => addApp(context, computer, list?.others ?? [], progress));
-    const pane = element("aside", { class: "apps-pane", "aria-label": "The chosen app" });
+    const pane = element("aside", { class: "apps-pane", "aria-label": "Selected app" });
     /** @type {AppDetail | null} */
     let detail = null;
     /** @param {string} id */
@@ -106,7 +106,7 @@ async function listPage(context, computers, computer, app, shows) {
     const waits = element("div", {});
     const draw = () => {
         keyed(waits, list ? [] : [0], String, () => empty("apps", "The list has not arrived yet",
-            "It appears as soon as the computer is on and reaches the hub."));
+            "It appears once the computer is running and connected to the hub."));
         if (list) sections.show(list, words, chosen);
         detail?.show(list);
         for (const node of [lock, unlock, add]) node.disabled = progress.isUnderWay || !list;

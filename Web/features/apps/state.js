@@ -28,7 +28,7 @@ export function stateBadge({ state, opensUntil }, now) {
         return element("span", { class: "badge badge-warning numbers", "data-until": opensUntil },
             left(opensUntil, now));
     }
-    return badge("Open", state === "monitoring_off" ? "danger" : "warning");
+    return badge("Unlocked", state === "monitoring_off" ? "danger" : "warning");
 }
 
 /** @param {number} until @param {number} now */

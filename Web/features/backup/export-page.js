@@ -32,8 +32,8 @@ export function exportPage(context) {
             section("Which moments", [card(element("div", { class: "transfer-days" }, from, to))],
                 { foot: "Leave both empty for all of them." }),
             banner("warning", "warning",
-                "The copy is not sealed. Anybody with access to the folder or the ZIP sees every photo and every "
-                    + "word, and so does cloud storage that copies it."),
+                "The export is not sealed. Anybody with access to the folder or ZIP can read it, including cloud "
+                    + "storage that copies it."),
             element("div", { class: "settings-parts" }, start, going, status),
         ],
     };
@@ -52,21 +52,23 @@ async function begin(context, days, { going, status, start }) {
     }
     start.hidden = true;
     try {
-        const reading = new Transfer("Looking through your moments", context.signal);
+        const reading = new Transfer("Reading your moments", context.signal);
         shown(going, reading.element);
         const plan = await reading.run((signal) => planExport(context.companion, days, {
             signal, progress: (done, all) => reading.show(done, all, `${done} of ${counted(all, "photo")}`),
         }));
         if (context.signal.aborted) return;
         if (plan.moments.length === 0) {
-            status.textContent = days.from || days.to ? "There is no moment in these days." : "There is no moment yet.";
+            status.textContent = days.from || days.to
+                ? "There are no moments in this period."
+                : "There are no moments yet.";
             return;
         }
         const isSure = await context.confirmWithGate({
             title: `Export ${counted(plan.moments.length, "moment")} unsealed?`,
-            text: `${counted(plan.photos.length, "photo")}, ${size(plan.size)}. The copy is not sealed: AppLocker ` +
+            text: `${counted(plan.photos.length, "photo")}, ${size(plan.size)}. The export is not sealed: AppLocker ` +
                 `can’t protect it.`,
-            action: "Continue",
+            action: "Export",
         });
         if (isSure && !context.signal.aborted) shown(going, chooser(context, plan, { going, status, start }));
     } catch (error) {
@@ -109,7 +111,7 @@ function chooser(context, plan, parts) {
                 const save = button(`Save the ZIP (${size(file.size)})`, async () => {
                     parts.status.textContent = (await shareFile(file))
                         ? "Saved. Unpack it, and open “timeline.html”."
-                        : "The ZIP was not saved anywhere.";
+                        : "The ZIP was not saved.";
                 }, { kind: "primary", wide: true, icon: "share" });
                 shown(parts.going, save);
                 save.focus();
@@ -123,7 +125,7 @@ function chooser(context, plan, parts) {
     const buttons = element("div", { class: "settings-parts" },
         plan.missing + plan.unreadable > 0 && banner("warning", "warning", leftOut(plan.missing, plan.unreadable)),
         writesFolders() && button("Choose a folder", toFolder, { kind: "primary", wide: true }),
-        button("Make a ZIP", toZIP, { kind: writesFolders() ? "" : "primary", wide: true }));
+        button("Create a ZIP", toZIP, { kind: writesFolders() ? "" : "primary", wide: true }));
     queueMicrotask(() => buttons.querySelector("button")?.focus());
     return buttons;
 }

@@ -47,11 +47,11 @@ async function compare(companion, { source, photo, digest }, { keepsOriginal, si
     }
     const { type, bytes } = await companion.momentPhotos.original(photo.id, { signal });
     if (equalInConstantTime(await sha256(bytes), digest)) return;
-    if (keepsOriginal) throw new Stays("It is in Everline without its camera's metadata.");
+    if (keepsOriginal) throw new Stays("It is in Everline without its camera’s metadata.");
     const image = await createImageBitmap(new Blob([bytes], { type })).catch(() => null);
     const isSame = image?.width === photo.width && image.height === photo.height;
     image?.close();
-    if (!isSame) throw new Stays("The photo in Everline can't be opened.");
+    if (!isSame) throw new Stays("The photo in Everline can’t be opened.");
 }
 
 /**
@@ -67,7 +67,7 @@ export async function removeOriginals(companion, kept, { keepsOriginal, signal, 
     for (const [index, one] of kept.entries()) {
         if (signal.aborted) break;
         try {
-            if (!one.source.remove) throw new Stays("The browser can't remove this file.");
+            if (!one.source.remove) throw new Stays("The browser can’t remove this file.");
             await arrived(companion, one.photo.id, signal);
             await compare(companion, one, { keepsOriginal, signal });
             if (signal.aborted) break;

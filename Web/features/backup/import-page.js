@@ -86,7 +86,7 @@ async function picked(context, parts) {
 async function look(context, gather, handle, parts) {
     parts.status.replaceChildren();
     parts.choosers.hidden = true;
-    const looking = new Transfer("Looking through the files", context.signal);
+    const looking = new Transfer("Reading the files", context.signal);
     shown(parts.going, looking.element);
     try {
         const found = await looking.run(async (signal) => {
@@ -153,8 +153,8 @@ function offer(context, found, handle, parts) {
             }),
             handle && switchRow({
                 title: "Remove the originals afterwards", checked: false, change: (isOn) => (options.removes = isOn),
-                note: "Each one only after its photo is at the hub and was read back from there, opened and compared: "
-                    + "byte by byte where files are kept as they are, else by opening the new picture.",
+                note: "Each file is deleted only after its photo was uploaded to the hub, read back and compared: "
+                    + "byte by byte where files are kept as they are, otherwise by opening the new photo.",
             })),
         button(`Add ${counted(found.photos, "photo")}`, () => add(context, found, handle, options, parts),
             { kind: "primary", wide: true, icon: "plus" }),
@@ -237,7 +237,7 @@ function report({ added, moments, here, trashed, refused, isStopped, problem }, 
         added === 0 ? "Nothing was added." : moments === 0 ? `${counted(added, "photo")} added.`
             : `${counted(added, "photo")} in ${counted(moments, "new moment")} added.`,
         here > 0 && `${here} already in Everline${trashed > 0 ? `, ${trashed} of them in the trash` : ""}.`,
-        isStopped && "Stopped: choose the same again to continue.", problem,
+        isStopped && "Stopped. Choose the same files or folder again to continue.", problem,
         removes && !removal && "No original was removed.",
         removal && `${counted(removal.removed, "original")} removed.`,
     ];

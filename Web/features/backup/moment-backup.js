@@ -16,7 +16,7 @@ const step = 1 << 20;
 
 /** @param {AbortSignal} signal */
 function check(signal) {
-    if (signal.aborted) throw new CompanionError("cancelled", "The copy was stopped; nothing was stored.");
+    if (signal.aborted) throw new CompanionError("cancelled", "The export was stopped; no file was saved.");
 }
 
 /** @param {Companion} companion @param {string} collection @param {string} id @returns {Promise<HubRecord | null>} */
@@ -64,7 +64,8 @@ async function* piecesOf({ device }, { id, size }, signal) {
         const end = Math.min(start + step, size);
         const bytes = await readSealed(device, id, start, end, signal);
         if (bytes.length !== end - start) {
-            throw new CompanionError("notFound", "A photo at the hub has a different size now; the copy was stopped.");
+            throw new CompanionError("notFound",
+                "The size of a photo at the hub changed, so the export was stopped. Try again.");
         }
         yield bytes;
     }
@@ -96,7 +97,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             check(signal);
             const record = await newest(companion, place, own);
             if (!record || !hasVaultKey(keys.ring, record.vault)) {
-                throw new CompanionError("notFound", "Everline was changed while the copy was made; make it again.");
+                throw new CompanionError("notFound", "Everline changed during the export. Export the backup again.");
             }
             await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs }));
         }
@@ -114,7 +115,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     } catch (error) {
         if (error instanceof HubError && error.code === "not_found") {
             throw new CompanionError("notFound",
-                "A photo is not at the hub. Sync, then make the copy again.", null, error);
+                "A photo is missing at the hub. Sync, then export the backup again.", null, error);
         }
         throw error;
     } finally {

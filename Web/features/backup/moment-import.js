@@ -219,7 +219,7 @@ class Import {
     #refuse(name, error) {
         const isUnread = error instanceof DOMException;
         if (!isUnread && !(error instanceof CompanionError && error.code === "notPicture")) throw error;
-        const sentence = isUnread ? "The browser can't read this file any more." : error.message;
+        const sentence = isUnread ? "The browser can’t read this file any more." : error.message;
         this.result.refused.push({ name, sentence });
     }
 

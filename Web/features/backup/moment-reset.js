@@ -40,7 +40,8 @@ export async function resetMoments(companion, { signal, progress = () => {} }) {
     const options = {
         next: () => {
             if (!signal.aborted) return;
-            throw new CompanionError("cancelled", "The reset was stopped; items already erased stay erased.");
+            throw new CompanionError("cancelled",
+                "The reset was stopped. Items that were already erased can’t be restored.");
         },
         progress: (/** @type {number} */ count) => progress(Math.min((done += count), all), all),
     };

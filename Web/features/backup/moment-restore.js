@@ -90,7 +90,7 @@ async function bodyOf(record, ring) {
     }
     const sealed = unbase64(record.sealed);
     const key = ring.key(ringKind.vault, record.vault, readEnvelope(sealed).wrapEpoch);
-    if (!key) throw new FormatError("wrongKey", "The backup lacks a key of its own.");
+    if (!key) throw new FormatError("wrongKey", "The backup lacks the key of its records.");
     return openEnvelope(sealed, record, key);
 }
 
@@ -198,7 +198,7 @@ async function sealedAnew({ device }, backup, photo, vault) {
     try {
         for (const size of [content.original, ...(content.medium ? [content.medium] : [])]) {
             const blob = backup.blobs.get(size.blob);
-            if (!blob) throw new FormatError("malformed", "A photo's content is not in the backup.");
+            if (!blob) throw new FormatError("malformed", "A photo’s content is not in the backup.");
             const old = streamName({ vault: record.vault, collection: "photos", id: record.id });
             const plain = await openContent(await backup.reader.bytes(blob.from, blob.to), old, size.key);
             if (plain.length !== size.size) throw new FormatError("damaged", "A photo of the backup is damaged.");

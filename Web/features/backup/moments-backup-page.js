@@ -17,14 +17,14 @@ const partsOf = (/** @type {HTMLElement} */ start) => ({
 
 /** @type {SettingsPage} */
 export function copyPage(context) {
-    const making = partsOf(button("Make a sealed copy", () => make(context, making),
+    const making = partsOf(button("Export a backup", () => make(context, making),
         { kind: "primary", wide: true, icon: "share" }));
-    const bringing = partsOf(button("Choose a sealed copy", () => file.click(), { wide: true }));
+    const bringing = partsOf(button("Choose a backup", () => file.click(), { wide: true }));
     const file = backupInput((chosen) => bringBack(context, chosen, bringing));
     return {
-        title: "Sealed copy",
+        title: "Backup of Everline",
         body: [
-            section("Make one", [card(
+            section("Export", [card(
                 element("p", {},
                     "One file with every moment and photo, sealed with a passphrase of its own. Without the "
                         + "passphrase nobody can open it, not even AppLocker."),
@@ -32,11 +32,11 @@ export function copyPage(context) {
                     "The trash is not included. The file contains the key of your "
                         + "vault: store file and passphrase separately.")),
             making.start, making.going, making.status]),
-            section("Restore one", [card(
+            section("Import", [card(
                 element("p", {},
-                    "You see the changes before they are made. Each moment is restored with all its photos or not at "
-                        + "all; of two versions the later one stays."),
-                element("p", { class: "soft" }, "A copy that a computer made is imported at a computer.")),
+                    "A preview shows the changes first. Each moment is restored with all of its photos or not at all; "
+                        + "of two versions the newer one is kept."),
+                element("p", { class: "soft" }, "Import a backup that was made on a computer at a computer.")),
             bringing.start, file, bringing.going, bringing.status]),
         ],
     };
@@ -47,15 +47,15 @@ async function make(context, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
     const isSure = await context.confirmWithGate({
-        title: "Make a sealed copy?", text: "It has every moment and photo of Everline, sealed with a passphrase.",
-        action: "Continue",
+        title: "Export a backup?", text: "It has every moment and photo of Everline, sealed with a passphrase.",
+        action: "Export",
     });
     const passphrase = isSure
-        && await askPassphrase(context, { title: "A passphrase for the copy", action: "Make the copy", isNew: true });
+        && await askPassphrase(context, { title: "Passphrase for the backup", action: "Export", isNew: true });
     if (!passphrase || signal.aborted) return;
     start.hidden = true;
     try {
-        const writing = new Transfer("Making the copy", signal);
+        const writing = new Transfer("Exporting the backup", signal);
         shown(going, writing.element);
         await companion.audit.record("backedUp");
         /** @type {Blob[]} */
@@ -66,10 +66,10 @@ async function make(context, { start, going, status }) {
         if (signal.aborted) return;
         const made = new File(pieces, `Everline ${new Date().toISOString().slice(0, 10)}.aplockerbackup`,
             { type: "application/octet-stream" });
-        const save = button(`Save the copy (${size(made.size)})`, async () => {
+        const save = button(`Save the backup (${size(made.size)})`, async () => {
             status.textContent = (await shareFile(made))
                 ? "Saved. Test it: choose it below."
-                : "The copy was not saved anywhere.";
+                : "The backup was not saved.";
         }, { kind: "primary", wide: true, icon: "share" });
         shown(going, save);
         save.focus();
@@ -87,13 +87,14 @@ async function make(context, { start, going, status }) {
 async function bringBack(context, file, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
-    const passphrase = await askPassphrase(context, { title: "The copy’s passphrase", action: "Open", isNew: false });
+    const passphrase = await askPassphrase(context,
+        { title: "Passphrase of the backup", action: "Open", isNew: false });
     if (!passphrase || signal.aborted) return;
     start.hidden = true;
     /** @type {import("./moment-restore.js").MomentBackup | null} */
     let backup = null;
     try {
-        const opening = new Transfer("Opening the copy", signal);
+        const opening = new Transfer("Opening the backup", signal);
         shown(going, opening.element);
         backup = await opening.run(() => openMomentBackup(file, passphrase));
         const changes = await changesOf(companion, backup);
@@ -110,11 +111,12 @@ async function bringBack(context, file, { start, going, status }) {
         }
         const isSure = await context.ask({
             title: `Restore ${counted(added + changed, "moment")}?`, action: "Restore",
-            text: [`The copy is of ${new Date(backup.created).toLocaleDateString()}.`,
+            text: [`The backup is of ${new Date(backup.created).toLocaleDateString()}.`,
                 added > 0 && `${counted(added, "moment")} ${added === 1 ? "is" : "are"} missing here.`,
                 changed > 0
                     && `${counted(changed, "moment")} ${changed === 1 ? "is" : "are"} older here and `
-                        + `${changed === 1 ? "becomes" : "become"} as in the copy.`, ...rest].filter(Boolean).join(" "),
+                        + `${changed === 1 ? "becomes" : "become"} as in the backup.`,
+                ...rest].filter(Boolean).join(" "),
         });
         if (!isSure || signal.aborted) return;
         const restoring = new Transfer("Restoring", signal);
@@ -131,9 +133,9 @@ async function bringBack(context, file, { start, going, status }) {
         status.textContent = [
             `${counted(result.moments, "moment")} with ${counted(result.photos, "photo")} restored.`,
             result.failed > 0
-                && `${counted(result.failed, "moment")} could not be restored: a photo in the copy is missing or ` +
+                && `${counted(result.failed, "moment")} could not be restored: a photo in the backup is missing or ` +
                     `damaged.`,
-            result.isStopped && "Stopped: choose the same copy again to continue.", result.problem,
+            result.isStopped && "Stopped. Choose the same backup again to continue.", result.problem,
         ].filter(Boolean).join(" ");
     } catch (error) {
         if (!signal.aborted) status.textContent = sentenceOf(error);

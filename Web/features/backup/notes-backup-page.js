@@ -22,7 +22,7 @@ export function backup(context) {
                     "applocker backup import --passphrase FILE")),
                 element("p", { class: "soft" },
                     "Apps, files and photos are not in it: your computer’s own backup has them.")),
-            button("Make a backup", () => take(context, exported), { kind: "primary", wide: true, icon: "share" }),
+            button("Export a backup", () => take(context, exported), { kind: "primary", wide: true, icon: "share" }),
             exported]),
             section("Restore notes", [card(
                 element("p", {},
@@ -46,7 +46,7 @@ export function askPassphrase(context, { title, action, isNew }) {
             type: "password", autocomplete: isNew ? "new-password" : "off", autocapitalize: "none", spellcheck: "false",
             required: true,
         });
-        const [first, again] = [entry("Passphrase"), isNew ? entry("The same again") : null];
+        const [first, again] = [entry("Passphrase"), isNew ? entry("Repeat the passphrase") : null];
         const typed = (/** @type {HTMLElement | null} */ label) =>
             /** @type {HTMLInputElement | null} */ (label?.lastElementChild)?.value ?? "";
         const submit = (/** @type {Event} */ event) => {
@@ -57,12 +57,13 @@ export function askPassphrase(context, { title, action, isNew }) {
                 problem.textContent = sentenceOf(error);
                 return;
             }
-            if (again && typed(first) !== typed(again)) problem.textContent = "The two differ; type them again.";
-            else end(typed(first));
+            if (again && typed(first) !== typed(again)) {
+                problem.textContent = "The passphrases differ. Enter them again.";
+            } else end(typed(first));
         };
         return [
             isNew && element("p", { class: "soft" },
-                "Nobody can open the file without it, and nobody can reset it. For example, use four words."),
+                "The file can’t be opened without it, and it can’t be reset. Use four words, for example."),
             element("form", { class: "settings-form", onsubmit: submit }, first, again, problem,
                 element("div", { class: "buttons buttons-even" },
                     button("Cancel", () => end(null)),
@@ -75,10 +76,10 @@ export function askPassphrase(context, { title, action, isNew }) {
 async function take(context, status) {
     status.textContent = "";
     const isSure = await context.confirmWithGate({
-        title: "Make a backup?", text: "It has every note that this device can read.", action: "Continue",
+        title: "Export a backup?", text: "It has every note that this device can read.", action: "Export",
     });
     const passphrase = isSure && await askPassphrase(context,
-        { title: "A passphrase for the backup", action: "Make the backup", isNew: true });
+        { title: "Passphrase for the backup", action: "Export", isNew: true });
     if (!passphrase) return;
     status.textContent = "Sealing…";
     try {
@@ -88,7 +89,7 @@ async function take(context, status) {
         const isShared = await shareFile(new File([bytes], name, { type: "application/octet-stream" }));
         status.textContent = isShared
             ? `${counted(notes, "note")}, ${size(bytes.length)}. Test it: choose it below.`
-            : "The backup was not saved anywhere.";
+            : "The backup was not saved.";
     } catch (error) {
         status.textContent = sentenceOf(error);
     }

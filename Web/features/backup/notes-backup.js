@@ -31,7 +31,7 @@ const maximumSize = 256 << 20;
 export function checkPassphrase(passphrase) {
     if ([...passphrase].length < leastLength || new Set(passphrase).size < 5) {
         throw new CompanionError("weakPIN",
-            `Use at least ${leastLength} varied characters for the passphrase; four words are good.`);
+            `The passphrase needs at least ${leastLength} varied characters. Four words are enough.`);
     }
 }
 
@@ -115,7 +115,7 @@ export async function sealHeader(passphrase) {
 export async function openHeader(header, passphrase) {
     if (header.length < headerLength || !start.every((byte, index) => header[index] === byte)) {
         throw new FormatError("malformed",
-            "This is not a backup of this AppLocker. Import backups of the earlier one at your computer.");
+            "This is not a backup of this version of AppLocker. Import backups of the earlier version at a computer.");
     }
     const slots = KeySlots.read(header.slice(start.length, headerLength));
     if (slots.derivation !== "pbkdf2") {
@@ -152,7 +152,7 @@ export async function readBackup(bytes, passphrase) {
 /** @param {Uint8Array} content */
 async function notesIn(content) {
     const reader = new ByteReader(content, "backup");
-    const damaged = new FormatError("malformed", "The backup's content is invalid.");
+    const damaged = new FormatError("malformed", "The backup’s content is invalid.");
     /** @type {BackupManifest | null} */
     let manifest = null;
     /** @type {KeyRing | null} */

@@ -43,7 +43,7 @@ async function begin(context, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
     const isSure = await context.confirmWithGate({
-        title: "Reset Everline?", text: "This can’t be undone.", action: "Continue",
+        title: "Reset Everline?", text: "This can’t be undone.", action: "Reset",
     });
     if (!isSure || signal.aborted || !(await typesTheWord(signal)) || signal.aborted) return;
     start.hidden = true;
@@ -67,7 +67,7 @@ async function begin(context, { start, going, status }) {
 
 /** @param {AbortSignal} signal */
 async function typesTheWord(signal) {
-    const typed = await sheet("Erase all of it?", signal, (/** @type {(answer: boolean) => void} */ end) => {
+    const typed = await sheet("Erase everything?", signal, (/** @type {(answer: boolean) => void} */ end) => {
         const problem = element("p", { class: "problem note", role: "alert" });
         const label = field(`Type “${word}”`, { autocomplete: "off", autocapitalize: "none", spellcheck: "false" });
         const submit = (/** @type {Event} */ event) => {

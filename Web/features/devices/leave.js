@@ -24,16 +24,16 @@ export async function removal(context) {
     companion.addEventListener("outbox", () => warn().catch(() => {}), { signal });
     await warn();
     return {
-        title: "Remove this device",
+        title: "Revoke this device",
         body: [
             warned,
             section("What happens", [card(points(
                 "Everything that AppLocker stores in this browser is erased: keys, notes, alerts.",
-                "Your computer removes this device from its list and replaces the keys, if it is on. Otherwise remove "
-                    + "it there with “applocker devices revoke”.",
+                "If your computer is running, it revokes this device and replaces the keys. Otherwise revoke it "
+                    + "there with “applocker devices revoke”.",
                 "Notes, alerts and photos stay on your computer and your other devices.",
                 "To use AppLocker here again, pair it again."))]),
-            button("Remove this device", () => leave(context), { kind: "danger-strong", wide: true, icon: "trash" }),
+            button("Revoke this device", () => leave(context), { kind: "danger-strong", wide: true, icon: "trash" }),
         ],
     };
 }
@@ -42,11 +42,11 @@ export async function removal(context) {
 async function leave(context) {
     const { companion, toast } = context;
     const isSure = await context.confirmWithGate({
-        title: "Remove this device?", text: "Everything AppLocker stores in this browser is erased.",
-        action: "Remove",
+        title: "Revoke this device?", text: "Everything that AppLocker stores in this browser is erased.",
+        action: "Revoke",
     });
     if (!isSure) return;
-    toast("Removing…", { milliseconds: patience });
+    toast("Revoking…", { milliseconds: patience });
     try {
         await requestRevocation(context);
         await companion.remove();

@@ -33,9 +33,9 @@ function rest(removals) {
  */
 export async function removeAndReport({ companion, signal, toast }, computer, device) {
     const list = element("ul", { class: "card rows" });
-    const state = element("p", { class: "soft note" }, "Removing…");
+    const state = element("p", { class: "soft note" }, "Revoking…");
     let isShown = true;
-    const closed = sheet(`Removal of ${device.name}`, signal, (/** @type {(answer: null) => void} */ end) => [
+    const closed = sheet(`Revocation of ${device.name}`, signal, (/** @type {(answer: null) => void} */ end) => [
         element("div", { role: "status", class: "settings-form" }, list, state),
         button("Close", () => end(null), { wide: true }),
     ]).then(() => (isShown = false));
@@ -48,7 +48,7 @@ export async function removeAndReport({ companion, signal, toast }, computer, de
     state.replaceWith(...rest(removals).map((sentence) => element("p", { class: "soft note" }, sentence)));
     const open = removals.filter(({ outcome }) => outcome === "failed" || outcome === "unclear");
     if (!isShown && companion.state === "unlocked") {
-        toast(open.length === 0 ? `${device.name} was removed` : open.map(({ sentence }) => sentence).join(" "));
+        toast(open.length === 0 ? `${device.name} was revoked` : open.map(({ sentence }) => sentence).join(" "));
     }
     await closed;
 }

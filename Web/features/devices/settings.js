@@ -25,8 +25,8 @@ export function computerToAsk({ companion }, devices) {
 
 /** @param {Device} device */
 function seen({ atHub, isThis }) {
-    if (isThis) return "You are using it now";
-    if (!atHub) return "Not known while offline";
+    if (isThis) return "In use now";
+    if (!atHub) return "Unknown while offline";
     if (atHub.isConnected) return "Connected now";
     return atHub.lastSeen ? `Seen ${ago(atHub.lastSeen)}` : "Not seen yet";
 }
@@ -43,7 +43,7 @@ export async function devices(context) {
         if (signal.aborted) return;
         away.hidden = known.some(({ atHub }) => atHub !== null);
         away.replaceChildren(banner("offline", "warning",
-            "The hub can’t be reached: names can’t be changed and devices can’t be removed just now."));
+            "The hub can’t be reached, so devices can’t be renamed or revoked now."));
         keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
             start: tile(device.role === "computer" ? "computer" : "phone", device.atHub?.isConnected ? "good" : ""),
             title: device.name,
@@ -55,7 +55,7 @@ export async function devices(context) {
     companion.addEventListener("connection", () => show().catch(() => {}), { signal });
     return {
         title: "Devices",
-        body: [away, section(null, [list], { foot: "Another phone is added at a computer, with “applocker pair”." })],
+        body: [away, section(null, [list], { foot: "To add a phone, run “applocker pair” at a computer." })],
     };
 }
 
@@ -67,15 +67,16 @@ async function open(context, device, all) {
         element("p", { class: "caption soft" }, "Its key begins with ",
             element("code", {}, device.id.slice(0, 8)), "."),
         button("Rename", () => end("rename"), { wide: true }),
-        device.role === "companion" && button(device.isThis ? "Remove this device" : "Remove it", () => end("remove"),
+        device.role === "companion" && button(device.isThis ? "Revoke this device" : "Revoke it", () => end("revoke"),
             { wide: true, kind: "danger" }),
         device.role === "computer"
-            && element("p", { class: "caption soft" }, "A computer is removed at a computer, with the passcode."),
+            && element("p", { class: "caption soft" },
+                "A computer can be revoked only at a computer, with the passcode."),
         button("Close", () => end(null), { wide: true, kind: "plain" }),
     ]);
     if (choice === "rename") await rename(context, device, all);
-    if (choice === "remove" && device.isThis) context.go("settings/remove");
-    else if (choice === "remove") await revoke(context, device, all);
+    if (choice === "revoke" && device.isThis) context.go("settings/remove");
+    else if (choice === "revoke") await revoke(context, device, all);
 }
 
 /** @param {Context} context @param {Device} device @param {Device[]} all */
@@ -99,11 +100,11 @@ async function revoke(context, device, all) {
     const computer = computerToAsk(context, all);
     if (!computer) return;
     const isSure = await context.confirmWithGate({
-        title: `Remove ${device.name}?`,
+        title: `Revoke ${device.name}?`,
         text: "It can no longer see alerts, notes or photos, or approve launches. Your keys are replaced, also those "
             + "of shared vaults that both devices are in. It erases its data, including unsent changes, as soon as "
                 + "AppLocker is open there and reaches the hub. To use it again, pair it again.",
-        action: "Remove",
+        action: "Revoke",
     });
     if (isSure) await removeAndReport(context, computer, device);
 }

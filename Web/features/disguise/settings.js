@@ -19,7 +19,7 @@ const guises = [
  * @param {Context} context
  */
 async function showsDigits({ companion, signal }) {
-    const question = "Look like a calculator?";
+    const question = "Turn on the disguise?";
     const answer = await sheet(question, signal, (/** @type {(answer: boolean) => void} */ end, closed) => [
         element("p", { class: "soft" }, "Type your PIN. A calculator has no letters, so it must be digits alone."),
         new PINEntry({
@@ -48,7 +48,7 @@ export function disguisePage(context) {
             const registration = await navigator.serviceWorker?.getRegistration("/");
             // They still have the other name.
             for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
-            toast(chosen === "calculator" ? "It looks like a calculator now" : "It looks like AppLocker now");
+            toast(chosen === "calculator" ? "Disguise turned on" : "Disguise turned off");
         }
         draw();
     };
@@ -74,13 +74,13 @@ export function disguisePage(context) {
                 "With Face ID or a fingerprint: hold the display for a second and "
                     + "release it. On a keyboard: Shift and Enter.",
                 "Calculating presses = once and never tries a PIN.",
-                "After a wrong PIN, during the pause after five wrong ones, or without a network, the number stays "
-                    + "without a message. The limit of ten wrong PINs also applies."))],
+                "After a wrong PIN, during a lockout, or without a network, the display does not change. The limit "
+                    + "of ten wrong PINs also applies."))],
             { foot: "The PIN is readable while you type it, as any number on a calculator." }),
             section("On the Home Screen", [card(points(
                 "An icon that is there already keeps its name. Open the address below "
                     + "in the browser and add the calculator from there.",
-                "On an iPhone the new icon is a device of its own: pair it, then remove the old one in Devices. "
+                "On an iPhone the new icon is a device of its own: pair it, then revoke the old one in Devices. "
                     + "Elsewhere remove the old icon and keep its data.")),
             element("p", {}, element("span", { class: "settings-code" }, `${location.origin}/?as=calculator`))],
             {

@@ -20,7 +20,8 @@ export function problemsOf({ status, hubProblems, missingEvents, integrity, cloc
     const found = [
         !status.isSetUp && { mood: "danger", text: "No passcode is set at this computer, so nothing is locked." },
         status.protection === "gate_away" && {
-            mood: "danger", text: "The gate is not running. Locked apps can’t be opened until it is restarted.",
+            mood: "danger",
+            text: "The gate (applocker-gate) is not running. Locked apps can’t be started until it runs again.",
         },
         !status.monitoring.isOn && {
             mood: "danger", text: `Monitoring is off${offUntil(status, reported)}: no app is locked.`,
@@ -28,7 +29,7 @@ export function problemsOf({ status, hubProblems, missingEvents, integrity, cloc
         status.protection === "weak" && {
             mood: "warning",
             text: "Weak mode: a locked app is stopped only after it has started. "
-                + "AppLocker is not installed as a service there.",
+                + "Run “applocker doctor” there for the reason.",
         },
         ...status.degraded.map((text) => /** @type {Problem} */ ({ mood: "warning", text })),
         ...(integrity ?? []).filter(({ state }) => state === "problem")
@@ -47,8 +48,8 @@ export function problemsOf({ status, hubProblems, missingEvents, integrity, cloc
         },
         Math.abs(clockLead) > clockMatters && {
             mood: "warning",
-            text: `Its clock and this device’s differ by ${countdown(Math.abs(clockLead) / 1000)}; times of its `
-                + `alerts are by its own clock.`,
+            text: `This computer’s clock and this device’s differ by ${countdown(Math.abs(clockLead) / 1000)}. `
+                + `Alert times are by the computer’s clock.`,
         },
     ];
     const problems = found.flatMap((problem) => problem || []);
@@ -79,7 +80,7 @@ export function computerCard(companion, computer, seen, all) {
             ? "On"
             : `Off${offUntil(status, computer.reported)}`, status.monitoring.isOn ? "good" : "danger"],
         ["Locked apps", status.unlockedApps
-            ? `${lockedNow} of ${status.lockedApps}, ${status.unlockedApps} open`
+            ? `${lockedNow} of ${status.lockedApps}, ${status.unlockedApps} unlocked`
             : String(status.lockedApps)],
         ["Protection", {
             held: "Launches are held before they run", weak: "Apps are stopped after they start",
@@ -94,7 +95,7 @@ export function computerCard(companion, computer, seen, all) {
                 element("div", { class: "row-text" },
                     element("h2", { class: "row-title home-computer-name", dir: "auto" }, computer.name),
                     element("span", { class: "row-note" }, reportWords(companion, computer, seen))),
-                seen === null ? badge("Live", "good") : badge("Away", "warning")),
+                seen === null ? badge("Online", "good") : badge("Offline", "warning")),
             element("dl", { class: "home-facts" }, ...facts.map(([name, value, mood]) =>
                 element("div", { class: "home-fact" }, element("dt", { class: "caption soft" }, name),
                     element("dd", { class: mood ? `home-fact-${mood}` : "" }, value))))));
@@ -114,5 +115,5 @@ function problemBanner(mood, problems) {
 function reportWords(companion, computer, seen) {
     const now = companion.now() / 1000;
     const version = `AppLocker ${computer.status.version}`;
-    return seen === null ? version : `Last seen ${ago(seen, now)}; as of ${timeOfDay(computer.reported / 1000)}`;
+    return seen === null ? version : `Last seen ${ago(seen, now)}; status from ${timeOfDay(computer.reported / 1000)}`;
 }

@@ -12,7 +12,7 @@ import { counted, size } from "../../ui/words.js";
 /** Storage that is fuller than this is reported. */
 const fullAt = 0.9;
 const moods = /** @type {const} */ ({ ok: "good", warning: "warning", problem: "danger" });
-const words = { ok: "In order", warning: "Degraded", problem: "A problem" };
+const words = { ok: "OK", warning: "Degraded", problem: "A problem" };
 
 /** @param {IntegrityFinding} finding */
 const finding = ({ title, state, sentence }) => row({
@@ -32,7 +32,7 @@ function summary(title, findings, context) {
         ...bad.map(finding),
         row({
             start: tile("shield", bad.length ? "" : "good"),
-            title: bad.length ? `${counted(good, "check")} in order` : "All in order",
+            title: bad.length ? `${counted(good, "check")} passed` : "All checks passed",
             note: `${counted(findings.length, "check")}`, onclick: all,
         }))]);
 }
@@ -83,7 +83,7 @@ function findingsOf({ room, misbehaviour, refused, failed, deferred }, version) 
             "The browser does not count this page as secure; open it through https.", "problem"),
         test("persisted", "Storage", room.persisted, "The browser keeps AppLocker’s data permanently.",
             "The browser may delete AppLocker’s data when space is low. Put AppLocker on the Home Screen."),
-        test("room", "Room", !isFull, `${size(room.usage)} of ${size(room.quota)} used.`,
+        test("room", "Free space", !isFull, `${size(room.usage)} of ${size(room.quota)} used.`,
             `Nearly full: ${size(room.usage)} of ${size(room.quota)} used. New alerts and notes may not fit; free ` +
                 `space on this device.`),
         test("version", "App", version !== null && offline.state !== "failed",
@@ -91,10 +91,11 @@ function findingsOf({ room, misbehaviour, refused, failed, deferred }, version) 
             offline.problem ?? "The version is unknown while the hub can’t be reached.",
             offline.state === "failed" ? "problem" : "warning"),
         test("hub", "Hub", misbehaviour.length === 0 && refused === 0, "It returned no invalid data.",
-            misbehaviour.join(" ") || `${counted(refused, "record")} from the hub refused.`, "problem"),
+            misbehaviour.join(" ")
+                || `${counted(refused, "record")} from the hub ${refused === 1 ? "was" : "were"} refused.`, "problem"),
         test("changes", "Changes", failed === 0 && deferred === 0, "Everything was sent and could be opened.",
             [failed > 0 && `${counted(failed, "change")} of this device could not be sent.`,
-                deferred > 0 && `${counted(deferred, "record")} waiting for a key from your computer.`]
+                deferred > 0 && `${counted(deferred, "record")} can’t be opened until your computer sends a key.`]
                     .filter(Boolean).join(" ")),
     ];
 }

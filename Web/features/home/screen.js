@@ -145,7 +145,7 @@ function drawn(place, says, make) {
 }
 
 const noComputer = () => empty("computer", "No computer has reported yet",
-    "Your computer appears here as soon as it is on and reaches the hub.");
+    "A computer appears here once it is running and connected to the hub.");
 
 /**
  * @param {Computer[]} computers
@@ -165,7 +165,7 @@ function computerList(computers, chosen, seen, pick) {
                 tile("computer", problems ? "warning" : ""),
                 element("span", { class: "row-text" },
                     element("span", { class: "row-title", dir: "auto" }, computer.name),
-                    element("span", { class: "row-note" }, at === null ? "Live" : `Last seen ${ago(at)}`,
+                    element("span", { class: "row-note" }, at === null ? "Online" : `Last seen ${ago(at)}`,
                         problems ? `, ${problems === 1 ? "1 warning" : `${problems} warnings`}` : "")),
                 computer.id === chosen?.id && icon("check"));
         }))]);
@@ -177,8 +177,8 @@ async function drawBlocks(context, place) {
         .filter(({ kind }) => kind === "blocked"));
     if (context.signal.aborted) return;
     const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
-    place.replaceChildren(section("Last blocked", [found.length === 0
-        ? empty("shield", "Nothing was blocked lately", "Launches of locked apps appear here immediately.")
+    place.replaceChildren(section("Recently blocked", [found.length === 0
+        ? empty("shield", "No recent blocked launches", "Launches of locked apps appear here immediately.")
         : rows(...found.slice(0, lastBlocks).map((alert) => row({
             start: tile("lock", "danger"), title: alert.appName ?? alert.app ?? "An app",
             note: `${named(alert.computerName)}, ${ago(alert.time / 1000)}`,

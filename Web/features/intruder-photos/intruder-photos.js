@@ -57,7 +57,7 @@ export class IntruderPhotos {
         const { hub } = this.device;
         const { size, isComplete } = await hub.blobState(id);
         if (!isComplete || size > maximumSealed) {
-            throw new CompanionError("notFound", "The photo is not completely at the hub yet.");
+            throw new CompanionError("notFound", "The photo is not fully uploaded to the hub yet.");
         }
         const contentKey = unbase64(content.contentKey);
         const name = streamName({ vault: record.vault, collection: "intruders", id });

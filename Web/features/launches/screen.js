@@ -11,7 +11,7 @@ export async function launch(context) {
     const asked = query.get("answer");
     const prefer = asked === "approve" || asked === "deny" ? asked : null;
     const place = element("div", { class: "launch-place" });
-    const home = button("Go to Home", () => context.go("home"), { kind: "primary" });
+    const home = button("Open Home", () => context.go("home"), { kind: "primary" });
     /** @type {LaunchCard | null} */
     let card = null;
     const show = async () => {
@@ -24,7 +24,7 @@ export async function launch(context) {
         card = isOver ? null : new LaunchCard(context, found, prefer);
         place.replaceChildren(card ? card.element : found
             ? empty(found.outcome === "allowed" ? "check" : "clock", "This launch has ended", outcomeWords(found), home)
-            : empty("clock", "There is no such launch",
+            : empty("clock", "Launch not found",
                 "It may have ended long ago, or this device has not received it yet. Waiting launches are on Home.",
                 home));
     };

@@ -21,7 +21,7 @@ export function chooseFirstPIN(companion, signal) {
     isFresh = false;
     const title = element("h1", { class: "door-title", tabindex: "-1" }, "Choose a PIN");
     const text = element("p", { class: "soft" },
-        "At least six digits or letters. It unlocks AppLocker here; nobody can reset it.");
+        "At least six digits or letters. It unlocks AppLocker on this device and can’t be reset.");
     /** @type {string | null} */
     let first = null;
     /** @type {PINEntry} */
@@ -32,7 +32,7 @@ export function chooseFirstPIN(companion, signal) {
                 checkPIN(pin);
                 checkPINForIdentity(pin);
                 first = pin;
-                title.textContent = "Type it again";
+                title.textContent = "Repeat the PIN";
                 text.textContent = "This avoids typing mistakes.";
                 return;
             }
@@ -98,7 +98,8 @@ async function explained(companion, error) {
     const { code, name } = /** @type {{ code?: string, name?: string }} */ (error);
     if (name === "HubUnreachable" && error instanceof Error) {
         error.message =
-            "The PIN needs the hub, which counts wrong ones, and it can’t be reached. A passkey opens offline.";
+            "The hub can’t be reached. Unlocking with a PIN needs it, because the hub counts wrong PINs. A passkey "
+                + "works offline.";
     }
     if (code === "wrongPIN" && error instanceof Error) {
         const { failures } = await companion.pinState().catch(() => ({ failures: 0 }));

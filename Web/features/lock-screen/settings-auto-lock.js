@@ -4,7 +4,7 @@ import { element } from "../../ui/element.js";
 import { section } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
-const labels = ["At once", "After 1 minute", "After 5 minutes"];
+const labels = ["Immediately", "After 1 minute", "After 5 minutes"];
 
 /** @type {SettingsPage} */
 export async function autoLock({ companion, signal, toast }) {
@@ -30,6 +30,6 @@ export async function autoLock({ companion, signal, toast }) {
             element("div",
                 { class: "card rows", role: "radiogroup", "aria-label": "Lock when AppLocker is hidden" },
                 ...lockAfterChoices.map(choice))],
-            { foot: "The content is always covered immediately. Starting AppLocker always asks." })],
+            { foot: "The content is always covered immediately, and AppLocker always starts locked." })],
     };
 }

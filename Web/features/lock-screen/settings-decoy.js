@@ -24,8 +24,8 @@ export async function decoyPage(context) {
                                 + "Nothing shows that there is another PIN."))]),
             button("Set a decoy PIN", () => go("settings/decoy/pin"), { kind: "primary", wide: true, icon: "key" }),
             section("Good to know", [card(points(
-                "An empty vault convinces nobody: write a few harmless notes and moments in it.",
-                "If AppLocker looks like a calculator here, the decoy PIN has to be digits alone, as your own has.",
+                "An empty vault is not believable: add a few harmless notes and moments.",
+                "If the disguise is on, the decoy PIN must contain only digits, like your own PIN.",
                 "It works on this device only; your computer and other phones show your own vault.",
                 "Somebody who copies this phone’s or the hub’s storage can count records of more than one vault, but "
                     + "can’t read them."))]),
@@ -71,9 +71,9 @@ function whenSet(context) {
 export function decoyPINPage(context) {
     const { companion, signal, toast, go } = context;
     const steps = pinSteps(context, {
-        old: ["Type the PIN you have now", "This confirms that it is you."],
+        old: ["Enter your current PIN", "This confirms that it is you."],
         first: ["Choose the decoy PIN", "At least six digits or letters, not similar to your own PIN."],
-        again: ["Type the decoy PIN again", "This avoids typing mistakes."],
+        again: ["Repeat the decoy PIN", "This avoids typing mistakes."],
     }, async (pin) => {
         await companion.decoy.set(pin);
         if (signal.aborted) return;

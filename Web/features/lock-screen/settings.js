@@ -28,23 +28,23 @@ export async function gatePage(context) {
             section("PIN",
                 [
                     rows(row({
-                        start: tile("key"), title: "Change the PIN", note: "Asks for the old PIN first",
+                        start: tile("key"), title: "Change the PIN", note: "Requires the current PIN",
                         onclick: () => context.go("settings/gate/pin"),
                     }))],
                 {
-                    foot: "The PIN needs the hub, which counts wrong ones. After ten "
-                        + "of them this device has to be paired again.",
+                    foot: "Unlocking with the PIN needs the hub, which counts wrong PINs. After ten wrong PINs this "
+                        + "device has to be paired again.",
                 }),
             passkeys,
             section("Notes", [rows(switchRow({
-                title: "Ask again for notes", note: "After each lock of AppLocker", checked: asks,
+                title: "Require the PIN for notes", note: "After each lock of AppLocker", checked: asks,
                 change: async (isOn, input) => {
                     try {
                         // Asking less often is for who could open it anyway.
                         if (!isOn && !(await context.confirmWithGate({
-                            title: "Stop asking for notes?",
+                            title: "Stop requiring the PIN for notes?",
                             text: "Anybody with this device can then read your notes while AppLocker is unlocked.",
-                            action: "Stop asking",
+                            action: "Stop requiring it",
                         }))) {
                             input.checked = true;
                             return;
@@ -72,7 +72,7 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
         return section(title,
             [
                 rows(row({
-                    start: tile("face"), title: "Not on this device", note: "Only the PIN unlocks AppLocker here.",
+                    start: tile("face"), title: "Not set up", note: "Only the PIN unlocks AppLocker here.",
                 }))]);
     }
     const add = async () => {
@@ -84,7 +84,7 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
         try {
             const { passkey, output } = await createPasskey(companion.own.name);
             await companion.addPasskey(passkey, output);
-            toast("Face ID or fingerprint unlocks AppLocker now");
+            toast("Face ID or fingerprint added");
         } catch (error) {
             toast(sentenceOf(error));
         }
@@ -99,7 +99,7 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
         if (!isSure) return;
         try {
             await companion.removePasskey();
-            toast("Only the PIN unlocks AppLocker now");
+            toast("Face ID or fingerprint removed");
         } catch (error) {
             toast(sentenceOf(error));
         }
@@ -174,9 +174,9 @@ export function pinSteps({ companion, signal }, steps, done) {
 export function pinPage(context) {
     const { companion, signal, toast, go } = context;
     const steps = pinSteps(context, {
-        old: ["Type the PIN you have now", "This confirms that it is you."],
+        old: ["Enter your current PIN", "This confirms that it is you."],
         first: ["Choose the new PIN", "At least six digits or letters."],
-        again: ["Type the new PIN again", "This avoids typing mistakes."],
+        again: ["Repeat the new PIN", "This avoids typing mistakes."],
     }, async (pin) => {
         await companion.setPIN(pin);
         if (signal.aborted) return;

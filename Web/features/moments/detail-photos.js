@@ -27,7 +27,7 @@ export function carousel(context, photos, describe) {
             element("img", { class: name, alt: "", draggable: "false", decoding: "async" }));
         const open = element("button", {
             type: "button", class: "moment-slide-open",
-            "aria-label": `Look at photo ${index + 1} of ${photos.length} closely`, onclick: () => viewer(index),
+            "aria-label": `Zoom photo ${index + 1} of ${photos.length}`, onclick: () => viewer(index),
         }, behind, small, large);
         const slide = element("li", { class: "moment-slide", "aria-label": describe(index) }, open);
         loader.watch(slide, photo.id, small);

@@ -61,17 +61,18 @@ export class UploadState {
         const isAway = !["live", "other"].includes(companion.syncLoop.connection);
         const share = waiting.reduce((sum, { id }) => sum + (this.#shares.get(id) ?? 0), 0)
             / Math.max(1, waiting.length);
-        const what = waiting.length > 0 ? counted(waiting.length, "photo") : "This moment";
+        const what = waiting.length > 0 ? counted(waiting.length, "photo") : "this moment";
+        const begins = waiting.length > 0 ? what : "This moment";
         const waits = waiting.length > 1 ? "wait" : "waits";
         const done = waiting.length > 0 && share > 0 ? `: ${Math.floor(share * 100)} %` : "";
         const refused = waiting.some((one) => one.problem) ? "a photo of this moment" : "this moment";
         const sentence = isRefused
             ? `The hub did not accept ${refused}. It stays on this device.`
             : isAway
-                ? `${what} ${waits} on this device, sealed, until the hub can be reached.`
+                ? `${begins} ${waits} on this device, sealed, until the hub is reachable.`
                 : this.#problem
-                    ? `${what} ${waits} on this device, sealed. ${this.#problem}`
-                    : `${what} ${waiting.length > 1 ? "are" : "is"} on the way to the hub${done}.`;
+                    ? `${begins} ${waits} on this device, sealed. ${this.#problem}`
+                    : `Uploading ${what}${done}.`;
         this.element.replaceChildren(icon(isRefused ? "warning" : isAway ? "offline" : "cloud"),
             element("span", {}, sentence));
     }

@@ -95,16 +95,17 @@ export function comparedVersions(context, [original, copy], decided) {
                     class: "moment-version-words", dir: "auto", tabindex: "0", role: "group",
                     "aria-label": `Words, ${label}`,
                 }, moment.words),
-                button("Keep only this one", keep, { wide: true, "aria-label": `Keep only this one: ${label}` })));
+                button("Keep only this version", keep,
+                    { wide: true, "aria-label": `Keep only this version: ${label}` })));
     };
     const labels = ["The earlier version", `The version of ${name}`];
     const chooseOne = () => view.replaceChildren(
-        element("p", { class: "soft" }, "Choose what stays. The rest is in the trash for 30 days."),
+        element("p", { class: "soft" }, "Choose the version to keep. The other one stays in the trash for 30 days."),
         element("div", { class: "moment-versions" },
             pane(original, labels[0], () => deciding(keepOriginal)),
             pane(copy, labels[1], () => deciding(() => replace(draftOf(copy))))),
         element("div", { class: "buttons buttons-even" },
-            button("Keep both", () => deciding(keepBoth)), button("Merge by hand", merge, { kind: "primary" })));
+            button("Keep both", () => deciding(keepBoth)), button("Merge manually", merge, { kind: "primary" })));
 
     const merge = () => {
         const known = new Set(original.photos.map(({ id }) => id));

@@ -28,7 +28,7 @@ export function viewMomentPhoto(context, photos, first, describe, left) {
     const message = element("p", { class: "moment-view-message", role: "status" });
     const stage = element("div", { class: "moment-view-stage" }, both);
     const medium = new MediumPictures({ ...context, signal }, {
-        failed: (_, error) => (message.textContent = `This is the small size. ${sentenceOf(error)}`),
+        failed: (_, error) => (message.textContent = `Showing the thumbnail. ${sentenceOf(error)}`),
     });
     const place = element("span", { class: "moment-view-place", role: "status" });
     const back = iconButton("back", "Previous photo", () => turn(-1));

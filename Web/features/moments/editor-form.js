@@ -61,7 +61,7 @@ export class MomentForm {
         this.#listen();
         if (!this.#drafts.isOurs) {
             this.#showNotice(banner("warning", "", element("p", {},
-                "You are writing a moment in another tab, too. This draft is stored only when you save it.")));
+                "Another tab has a draft, too. This one is stored only when you save it.")));
         }
     }
 
@@ -208,12 +208,12 @@ export class MomentForm {
     #bringBack(draft) {
         this.#build(draft);
         const lost = draft.lost > 0
-            ? ` ${counted(draft.lost, "photo")} had not been sealed yet; choose `
+            ? ` ${counted(draft.lost, "photo")} could not be stored in time; choose `
                 + `${draft.lost === 1 ? "it" : "them"} again.`
             : "";
-        this.#showNotice(banner("edit", "", element("p", {}, `You began this ${ago(draft.at)}.${lost}`),
+        this.#showNotice(banner("edit", "", element("p", {}, `Draft from ${ago(draft.at)}.${lost}`),
             element("div", { class: "buttons" },
-                button(this.#moment ? "Restore the saved version" : "Start again", () => this.#beginAnew()))));
+                button(this.#moment ? "Restore the saved version" : "Discard draft", () => this.#beginAnew()))));
         // Above what is shown again where it was scrolled to.
         requestAnimationFrame(() => !this.#context.signal.aborted && window.scrollTo(0, 0));
         // It was changed on another device since.
@@ -260,7 +260,7 @@ export class MomentForm {
         const { tray, when } = this;
         if (!tray || !when) return false;
         if (tray.unsealed > 0) {
-            this.#say(`${counted(tray.unsealed, "photo")} being sealed; then it is saved…`);
+            this.#say(`Sealing ${counted(tray.unsealed, "photo")}, then saving…`);
             const refused = tray.refused;
             await tray.settled();
             if (signal.aborted) return false;
@@ -339,7 +339,7 @@ export class MomentForm {
             this.tray?.forgetOld();
             this.#moment = null;
             return this.#showNotice(banner("warning", "warning", element("p", {},
-                "This moment was erased on another device, with its photos. Save keeps what you wrote as a new one.")));
+                "This moment was erased on another device, with its photos. Save stores your text as a new moment.")));
         }
         if (this.#isChanged) return this.#tellOfAnother();
         this.#moment = newest;
@@ -350,7 +350,7 @@ export class MomentForm {
     #tellOfAnother() {
         if (this.#notice.querySelector(".editor-other")) return;
         const notice = banner("warning", "warning", element("p", {},
-            "This moment was changed on another device. Save keeps both versions, and you choose between them then."));
+            "This moment was changed on another device. Save keeps both versions; you can then choose between them."));
         notice.classList.add("editor-other");
         this.#showNotice(notice);
     }

@@ -49,8 +49,8 @@ export class PhotoTray {
         this.element = element("section", { class: "editor-photos", "aria-label": "Photos" }, this.#list,
             this.#problems, this.#notices, this.#status);
         this.original = element("div", { class: "card rows" }, switchRow({
-            title: "Keep the original files",
-            note: "With camera and place. Otherwise only the image is kept.",
+            title: "Keep original files",
+            note: "Including camera data and place. Otherwise only the image is kept.",
             checked: keepsOriginal, change: (checked) => this.#keepOriginals(checked),
         }));
         arrange(this.#list, context.signal, (from, to) => this.#move(from, to));
@@ -211,7 +211,7 @@ export class PhotoTray {
                     row.remove();
                     this.add([file]);
                 }),
-                button("All right", () => row.remove(), { kind: "plain" })));
+                button("OK", () => row.remove(), { kind: "plain" })));
         this.#problems.append(row);
     }
 
@@ -262,8 +262,8 @@ export class PhotoTray {
         const day = dayName(moment.date);
         const trashed = moment.removed === undefined ? "" : ", in the trash";
         return moment.title
-            ? `You have this photo already in “${named(moment.title)}” (${day}${trashed}).`
-            : `You have this photo already, of ${day}${trashed}.`;
+            ? `This photo is already in “${named(moment.title)}” (${day}${trashed}).`
+            : `This photo is already in Everline, on ${day}${trashed}.`;
     }
 
     // Order
@@ -283,7 +283,7 @@ export class PhotoTray {
         if (to === from) return;
         this.#move(from, to);
         tile.focus();
-        this.#status.textContent = `Now photo ${to + 1} of ${this.#tiles.length}`;
+        this.#status.textContent = `Moved to position ${to + 1} of ${this.#tiles.length}`;
     }
 
     /** @param {PhotoTile} tile */

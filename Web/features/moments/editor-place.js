@@ -32,8 +32,8 @@ export const positionOf = (place) =>
 /** @param {GeolocationPositionError} error */
 const refusals = ({ code }) => ({
     1: "This browser does not share your location. Allow it in the browser’s settings, or type the place’s name.",
-    2: "This device can’t determine its location. Type the place’s name, or try again outside.",
-}[code] ?? "Determining your location takes too long. Type the place’s name, or try again.");
+    2: "This device can’t determine its location. Enter the place’s name, or try again outside.",
+}[code] ?? "Your location could not be determined in time. Enter the place’s name, or try again.");
 
 export class PlaceRow {
     #context;
@@ -127,7 +127,7 @@ export class PlaceRow {
             },
         }, name, line, element("div", { class: "buttons buttons-even" }, photo, here),
         element("p", { class: "soft note" },
-            "A position is kept in this moment, sealed, and nowhere else. "
+            "The position is stored only in this moment, sealed. "
                 + "AppLocker uses no map service and no address book."),
         status,
         chips.length > 0 && element("div",

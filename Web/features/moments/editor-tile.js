@@ -17,7 +17,7 @@ export class PhotoTile {
     #isDrawn = false;
     #canvas = element("canvas", { class: "editor-picture", width: 1, height: 1 });
     #progress = element("progress",
-        { class: "progress editor-progress", max: steps.length, "aria-label": "Being sealed" });
+        { class: "progress editor-progress", max: steps.length, "aria-label": "Sealing…" });
 
     /**
      * @param {ChosenPhoto | null} photo
@@ -129,9 +129,9 @@ export class PhotoTile {
      */
     ask(index, count, signal) {
         return choose(`Photo ${index + 1} of ${count}`, [
-            ...(index > 0 ? [{ value: /** @type {const} */ ("first"), label: "Make it the first" }] : []),
-            ...(index > 1 ? [{ value: /** @type {const} */ ("earlier"), label: "One place earlier" }] : []),
-            ...(index < count - 1 ? [{ value: /** @type {const} */ ("later"), label: "One place later" }] : []),
+            ...(index > 0 ? [{ value: /** @type {const} */ ("first"), label: "Move to the front" }] : []),
+            ...(index > 1 ? [{ value: /** @type {const} */ ("earlier"), label: "Move earlier" }] : []),
+            ...(index < count - 1 ? [{ value: /** @type {const} */ ("later"), label: "Move later" }] : []),
             { value: /** @type {const} */ ("remove"), label: this.photo
                 ? "Remove this photo"
                 : "Cancel this photo", isDanger: true },

@@ -13,7 +13,7 @@ export async function editor(context, id) {
     if (moment === undefined) {
         return { title: "Edit moment", back: "moments",
             body: [empty("heart", "Moment not found", "It may have been erased on another device.",
-                button("To the timeline", () => context.go("moments"), { kind: "primary" }))] };
+                button("Open the timeline", () => context.go("moments"), { kind: "primary" }))] };
     }
     const form = new MomentForm(context, moment);
     await form.open();

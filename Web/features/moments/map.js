@@ -141,7 +141,7 @@ function placeName(points) {
     }
     const [first] = [...names].sort(([, one], [, other]) => other - one);
     if (!first) return "Without a name";
-    return names.size === 1 ? named(first[0]) : `${named(first[0])} and around`;
+    return names.size === 1 ? named(first[0]) : `${named(first[0])} and nearby`;
 }
 
 /**

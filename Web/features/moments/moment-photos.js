@@ -23,8 +23,8 @@ import { scriptURL } from "../../workers/script-url.js";
 
 const sentences = {
     tooLarge: "A photo has at most 50 MB; this one is larger.",
-    notPicture: "This is not a supported photo: JPEG, PNG, WebP, HEIC, AVIF or GIF.",
-    notDecoded: "This browser can't open this photo; convert it to JPEG, or add it on a phone that supports it.",
+    notPicture: "This file is not a supported photo (JPEG, PNG, WebP, HEIC, AVIF or GIF).",
+    notDecoded: "This browser can’t open this photo; convert it to JPEG, or add it on a phone that supports it.",
     failed: "The photo could not be sealed; try again, or close other apps to free memory.",
 };
 
@@ -161,7 +161,10 @@ export class MomentPhotos {
             throw new CompanionError("notFound", "This photo is not stored here.");
         }
         const content = readPhoto(await keys.openContent(record, sealed), record.blobs);
-        if (!content) throw new CompanionError("noKey", "This photo was added by a newer AppLocker; update this one.");
+        if (!content) {
+            throw new CompanionError("noKey",
+                "This photo was added by a newer version of AppLocker. Update this app.");
+        }
         this.device.requireUnlocked(keys);
         return { content, record };
     }

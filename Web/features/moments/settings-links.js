@@ -1,9 +1,9 @@
 // From Everline's settings to what is done with all of it at once.
 import { row, rows, section, tile } from "../../ui/parts.js";
 
-export const fileLinks = () => section("Photos and copies", [rows(
+export const fileLinks = () => section("Photos and backups", [rows(
     row({
-        start: tile("plus"), title: "Import photos", note: "Old ones, into moments by day",
+        start: tile("plus"), title: "Import photos", note: "Older photos, one moment per day",
         href: "#/settings/everline/import",
     }),
     row({
@@ -11,7 +11,7 @@ export const fileLinks = () => section("Photos and copies", [rows(
         href: "#/settings/everline/export",
     }),
     row({
-        start: tile("shield"), title: "Sealed copy", note: "Export or restore one file with a passphrase",
+        start: tile("shield"), title: "Backup of Everline", note: "Export or import one file with a passphrase",
         href: "#/settings/everline/copy",
     }),
     row({

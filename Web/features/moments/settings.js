@@ -20,7 +20,7 @@ export async function everline(context) {
             if (signal.aborted) return;
             if (since === null) day.value = "";
             remove.hidden = since === null;
-            status.textContent = since === null ? "No days are counted any more." : "Kept.";
+            status.textContent = since === null ? "Counting was turned off." : "Saved.";
         } catch (error) {
             if (!signal.aborted) status.textContent = sentenceOf(error);
         }
@@ -37,7 +37,7 @@ export async function everline(context) {
                 card(element("label", { class: "field" },
                     element("span", { class: "field-label" }, "You count from"), day),
                     element("p", { class: "soft note" },
-                        "The number is shown in Everline’s figures. The day is stored sealed on this device only: set "
+                        "The number is shown in Statistics. The day is stored sealed on this device only: set "
                             + "it on each of your devices.")),
                 button("Save day", set, { kind: "primary", wide: true }), remove, status]),
             fileLinks(),

@@ -36,7 +36,7 @@ export async function figures(context) {
         draw();
     }, signal);
     signal.addEventListener("abort", () => page.replaceChildren(), { once: true });
-    return { title: "In figures", back: "moments", body: [page] };
+    return { title: "Statistics", back: "moments", body: [page] };
 }
 
 /**
@@ -47,7 +47,8 @@ export async function figures(context) {
  * @param {(year: number) => void} choose
  */
 function parts(context, found, since, year, choose) {
-    const nothing = found.moments === 0 ? [empty("heart", "Nothing to count yet", "It starts with your first moment.",
+    const nothing = found.moments === 0 ? [empty("heart", "No statistics yet",
+        "Statistics start with your first moment.",
         button("Write a moment", () => context.go("moments/new"), { kind: "primary", icon: "plus" }))] : [];
     if (nothing.length > 0 || year === null) return [days(context, found, since), ...nothing];
     return [
@@ -89,7 +90,7 @@ function totals(found) {
         ["favourite", "favourites", found.favourites, "heart"],
         ["day with a moment", "days with a moment", found.days, "calendar"],
     ];
-    return element("ul", { class: "figures-totals", "aria-label": "In all" }, ...all.map(([one, many, count, name]) =>
+    return element("ul", { class: "figures-totals", "aria-label": "Total" }, ...all.map(([one, many, count, name]) =>
         element("li", { class: "card figures-total" }, icon(name),
             element("span", { class: "figures-count" }, number.format(count)),
             element("span", { class: "figures-what" }, count === 1 ? one : many))));

@@ -136,7 +136,7 @@ class Timeline {
         }
         const again = button("Show all", () => this.#search.clear());
         if (favourite && !search.trim() && !mood && !from && !to) {
-            return empty("heart", "No favourites yet", "Open a moment and touch its heart: it will be here.", again);
+            return empty("heart", "No favourites yet", "Tap the heart of a moment to show it here.", again);
         }
         return empty("search", "Nothing found",
             "No moment matches. Try fewer words, another mood or more days.", again);

@@ -27,7 +27,7 @@ class Trash {
     #context;
     #loader;
     #list = element("ul", { class: "card rows moment-trash-list" });
-    #head = element("p", { class: "soft" }, "What is here is erased 30 days after you deleted it.");
+    #head = element("p", { class: "soft" }, "Moments in the trash are erased 30 days after you delete them.");
     #empty = element("div", {});
     #end = element("div", { class: "moment-end" });
 

@@ -55,14 +55,14 @@ export function comparison(text, sides, decide) {
                     "aria-label": `Text, ${side.label}`,
                 },
                     ...marked(side.body, other.body)),
-                button("Keep only this one", () => decide({ keep: index }),
-                    { wide: true, "aria-label": `Keep only this one: ${side.label}` })));
+                button("Keep only this version", () => decide({ keep: index }),
+                    { wide: true, "aria-label": `Keep only this version: ${side.label}` })));
     const choose = () => view.replaceChildren(
         element("p", { class: "soft" }, text),
         element("div", { class: "notes-versions" }, pane(sides[0], sides[1], 0), pane(sides[1], sides[0], 1)),
         element("div", { class: "buttons buttons-even" },
             button("Keep both", () => decide({ keep: "both" })),
-            button("Merge by hand", merge, { kind: "primary" })));
+            button("Merge manually", merge, { kind: "primary" })));
     const merge = () => {
         const start = together(sides[0], sides[1]);
         const title = element("input", { class: "input", value: start.title, "aria-label": "Title", dir: "auto" });

@@ -125,7 +125,7 @@ class Detail {
         const name = copyOf(copy) ?? "another device";
         this.editor?.stop();
         this.element.replaceChildren(comparison(
-            "Choose what stays. You can undo this for a moment.",
+            "Choose the version to keep. You can undo this right afterwards.",
             [{ label: "The earlier version", ...original },
                 { label: `The version of ${name}`, ...copy, title: plainTitle(copy) }],
             (decision) => this.#decided(async () => {

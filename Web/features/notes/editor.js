@@ -228,7 +228,7 @@ export class NoteEditor {
 
     /** @param {Note | null} newest */
     #ask(newest) {
-        this.#say("Not saved: choose above which version stays", true);
+        this.#say("Not saved: choose above which version to keep", true);
         if (this.#notice.dataset.of === (newest?.signature ?? "")) {
             if (this.#notice.childElementCount > 0) return;
         }
@@ -245,6 +245,6 @@ export class NoteEditor {
                 element("div", { class: "buttons" },
                     button("See both", () => this.#events.compare(this.content, newest))))
             : banner("warning", "warning", element("p", {}, "This note was deleted on another device."),
-                element("div", { class: "buttons" }, button("Keep what is here as a new note", saveAsNew))));
+                element("div", { class: "buttons" }, button("Save this text as a new note", saveAsNew))));
     }
 }

@@ -50,7 +50,10 @@ export class Notes {
         const known = this.#opened.get(key);
         if (known?.signature === record.signature) return { ...known.note, ...rest };
         const content = readBody("notes", await keys.openContent(record, sealed));
-        if (!content) throw new CompanionError("noKey", "This note was written by a newer AppLocker; update this one.");
+        if (!content) {
+            throw new CompanionError("noKey",
+                "This note was written by a newer version of AppLocker. Update this app.");
+        }
         const note = {
             id: record.id, vault: record.vault, revision: record.revision, signature: record.signature,
             title: content.title, body: content.body, created: content.created, modified: content.modified, ...rest,

@@ -75,7 +75,7 @@ async function split(context, first) {
         const { signal } = shown;
         list.select(id);
         if (!id) {
-            return pane.replaceChildren(empty("note", "No note is open", "Choose one beside, or write a new one.",
+            return pane.replaceChildren(empty("note", "No note is open", "Choose one in the list, or write a new one.",
                 button("New note", () => open("new"), { kind: "primary", icon: "plus" })));
         }
         const detail = await openNote(context, id, { signal, leave, named: (made) => list.select(made) });

@@ -44,8 +44,8 @@ export async function notificationState({ device }) {
 export async function subscribe({ device }) {
     const refused = /** @type {Record<string, string>} */ ({
         install: "Put AppLocker on the Home Screen first: Share, then “Add to Home Screen”.",
-        unsupported: "This browser shows no notifications for AppLocker.",
-        denied: "Notifications are turned off for AppLocker in this device's settings.",
+        unsupported: "This browser does not support notifications of web apps.",
+        denied: "Notifications are turned off for AppLocker in this device’s settings.",
         default: "Notifications were not allowed.",
     });
     let found = permission();
@@ -80,7 +80,7 @@ export async function forgetNotifications() {
  */
 export async function resubscribeAtStart({ device, settings }) {
     if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
-    if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device's settings.";
+    if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device’s settings.";
     try {
         await keepSubscription(device, await registered());
         return null;

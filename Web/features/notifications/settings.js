@@ -12,7 +12,7 @@ const kinds = {
     blocked: ["An app was blocked", "Nobody answered, or it was denied"],
     failed: ["A wrong passcode", "At one of your computers"],
     photographed: ["A photo was taken", "After wrong passcodes"],
-    vault: ["Activity on another device", "Chosen there, in “Activity”"],
+    vault: ["Activity on another device", "Configured on that device, in “Activity”"],
 };
 
 /** @type {SettingsPage} */
@@ -35,7 +35,7 @@ export async function notifications({ companion, signal, toast }) {
     const test = async () => {
         result.textContent = "Sent; waiting for it to arrive…";
         const words = {
-            arrived: "It arrived.",
+            arrived: "The notification arrived.",
             notYet: "The hub sent it, and it has not arrived yet. The push service may be slow.",
             noSubscription: "The hub has no address for this device. Turn notifications off and on again.",
         };
@@ -53,7 +53,8 @@ export async function notifications({ companion, signal, toast }) {
         if (permission === "unsupported") {
             return [banner("bell", "",
                 element("p", {},
-                    "This browser shows no notifications for AppLocker. Alerts still come while it is open."))];
+                    "This browser does not support notifications of web apps. Alerts are still shown while the app "
+                        + "is open."))];
         }
         return [
             permission === "denied" && banner("warning", "warning",

@@ -39,7 +39,7 @@ export function welcome(companion, link, signal) {
                 const typed = /** @type {HTMLInputElement} */ (name.lastElementChild).value.trim();
                 await companion.pair(link, typed, {
                     signal, waiting: () => {
-                        waiting.textContent = "Now confirm at the computer: it shows this device's name and asks.";
+                        waiting.textContent = "Confirm at the computer, which shows this device’s name.";
                     },
                 });
             } catch (error) {
@@ -62,9 +62,9 @@ function noLink() {
             event.preventDefault();
             const typed = /** @type {HTMLInputElement} */ (input.lastElementChild).value.trim();
             const hash = typed.indexOf("#pair=");
-            if (hash < 0) problem.textContent = "This is not a pairing link; it has “#pair=” in it.";
+            if (hash < 0) problem.textContent = "This is not a pairing link. A pairing link contains “#pair=”.";
             else if (!typed.startsWith(location.origin))
-                problem.textContent = "This link is for another address; open it in the browser.";
+                problem.textContent = "This link is for another hub. Open it in the browser.";
             else location.hash = typed.slice(hash);
         },
     }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
@@ -101,8 +101,8 @@ export function dataLost(companion, link, signal) {
  */
 export function revoked(companion, link, signal) {
     if (link) return welcome(companion, link, signal);
-    return entryPage("This device was removed from the household",
-        "A computer removed it from the list of devices, so everything that AppLocker stored in this browser was "
+    return entryPage("This device was revoked",
+        "A computer removed it from the household, so everything that AppLocker stored in this browser was "
             + "erased: keys, notes, moments, alerts, shared vaults, and changes that had not been sent yet. Sent data "
             + "is on your computer and your other devices. To use AppLocker here again, pair this device again.",
         startAgain(companion, signal));

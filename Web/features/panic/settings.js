@@ -52,7 +52,7 @@ export function panicPage(context) {
                     drawKeys();
                 }),
             ...(kind === "own"
-                ? [rows(row({ start: tile("keyboard"), title: readable(key), note: "Locks at once" }))]
+                ? [rows(row({ start: tile("keyboard"), title: readable(key), note: "Locks immediately" }))]
                 : []));
     };
     drawKeys();
@@ -73,8 +73,8 @@ export function panicPage(context) {
         body: [
             section("With keys", [keys], { foot: "In every tab that shows this app, also on the lock screen." }),
             section("With the phone", [rows(
-                way("shake", "Shake it", "Back and forth, hard, five times"),
-                way("faceDown", "Lay it on its face", "On something that does not move"),
+                way("shake", "Shake the phone", "Back and forth, hard, five times"),
+                way("faceDown", "Lay it face down", "On a stable surface"),
                 way("fingers", "Tap with three fingers", "Three times, quickly"))],
             { foot: "While the app is visible. An iPhone may ask again after each start to allow access to motion." }),
             section("How to return", [card(points(

@@ -7,7 +7,7 @@ import { sentenceOf } from "../../ui/words.js";
 /** @type {Record<typeof offline.state, [string, string, "good" | "warning" | ""]>} */
 const states = {
     ready: ["Works offline", "The app is stored on this device.", "good"],
-    starting: ["Being stored on this device…", "", ""],
+    starting: ["Storing the app on this device…", "", ""],
     unsupported: ["Needs the network to open", "", "warning"],
     failed: ["Not stored on this device", "", "warning"],
 };
@@ -22,7 +22,7 @@ export async function about({ signal }) {
         const [word, note, mood] = states[offline.state];
         body.replaceChildren(...[
             offline.update && banner("refresh", "", element("p", {},
-                "Another version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
+                "A new version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
                 element("p", { class: "caption" }, "Its hash begins with ",
                     element("code", {}, offline.update.slice(0, 16)), "."),
                 element("div", { class: "buttons" }, button("Update", () => applyUpdate(), { kind: "primary" }))),
@@ -38,7 +38,7 @@ export async function about({ signal }) {
                 element("p", { class: "soft caption" },
                     "The same on every device with the same files. "
                         + "docs/operations.md describes how to compare it with the package."))]),
-            button("Look for an update", look, { wide: true, icon: "refresh" }), status,
+            button("Check for updates", look, { wide: true, icon: "refresh" }), status,
         ].flatMap((part) => part || []));
     };
     const look = async () => {
@@ -46,8 +46,8 @@ export async function about({ signal }) {
             const isOther = await checkForUpdate();
             if (!signal.aborted) {
                 status.textContent = isOther
-                    ? "Another version is being fetched…"
-                    : offline.problem ?? "This is the hub’s version.";
+                    ? "Downloading the new version…"
+                    : offline.problem ?? "This is the newest version that the hub serves.";
             }
         } catch (error) {
             if (!signal.aborted) status.textContent = sentenceOf(error);

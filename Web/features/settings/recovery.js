@@ -17,7 +17,7 @@ export const recovery = () => ({
             element("p", { class: "soft" }, "A new sheet replaces the previous one, which stops working."))]),
         section("When this device is lost", [card(
             element("p", {},
-                "Remove it under Devices on another phone, or on a computer with “applocker devices revoke”. Your "
+                "Revoke it under Devices on another phone, or on a computer with “applocker devices revoke”. Your "
                     + "notes stay on the computer."))]),
     ],
 });

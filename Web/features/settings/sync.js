@@ -6,7 +6,7 @@ import { sentenceOf, size } from "../../ui/words.js";
 /** @type {Record<string, [string, "good" | "warning" | "danger" | ""]>} */
 const connections = {
     live: ["Up to date", "good"], other: ["Another tab is connected", "good"], connecting: ["Connecting…", ""],
-    waiting: ["Not connected", "warning"], removed: ["This device was removed", "danger"], off: ["Off", "warning"],
+    waiting: ["Not connected", "warning"], removed: ["This device was revoked", "danger"], off: ["Off", "warning"],
 };
 
 /**
@@ -49,7 +49,7 @@ export async function syncPage({ companion, signal, toast }) {
                     end: badge(String(report.refused), "danger"),
                 }),
                 row({
-                    title: "Last change seen", note: "The hub counts them",
+                    title: "Sequence number", note: "Of the last record received from the hub",
                     end: element("span", { class: "numbers" }, String(report.cursor)),
                 }),
             ), button("Sync now", sync, { wide: true, icon: "refresh" }), status]),
@@ -87,7 +87,7 @@ export async function syncPage({ companion, signal, toast }) {
         const isKept = await navigator.storage?.persist?.().catch(() => false);
         if (signal.aborted) return;
         toast(isKept
-            ? "The browser stores it permanently now"
+            ? "Storage is permanent now"
             : "The browser refused. Put AppLocker on the Home Screen, then try again.");
         await draw();
     };

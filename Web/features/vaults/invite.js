@@ -114,6 +114,6 @@ async function follow(vault, invitation, signal, body, close) {
         element("p", { class: "sharing-name", dir: "auto", role: "status" }, `“${named(guest.name)}” asks to join`),
         element("p", { class: "soft" },
             "Confirm only if this is the person you sent the link to. They can read everything in this vault."),
-        problem, element("div", { class: "buttons buttons-even" }, button("No", () => close(false)), yes));
+        problem, element("div", { class: "buttons buttons-even" }, button("Deny", () => close(false)), yes));
     yes.focus();
 }

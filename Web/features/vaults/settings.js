@@ -24,7 +24,7 @@ export async function vaultsPage(context) {
         list.replaceChildren(
             vaults.length === 0 && problems.length === 0
                 ? empty("heart", "No shared vault yet",
-                    "A shared vault has the moments that you keep with somebody else. Your own stay yours alone.")
+                    "A shared vault contains moments that you share with other people. Your own moments stay private.")
                 : element("div", { class: "card rows" },
                     ...vaults.map(({ id: own, name, membership, isRevoked }) => row({
                         start: tile("heart", isRevoked ? "warning" : ""), title: name,
@@ -50,7 +50,7 @@ export async function vaultsPage(context) {
                 button("Join with an invitation", () => paste(context), { wide: true, icon: "key" })),
             section(null, [], {
                 foot: "Every member of a vault can read and change all of it, and invite and remove devices. The hub "
-                    + "sees that there is one more household, and which devices connect, but not its name or content. "
+                    + "sees an additional household and which devices connect to it, but not its name or content. "
                         + "All members need the same hub.",
             }),
         ],
@@ -94,7 +94,7 @@ async function paste(context) {
             label: "The invitation’s link", type: "url", action: "Continue",
             problem: (typed) => (typed.includes("#vault=")
                 ? null
-                : "This is not an invitation to a vault; it has “#vault=” in it."),
+                : "This is not an invitation to a vault. An invitation contains “#vault=”."),
         });
     if (link) location.hash = link.slice(link.indexOf("#vault="));
 }
@@ -126,8 +126,7 @@ function joinCard(context, link) {
             const { id } = await companion.vaults.join(link, {
                 ownName, signal, waiting: () => {
                     waiting.textContent =
-                        "Now the other member has to confirm: their device shows your name and asks. Stay on this " +
-                            "page.";
+                        "Waiting for the other member to confirm your name on their device. Keep this page open.";
                 },
             });
             forgetInvitation();
@@ -144,7 +143,7 @@ function joinCard(context, link) {
     };
     return card(element("h2", { class: "section-title" }, "You are invited to a shared vault"),
         element("p", { class: "soft note" },
-            "You and the others read and change all of it. The invitation works once, for five minutes."),
+            "All members can read and change everything in it. The invitation works once, for five minutes."),
         element("form", { class: "settings-form", onsubmit: join }, name, submit, away, waiting, problem));
 }
 

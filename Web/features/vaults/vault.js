@@ -64,8 +64,8 @@ const backLink = () => element("a", { class: "button button-plain button-wide sh
     "All shared vaults");
 
 /** @param {VaultMember} member */
-const seen = ({ isThis, isConnected }) => (isThis ? "You are using it now"
-    : isConnected === null ? "Not known while offline" : isConnected ? "Connected now" : "Not connected now");
+const seen = ({ isThis, isConnected }) => (isThis ? "In use now"
+    : isConnected === null ? "Unknown while offline" : isConnected ? "Connected now" : "Not connected now");
 
 /** @param {Context} context @param {Vault} vault @param {boolean} isAlone */
 function buttons(context, vault, isAlone) {
@@ -108,7 +108,7 @@ async function remove(context, vault, member) {
 /** @param {Context} context @param {Vault} vault @param {boolean} isAlone */
 async function leave(context, vault, isAlone) {
     const waiting = (await vault.companion.report()).waiting;
-    const unsent = waiting === 0 ? "" : " Some changes of this device have not been sent yet; they are lost.";
+    const unsent = waiting === 0 ? "" : " Some changes of this device have not been sent yet and will be lost.";
     const isSure = await context.confirmWithGate(isAlone ? {
         title: "Delete this vault?", action: "Delete",
         text: `This device is its only member. All its moments and photos are permanently deleted, here and at the ` +

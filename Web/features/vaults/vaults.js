@@ -92,7 +92,7 @@ export class Vaults extends EventTarget {
                 await this.#take(open, entry);
                 this.problems.delete(entry.household);
             } catch (error) {
-                this.problems.set(entry.household, error instanceof Error ? error.message : "It can't be opened.");
+                this.problems.set(entry.household, error instanceof Error ? error.message : "It can’t be opened.");
             }
         }
         for (const [id, vault] of open) {
@@ -208,7 +208,8 @@ export class Vaults extends EventTarget {
     /** Throws CompanionError `full`. */
     async #requireRoom() {
         if ((await this.#entries()).length >= maximumVaults) {
-            throw new CompanionError("full", `A device can be in ${maximumVaults} shared vaults; leave one first.`);
+            throw new CompanionError("full",
+                `A device can be in at most ${maximumVaults} shared vaults. Leave one first.`);
         }
     }
 

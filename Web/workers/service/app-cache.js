@@ -25,7 +25,7 @@ export async function install() {
     try {
         const answer = await fetched(`${listName}?latest`, "no-store");
         const list = await readList(await answer.clone().json());
-        if (list?.version !== version) throw new Error("The hub has another version now.");
+        if (list?.version !== version) throw new Error("The hub now serves another version.");
         const cache = await caches.open(cacheName);
         await Promise.all(Object.entries(list.files).map(async ([name, hash]) => {
             await cache.put(`/${name}`, (await keptBefore(name, hash)) ?? (await checked(name, hash)));
@@ -117,7 +117,7 @@ async function file(name, event) {
 const gone = () => new Response(
     `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Not available</title>
     <h1>This app is no longer on this device</h1>
-    <p>The browser removed its files to free space, and the hub can't be reached.
+    <p>The browser removed its files to free space, and the hub can’t be reached.
     Connect to the network and reload.</p></html>`,
     {
         status: 503,
