@@ -1,5 +1,5 @@
 // Starts AppLocker in this page.
-import { followAudit } from "./features/activity/alerts.js";
+import { followAudit } from "./features/activity/audit-toasts.js";
 import { AutoLock } from "./features/lock-screen/auto-lock.js";
 import { PanicWatch } from "./features/panic/panic-watch.js";
 import { readInvitation } from "./features/vaults/invitation.js";
@@ -7,7 +7,7 @@ import { Companion } from "./session/companion.js";
 import { AppSession } from "./shell/app-session.js";
 import { Frame } from "./shell/frame.js";
 import { followNotifications } from "./shell/notifications.js";
-import { takePairingLink } from "./shell/pairing-link.js";
+import { consumePairingLink } from "./shell/pairing-link.js";
 import { routes, untabbedRoutes } from "./shell/routes.js";
 import { appIdentity, followIdentity, pageTitle, storeIdentity } from "./ui/app-identity.js";
 import { applyAppearance } from "./ui/appearance.js";
@@ -22,7 +22,7 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 async function start() {
     applyAppearance();
     coverWhenUnseen();
-    const link = takePairingLink();
+    const link = consumePairingLink();
     readInvitation();
     const companion = await Companion.open();
     new AutoLock(companion, document);
@@ -49,8 +49,8 @@ async function start() {
 }
 
 start().catch((error) => {
-    root.replaceChildren(element("main", { class: "door" },
-        element("h1", { class: "door-title" }, `${pageTitle()} can’t start here`),
+    root.replaceChildren(element("main", { class: "entry-page" },
+        element("h1", { class: "entry-page-title" }, `${pageTitle()} can’t start here`),
         element("p", {}, appIdentity() === "applocker" ? sentenceOf(error) : "Try again."),
         element("button", { class: "button", type: "button", onclick: () => location.reload() }, "Try again")));
 });

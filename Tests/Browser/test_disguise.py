@@ -96,7 +96,7 @@ def test_the_calculator_is_chosen_with_a_pin_of_digits(phone):
 
 def test_a_pin_with_letters_is_refused_while_it_is_one(phone):
     disguised(phone)
-    page = page_of(phone, "gate", "PIN, Face ID and fingerprint")
+    page = page_of(phone, "unlock", "PIN, Face ID and fingerprint")
     page.get_by_role("button", name="Change the PIN").click()
     phone.type_pin()
     page.get_by_role("heading", name="Choose the new PIN").wait_for()
@@ -255,7 +255,7 @@ def test_a_finger_opens_where_the_display_is_held(new_context, household, comput
     phone = Phone(new_context, computer, host="localhost").begin(household.paired)
     page = phone.page
     phone.has_authenticator()
-    page_of(phone, "gate", "PIN, Face ID and fingerprint")
+    page_of(phone, "unlock", "PIN, Face ID and fingerprint")
     page.get_by_role("button", name="Add Face ID or fingerprint").click()
     phone.type_pin()
     page.get_by_text("Face ID or fingerprint added").wait_for()

@@ -83,7 +83,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     """)
     assert json.loads(computer.expect("status", "--json"))["waitingLaunches"] == 1, "an address alone answered"
     assert process.poll() is None, "an address alone approved it"
-    assert page.locator(".flight:not([hidden])").count() == 0
+    assert page.locator(".command-progress:not([hidden])").count() == 0
     page.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
     phone.picture("launch-page")
     phone.check()
@@ -118,7 +118,7 @@ def test_a_refusal_is_shown_with_its_reason(phone):
     make(phone, "forgotten", 1)
     card = phone.page.locator(".launch")
     card.get_by_role("button", name="Approve", exact=True).click()
-    line = card.locator(".flight[data-state=refused]")
+    line = card.locator(".command-progress[data-state=refused]")
     line.wait_for()
     assert line.inner_text().startswith("Refused. ") and len(line.inner_text()) > 20
     phone.picture("launch-refused")

@@ -142,7 +142,7 @@ def test_places_are_shown_as_a_list_too(phone):
     page.wait_for_function("() => /^#\\/moments\\/ee[0-9a-f]{30}$/.test(location.hash)")
 
 
-def test_no_name_of_a_place_breaks_the_map_or_the_figures(phone):
+def test_no_name_of_a_place_breaks_the_map_or_the_statistics(phone):
     hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
     phone.inside(
         """

@@ -193,7 +193,7 @@ def test_it_hides_at_once(phone):
 
 
 def test_a_sheet_is_closed_too(phone):
-    page = page_of(phone, "gate", "PIN, Face ID and fingerprint")
+    page = page_of(phone, "unlock", "PIN, Face ID and fingerprint")
     page.get_by_role("switch", name="Require the PIN for notes").click()
     page.locator("dialog[open]").wait_for()
     escapes(page)

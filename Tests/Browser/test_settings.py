@@ -12,7 +12,7 @@ from settings_steps import page_of
 from waiting import eventually, eventually_equals
 
 NEW_PIN = "284617"
-GATE = ("gate", "PIN, Face ID and fingerprint")
+UNLOCK = ("unlock", "PIN, Face ID and fingerprint")
 
 
 def test_every_page_is_there_and_reads_well(phone):
@@ -33,7 +33,7 @@ def test_every_page_is_there_and_reads_well(phone):
 
 
 def test_the_pin_is_changed_after_the_old_one(phone):
-    page = page_of(phone, *GATE)
+    page = page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Change the PIN").click()
     page.get_by_role("heading", name="Enter your current PIN").wait_for()
     phone.check()
@@ -84,7 +84,7 @@ def test_lock_now_locks(phone):
 
 
 def test_notes_stop_asking_only_after_the_gate(phone):
-    page = page_of(phone, *GATE)
+    page = page_of(phone, *UNLOCK)
     asks = page.get_by_role("switch", name="Require the PIN for notes")
     assert asks.is_checked()
     asks.click()
@@ -198,10 +198,10 @@ def phone_at_a_name(new_context, household, computer):
 
 def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
     phone = phone_at_a_name
-    page = page_of(phone, *GATE)
+    page = page_of(phone, *UNLOCK)
     page.get_by_text("Not set up").wait_for()
     authenticator = phone.has_authenticator()
-    page_of(phone, *GATE)
+    page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Add Face ID or fingerprint").click()
     phone.type_pin()
     page.get_by_text("Face ID or fingerprint added").wait_for()
@@ -218,13 +218,13 @@ def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
     page.locator(".tabs").wait_for()
     computer.start_hub()
     phone.online_again()
-    page_of(phone, *GATE)
+    page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Face ID first").click()
     eventually(lambda: phone.inside("return companion.device.store.fact('passkeyComesFirst', false);"), "kept")
     page.reload()
     # After a start the passkey is requested without a click.
     page.locator(".tabs").wait_for()
-    page_of(phone, *GATE)
+    page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Remove it").click()
     page.get_by_role("button", name="Remove with Face ID or fingerprint").click()
     page.get_by_text("Face ID or fingerprint removed").wait_for()
@@ -236,7 +236,7 @@ def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
 def test_the_desktop_has_the_list_beside_the_page(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     desk.go("settings", "Settings")
-    for name, title in (GATE, ("devices", "Devices"), ("sync", "Sync and storage"), ("about", "Version and update")):
+    for name, title in (UNLOCK, ("devices", "Devices"), ("sync", "Sync and storage"), ("about", "Version and update")):
         desk.go(f"settings/{name}")
         desk.page.get_by_role("heading", name=title, level=2).wait_for()
         desk.check()

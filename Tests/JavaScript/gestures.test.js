@@ -226,11 +226,11 @@ function laidTimes(ways, rest, spread = 0.05) {
     const [watch, next, found] = [new FaceDown(), noise(3), /** @type {number[]} */ ([])];
     let [time, beta, gamma] = [0, ways[0]?.[1] ?? rest[1], ways[0]?.[2] ?? rest[2]];
     /** @type {string} */
-    let told = "";
-    const tell = (/** @type {number} */ b, /** @type {number} */ c, /** @type {number} */ shaking) => {
+    let lastFed = "";
+    const feed = (/** @type {number} */ b, /** @type {number} */ c, /** @type {number} */ shaking) => {
         const key = `${tenth(b)} ${tenth(c)}`;
-        let isFound = key !== told && watch.turned({ time, beta: tenth(b), gamma: tenth(c) });
-        told = key;
+        let isFound = key !== lastFed && watch.turned({ time, beta: tenth(b), gamma: tenth(c) });
+        lastFed = key;
         isFound = watch.moved({
             time, x: tenth(shaking * next()), y: tenth(shaking * next()), z: tenth(shaking * next()),
         }) || isFound;
@@ -243,8 +243,8 @@ function laidTimes(ways, rest, spread = 0.05) {
         const [fromBeta, fromGamma] = [beta, gamma];
         for (let index = 1; index <= count; index++) {
             const part = index / count;
-            if (lies || seconds === rest[0]) tell(toBeta, toGamma, spread);
-            else tell(fromBeta + part * (toBeta - fromBeta), fromGamma + part * (toGamma - fromGamma), 2);
+            if (lies || seconds === rest[0]) feed(toBeta, toGamma, spread);
+            else feed(fromBeta + part * (toBeta - fromBeta), fromGamma + part * (toGamma - fromGamma), 2);
         }
         [beta, gamma] = [toBeta, toGamma];
     }

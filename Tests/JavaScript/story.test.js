@@ -28,7 +28,7 @@ export const tests = {
         let hasAsked = false;
         await companion.pair(await computer("pair"), "Anna's tablet", { waiting: () => (hasAsked = true) });
         expect(hasAsked, "the owner was asked");
-        equal(companion.state, "gate", "state");
+        equal(companion.state, "choosingPIN", "state");
         for (const weak of ["12345", "123456", "654321", "aaaaaa", "121212", "01011990", "qwerty"]) {
             equal(await refusal(() => companion.setPIN(weak)), "weakPIN", weak);
         }

@@ -6,7 +6,7 @@ import { KeySlots } from "../crypto/slots.js";
 import { changeDrawer, drawersFact, emptied, hasVaultKey, openDrawer } from "./private-storage.js";
 import { CompanionError } from "./errors.js";
 import { cleared, placeOf, putEntry, randomEntry, triedOf, withKey } from "./pin-slots.js";
-import { gateOf, refusalOf } from "./unlock.js";
+import { refusalOf, unlockDataFact, unlockDataOf } from "./unlock.js";
 import { UnlockedKeys } from "./keys.js";
 import { checkPIN } from "./pin-rules.js";
 
@@ -65,8 +65,8 @@ async function setDecoy(device, pin) {
         const place = await placeOf(device, rootKey);
         const [own, ...rest] = place.spare;
         if (place.decoy || !own) throw new CompanionError("full", "This device can’t store another PIN.");
-        const gate = await gateOf(device);
-        const made = await withKey(KeySlots.read(gate.slots), own.slots[0], pin, decoyKey, device.paired.deviceSecret);
+        const data = await unlockDataOf(device);
+        const made = await withKey(KeySlots.read(data.slots), own.slots[0], pin, decoyKey, device.paired.deviceSecret);
         const tried = triedOf(made.entry, own.slots[0]);
         if (place.tried.some(({ verifier }) => verifier === tried.verifier)) {
             throw new CompanionError("weakPIN", "This is your current PIN; choose another one.");
@@ -75,7 +75,7 @@ async function setDecoy(device, pin) {
         const its = { change: own.change, slots: own.slots, tried: [tried], spare: rest, decoy: null };
         await changeDrawer(device, rootKey, async (_, drawers) => {
             const filled = await putInto(drawers, own.drawer, { ring, kept: { place: its } }, decoyKey);
-            return { facts: { [drawersFact]: filled, gate: { ...gate, slots: made.slots.bytes } } };
+            return { facts: { [drawersFact]: filled, [unlockDataFact]: { ...data, slots: made.slots.bytes } } };
         });
         await putEntry(device, own.change, made.entry);
         wipe(made.entry.share);
@@ -129,7 +129,7 @@ async function removeDecoy(device) {
             return {
                 waiting, facts: {
                     [drawersFact]: emptied(drawers, gone),
-                    gate: cleared(await gateOf(device), spare.flatMap(({ slots }) => slots)),
+                    [unlockDataFact]: cleared(await unlockDataOf(device), spare.flatMap(({ slots }) => slots)),
                 },
             };
         });

@@ -1,5 +1,5 @@
-// What a companion shows of its household: computers, devices, alerts, launches that wait, apps. Behind the gate,
-// although the status key would open it: a locked companion shows nothing.
+// What a companion shows of its household: computers, devices, alerts, launches that wait, apps. Only while it is
+// unlocked, although the status key would open it: a locked companion shows nothing.
 import { recordKey } from "../formats/record-key.js";
 import { ringKind } from "../crypto/ring.js";
 import { missingEvents } from "./event-chain.js";

@@ -109,13 +109,13 @@ export async function withKey(slots, slot, pin, rootKey, deviceSecret) {
 }
 
 /**
- * The gate without what was in these slots.
- * @param {import("./unlock.js").Gate} gate
+ * The unlock data without what was in these slots.
+ * @param {import("./unlock.js").UnlockData} data
  * @param {number[]} slots
  */
-export function cleared(gate, slots) {
-    const without = slots.reduce((block, slot) => block.clearing(slot), KeySlots.read(gate.slots));
-    return { ...gate, slots: without.bytes };
+export function cleared(data, slots) {
+    const without = slots.reduce((block, slot) => block.clearing(slot), KeySlots.read(data.slots));
+    return { ...data, slots: without.bytes };
 }
 
 /**

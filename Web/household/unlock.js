@@ -19,9 +19,11 @@ import { checkPIN } from "./pin-rules.js";
  */
 /**
  * Stored unsealed. Which slots are in use, and by what, is sealed in the drawers.
- * @typedef {{ slots: Uint8Array, passkey: Passkey | null }} Gate
+ * @typedef {{ slots: Uint8Array, passkey: Passkey | null }} UnlockData
  */
 
+/** The stored name of `UnlockData`. */
+export const unlockDataFact = "gate";
 const passkeySlot = 7;
 
 /** @param {Uint8Array} output 32 bytes of WebAuthn's PRF */
@@ -46,10 +48,10 @@ export async function setFirstPIN(device, facts, keys, roster, pin) {
     wipe(entry.share);
     const drawers = await firstDrawers({ ring: keys.ring, kept: { place } }, keys.rootKey, first.drawer);
     keys.drawer = first.drawer;
-    /** @type {Gate} */
-    const gate = { slots: slots.bytes, passkey: null };
+    /** @type {UnlockData} */
+    const data = { slots: slots.bytes, passkey: null };
     await device.store.write({
-        facts: { device: facts, gate, roster, ...drawers, unfinished: null },
+        facts: { device: facts, [unlockDataFact]: data, roster, ...drawers, unfinished: null },
         keys: await statusKeysOf(keys.ring, facts.household),
     });
     // After the first correct PIN the hub replaces nothing for a token alone; if this request is lost, the first
@@ -57,21 +59,21 @@ export async function setFirstPIN(device, facts, keys, roster, pin) {
     await hub.attemptPIN(entry.verifier).then(wipe, () => {});
 }
 
-/** @param {DeviceSession} device @returns {Promise<Gate>} */
-export async function gateOf(device) {
-    const gate = await device.store.fact("gate", /** @type {Gate | null} */ (null));
-    if (!gate) throw new CompanionError("pairAgain", "This device lost its data; pair it again.");
-    return gate;
+/** @param {DeviceSession} device @returns {Promise<UnlockData>} */
+export async function unlockDataOf(device) {
+    const data = await device.store.fact(unlockDataFact, /** @type {UnlockData | null} */ (null));
+    if (!data) throw new CompanionError("pairAgain", "This device lost its data; pair it again.");
+    return data;
 }
 
 /**
  * The keys that this key opens; null if it opens none.
  * @param {DeviceSession} device
- * @param {Gate} gate
+ * @param {UnlockData} data
  * @param {Uint8Array} kek wiped
  */
-async function openWith(device, gate, kek) {
-    const found = await KeySlots.read(gate.slots).open(kek);
+async function openWith(device, data, kek) {
+    const found = await KeySlots.read(data.slots).open(kek);
     wipe(kek);
     if (!found) return null;
     await moveRing(device, found.rootKey);
@@ -88,8 +90,8 @@ async function openWith(device, gate, kek) {
  * @param {string} pin
  */
 async function keysByPIN(device, pin) {
-    const gate = await gateOf(device);
-    const slots = KeySlots.read(gate.slots);
+    const data = await unlockDataOf(device);
+    const slots = KeySlots.read(data.slots);
     const stretched = await slots.stretch(utf8(pin));
     const verifier = await verifierOf(stretched, device.paired.deviceSecret);
     let share;
@@ -101,7 +103,7 @@ async function keysByPIN(device, pin) {
     }
     const kek = await slots.kek(stretched, share);
     wipe(stretched);
-    const opened = await openWith(device, gate, kek);
+    const opened = await openWith(device, data, kek);
     wipe(share);
     if (!opened) {
         throw new CompanionError("pairAgain", "The hub returned a wrong share for this PIN; pair this device again.");
@@ -117,7 +119,7 @@ async function keysByPIN(device, pin) {
 async function keysByPasskey(device, output) {
     const kek = await passkeyKEK(output);
     wipe(output);
-    const opened = await openWith(device, await gateOf(device), kek);
+    const opened = await openWith(device, await unlockDataOf(device), kek);
     if (!opened) throw new CompanionError("noPasskey", "This passkey does not unlock AppLocker here; use the PIN.");
     return opened;
 }
@@ -199,22 +201,22 @@ export async function changePIN(device, pin) {
     const rootKey = device.keys.rootKey.slice();
     try {
         const { place, tried: old } = await settledPlace(device, rootKey);
-        const gate = await gateOf(device);
+        const data = await unlockDataOf(device);
         const next = place.slots[place.slots[0] === old.slot ? 1 : 0];
-        const made = await withKey(KeySlots.read(gate.slots), next, pin, rootKey, device.paired.deviceSecret);
+        const made = await withKey(KeySlots.read(data.slots), next, pin, rootKey, device.paired.deviceSecret);
         const tried = triedOf(made.entry, next);
         if (await isDecoys(device, place, tried.verifier)) {
             throw new CompanionError("weakPIN", "This is the decoy PIN; choose another one.");
         }
         await changeDrawer(device, rootKey, ({ kept }) => {
             kept.place = { ...kept.place, tried: [tried, old] };
-            return { facts: { gate: { ...gate, slots: made.slots.bytes } } };
+            return { facts: { [unlockDataFact]: { ...data, slots: made.slots.bytes } } };
         });
         await putEntry(device, place.change, made.entry);
         wipe(made.entry.share);
         await changeDrawer(device, rootKey, async ({ kept }) => {
             kept.place = { ...kept.place, tried: [tried] };
-            return { facts: { gate: cleared(await gateOf(device), [old.slot]) } };
+            return { facts: { [unlockDataFact]: cleared(await unlockDataOf(device), [old.slot]) } };
         });
     } catch (error) {
         throw refusalOf(error);
@@ -241,22 +243,22 @@ async function isDecoys(device, place, verifier) {
  * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
  */
 export async function addPasskey(device, passkey, output) {
-    const gate = await gateOf(device);
+    const data = await unlockDataOf(device);
     const kek = await passkeyKEK(output);
-    const slots = await KeySlots.read(gate.slots).setting(passkeySlot, device.keys.rootKey, kek);
+    const slots = await KeySlots.read(data.slots).setting(passkeySlot, device.keys.rootKey, kek);
     wipe(output, kek);
-    await device.store.write({ facts: { gate: { ...gate, slots: slots.bytes, passkey } } });
+    await device.store.write({ facts: { [unlockDataFact]: { ...data, slots: slots.bytes, passkey } } });
 }
 
 /** @param {DeviceSession} device */
 export async function removePasskey(device) {
-    const gate = await gateOf(device);
-    const slots = KeySlots.read(gate.slots).clearing(passkeySlot);
-    await device.store.write({ facts: { gate: { ...gate, slots: slots.bytes, passkey: null } } });
+    const data = await unlockDataOf(device);
+    const slots = KeySlots.read(data.slots).clearing(passkeySlot);
+    await device.store.write({ facts: { [unlockDataFact]: { ...data, slots: slots.bytes, passkey: null } } });
 }
 
 /**
  * What to ask the authenticator with; null where there is none.
  * @param {DeviceSession} device
  */
-export const passkeyOf = async (device) => (await gateOf(device)).passkey;
+export const passkeyOf = async (device) => (await unlockDataOf(device)).passkey;

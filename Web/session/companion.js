@@ -7,7 +7,7 @@ import { DeviceSession } from "../sync/device-session.js";
 import { openDrawer } from "../household/private-storage.js";
 import { eraseEverything, pairedMarkName } from "./erase.js";
 import { CompanionError } from "../household/errors.js";
-import * as gate from "../household/unlock.js";
+import * as unlock from "../household/unlock.js";
 import { UnlockedKeys } from "../household/keys.js";
 import { forgetUnfinished, pair } from "../household/pairing.js";
 import { ingestRecords, ingestDeferred } from "../sync/ingest.js";
@@ -16,10 +16,9 @@ import { settleKeys } from "../sync/vault-keys.js";
 import { SessionState } from "./session-state.js";
 
 /**
- * `new`: to be paired. `gate`: admitted, a PIN has to be set. `lost`: it was paired, and the browser threw away what it
- * kept.
- * `revoked`: a computer revoked it, and everything was erased.
- * @typedef {"new" | "gate" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
+ * `new`: to be paired. `choosingPIN`: admitted, a PIN has to be set. `lost`: the browser deleted the data of a paired
+ * device. `revoked`: a computer revoked it, and everything was erased.
+ * @typedef {"new" | "choosingPIN" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
  */
 /** @typedef {import("../household/pairing.js").Admitted} Admitted */
 
@@ -101,7 +100,7 @@ export class Companion extends SessionState {
 
     /** @returns {CompanionState} */
     get state() {
-        if (this.#admitted) return "gate";
+        if (this.#admitted) return "choosingPIN";
         if (this.#isRevoked) return "revoked";
         if (this.#isLost) return "lost";
         if (!this.device.facts) return "new";
@@ -154,7 +153,7 @@ export class Companion extends SessionState {
     // Coming in
 
     /**
-     * As `pair` in pairing.js; then the state is "gate", and nothing is kept before `setPIN`.
+     * As `pair` in pairing.js; then the state is "choosingPIN", and nothing is kept before `setPIN`.
      * @param {string} link @param {string} name
      * @param {{ waiting?: () => void, signal?: AbortSignal }} [options]
      */
@@ -174,9 +173,9 @@ export class Companion extends SessionState {
      * @param {string} pin
      */
     async setPIN(pin) {
-        if (!this.#admitted) return gate.changePIN(this.device, pin);
+        if (!this.#admitted) return unlock.changePIN(this.device, pin);
         const { facts, keys, roster } = this.#admitted;
-        await gate.setFirstPIN(this.device, facts, keys, roster.entries, pin);
+        await unlock.setFirstPIN(this.device, facts, keys, roster.entries, pin);
         localStorage.setItem(pairedMarkName(this.name), facts.device);
         // The browser may refuse: `report()` says so.
         await navigator.storage?.persist?.().catch(() => false);
@@ -190,14 +189,14 @@ export class Companion extends SessionState {
         this.device.emit("state");
     }
 
-    // The gate
+    // Unlocking
 
     /**
      * Needs the hub. Throws CompanionError `wrongPIN`, `wait`, `pairAgain`, HubUnreachable.
      * @param {string} pin
      */
     async unlockWithPIN(pin) {
-        await this.#unlocking(() => this.#counting(gate.unlockWithPIN(this.device, pin)));
+        await this.#unlocking(() => this.#counting(unlock.unlockWithPIN(this.device, pin)));
     }
 
     /**
@@ -205,7 +204,7 @@ export class Companion extends SessionState {
      * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
      */
     async unlockWithPasskey(output) {
-        await this.#unlocking(() => gate.unlockWithPasskey(this.device, output));
+        await this.#unlocking(() => unlock.unlockWithPasskey(this.device, output));
     }
 
     /** @param {() => Promise<void>} open */
@@ -243,12 +242,12 @@ export class Companion extends SessionState {
      * @param {string} pin
      */
     confirmWithPIN(pin) {
-        return this.#counting(gate.confirmWithPIN(this.device, pin));
+        return this.#counting(unlock.confirmWithPIN(this.device, pin));
     }
 
     /** @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped. Throws CompanionError `noPasskey`, `locked`. */
     confirmWithPasskey(output) {
-        return gate.confirmWithPasskey(this.device, output);
+        return unlock.confirmWithPasskey(this.device, output);
     }
 
     /**
@@ -256,16 +255,16 @@ export class Companion extends SessionState {
      * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
      */
     addPasskey(passkey, output) {
-        return gate.addPasskey(this.device, passkey, output);
+        return unlock.addPasskey(this.device, passkey, output);
     }
 
     removePasskey() {
-        return gate.removePasskey(this.device);
+        return unlock.removePasskey(this.device);
     }
 
     /** What to ask the authenticator with; null where there is none. */
     passkey() {
-        return gate.passkeyOf(this.device);
+        return unlock.passkeyOf(this.device);
     }
 
     /** How many wrong PINs the hub has counted, and the wait. */

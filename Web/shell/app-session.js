@@ -5,7 +5,7 @@ import { dataLost, revoked, welcome } from "../features/pairing/welcome.js";
 import { invitation, readInvitation } from "../features/vaults/invitation.js";
 import { appIdentity, endPanic, pageTitle, resetIdentity } from "../ui/app-identity.js";
 import { toast } from "../ui/toast.js";
-import { takePairingLink } from "./pairing-link.js";
+import { consumePairingLink } from "./pairing-link.js";
 
 const vaultAddress = "settings/vaults?invited";
 
@@ -32,7 +32,7 @@ export class AppSession {
         this.#frame = frame;
         this.#root = root;
         companion.addEventListener("state", () => {
-            if (companion.state === "gate") this.#link = null;
+            if (companion.state === "choosingPIN") this.#link = null;
             this.show();
         });
         window.addEventListener("hashchange", () => this.#followLink());
@@ -74,7 +74,7 @@ export class AppSession {
         if (this.isDisguised) return disguisedLockScreen(companion, () => this.#showUndisguised(), signal);
         switch (state) {
             case "new": return welcome(companion, this.#link, signal);
-            case "gate": return chooseFirstPIN(companion, signal);
+            case "choosingPIN": return chooseFirstPIN(companion, signal);
             case "locked": return lockScreen(companion, signal);
             case "lost": return dataLost(companion, this.#link, signal);
             case "revoked": return revoked(companion, this.#link, signal);
@@ -89,7 +89,7 @@ export class AppSession {
 
     #followLink() {
         if (readInvitation()) this.#answerInvitation();
-        const link = takePairingLink();
+        const link = consumePairingLink();
         if (!link) return;
         this.#link = ["new", "lost", "revoked"].includes(this.#companion.state) ? link : null;
         if (this.#link) this.show();

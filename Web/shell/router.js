@@ -5,7 +5,7 @@ import { button, empty, iconButton } from "../ui/parts.js";
 import { ask } from "../ui/sheet.js";
 import { toast } from "../ui/toast.js";
 import { sentenceOf } from "../ui/words.js";
-import { confirmWithGate } from "../features/lock-screen/confirm-unlock.js";
+import { confirmUnlock } from "../features/lock-screen/confirm-unlock.js";
 
 export class Router {
     #shown = new AbortController();
@@ -90,7 +90,7 @@ export class Router {
             companion: this.companion, signal, parts, query: new URLSearchParams(query), toast,
             go: (address, options) => this.go(address, options),
             ask: (question) => ask(question, signal),
-            confirmWithGate: (question) => confirmWithGate(this.companion, question, signal),
+            confirmUnlock: (question) => confirmUnlock(this.companion, question, signal),
             beforeLeaving: (mayLeave) => {
                 if (!signal.aborted) this.#kept = { own: location.hash, mayLeave };
             },

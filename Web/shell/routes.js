@@ -27,7 +27,7 @@ export const routes = [
     },
     {
         address: "photos", label: "Intruder photos", icon: "photo", inTabs: false,
-        screen: async (context) => (await import("../features/intruder-photos/screen.js")).photos(context),
+        screen: async (context) => (await import("../features/intruder-photos/screen.js")).intruderPhotos(context),
     },
     {
         address: "settings", label: "Settings", icon: "settings", inTabs: true,

@@ -3,7 +3,7 @@ import { settings, settingsPage } from "../features/settings/screen.js";
 import { auditPage } from "../features/activity/settings.js";
 import { exportPage } from "../features/backup/export-page.js";
 import { importPage } from "../features/backup/import-page.js";
-import { copyPage } from "../features/backup/moments-backup-page.js";
+import { momentsBackupPage } from "../features/backup/moments-backup-page.js";
 import { backup } from "../features/backup/notes-backup-page.js";
 import { resetPage } from "../features/backup/reset-page.js";
 import { removal } from "../features/devices/leave.js";
@@ -11,7 +11,7 @@ import { devices } from "../features/devices/settings.js";
 import { disguisePage } from "../features/disguise/settings.js";
 import { autoLock } from "../features/lock-screen/settings-auto-lock.js";
 import { decoyPage, decoyPINPage } from "../features/lock-screen/settings-decoy.js";
-import { gatePage, pinPage } from "../features/lock-screen/settings.js";
+import { unlockPage, pinPage } from "../features/lock-screen/settings.js";
 import { everline } from "../features/moments/settings.js";
 import { notifications } from "../features/notifications/settings.js";
 import { panicPage } from "../features/panic/settings.js";
@@ -24,7 +24,7 @@ import { vaultsPage } from "../features/vaults/settings.js";
 /** @type {import("../features/settings/screen.js").Group[]} */
 const groups = [
     { title: "Security", pages: [
-        { name: "gate", label: "PIN, Face ID and fingerprint", icon: "key", page: gatePage },
+        { name: "unlock", label: "PIN, Face ID and fingerprint", icon: "key", page: unlockPage },
         { name: "decoy", label: "Decoy PIN", icon: "shield", page: decoyPage },
         { name: "autolock", label: "Auto-lock", icon: "clock", page: autoLock },
         { name: "audit", label: "Activity", icon: "eye", page: auditPage },
@@ -54,11 +54,11 @@ const groups = [
  * @type {Record<string, [string, SettingsPage, string]>}
  */
 const inner = {
-    "gate/pin": ["gate", pinPage, "settings/gate"],
+    "unlock/pin": ["unlock", pinPage, "settings/unlock"],
     "decoy/pin": ["decoy", decoyPINPage, "settings/decoy"],
     "everline/export": ["everline", exportPage, "settings/everline"],
     "everline/import": ["everline", importPage, "settings/everline"],
-    "everline/copy": ["everline", copyPage, "settings/everline"],
+    "everline/copy": ["everline", momentsBackupPage, "settings/everline"],
     "everline/reset": ["everline", resetPage, "settings/everline"],
 };
 

@@ -65,11 +65,11 @@ export async function compareStores(device) {
         const [cursor, newest] = [storedCount(stored[0]), Math.max(...stored.map(storedCount))];
         const common = commonSequence(known, newest, generations, sequence);
         // Records may have invalid numbers too: everything is read again, which corrects them.
-        const anew = stored.every(isCount) ? {} : {
+        const rereadFacts = stored.every(isCount) ? {} : {
             cursor: 0, [storeFacts.newest]: Math.min(newest, common), adopted: null, ...withoutSnapshot,
         };
         if (common >= newest) {
-            return void (await store.write({ facts: { [storeFacts.generations]: generations, ...anew } }));
+            return void (await store.write({ facts: { [storeFacts.generations]: generations, ...rereadFacts } }));
         }
         // The keys and names of a shared vault: no computer sends those again.
         const own = device.member
@@ -82,7 +82,7 @@ export async function compareStores(device) {
                 [storeFacts.generations]: generations, [storeFacts.newest]: common, [storeFacts.comparing]: true,
                 cursor: Math.min(cursor, common), alertsCleared: Math.min(cleared, common), adopted: null,
                 ...withoutSnapshot,
-                [restoredFact]: { store: generations.at(-1)?.id ?? "", from: common + lostSpan }, ...anew,
+                [restoredFact]: { store: generations.at(-1)?.id ?? "", from: common + lostSpan }, ...rereadFacts,
             },
         });
     });

@@ -20,7 +20,7 @@ declare global {
         toast: (sentence: string, options?: { undo?: () => unknown, milliseconds?: number }) => void;
         ask: (question: Question) => Promise<boolean>;
         /** Asks for the PIN or the passkey once more. */
-        confirmWithGate: (question: Question) => Promise<boolean>;
+        confirmUnlock: (question: Question) => Promise<boolean>;
         /** Asked whenever the address changes; not by `go` with `replace`, and not when AppLocker is locked. */
         beforeLeaving: (mayLeave: () => true | Promise<boolean>) => void;
     }

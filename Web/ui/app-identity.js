@@ -6,6 +6,9 @@ import { element } from "./element.js";
 
 /** @typedef {"applocker" | "calculator"} AppIdentity */
 
+/** The stored name of the setting that the service worker reads. */
+const identityFact = "guise";
+
 const [key, panicKey, mark] = ["applocker-disguise", "applocker-panic", "applocker-device/applocker"];
 
 /**
@@ -66,8 +69,8 @@ export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
 export async function storeIdentity({ state, settings }) {
     try {
         const isPaired = state === "locked" || state === "unlocked";
-        if (isPaired && (await settings.get("guise", "applocker")) !== chosenIdentity()) {
-            await settings.set("guise", chosenIdentity());
+        if (isPaired && (await settings.get(identityFact, "applocker")) !== chosenIdentity()) {
+            await settings.set(identityFact, chosenIdentity());
         }
     } catch (error) {
         console.warn(error);
@@ -106,19 +109,19 @@ export function pageTitle(title) {
 
 /** Puts name and icons into the page. */
 export function applyIdentity() {
-    const worn = identities[appIdentity()];
-    document.documentElement.dataset.guise = appIdentity();
-    document.title = worn.name;
+    const shown = identities[appIdentity()];
+    document.documentElement.dataset.identity = appIdentity();
+    document.title = shown.name;
     const head = [
         // A panic is over soon: nothing is put on the Home Screen, and what is there stays.
-        ...(isPanic() ? [] : [element("link", { rel: "manifest", href: worn.manifest })]),
-        element("meta", { name: "apple-mobile-web-app-title", content: worn.name }),
-        element("link", { rel: "apple-touch-icon", href: worn.touchIcon }),
-        element("link", { rel: "icon", href: worn.icon, type: "image/svg+xml" }),
-        element("link", { rel: "icon", href: worn.smallIcon, sizes: "32x32", type: "image/png" }),
+        ...(isPanic() ? [] : [element("link", { rel: "manifest", href: shown.manifest })]),
+        element("meta", { name: "apple-mobile-web-app-title", content: shown.name }),
+        element("link", { rel: "apple-touch-icon", href: shown.touchIcon }),
+        element("link", { rel: "icon", href: shown.icon, type: "image/svg+xml" }),
+        element("link", { rel: "icon", href: shown.smallIcon, sizes: "32x32", type: "image/png" }),
     ];
-    for (const node of document.head.querySelectorAll("[data-dress]")) node.remove();
-    for (const node of head) node.dataset.dress = "";
+    for (const node of document.head.querySelectorAll("[data-identity-link]")) node.remove();
+    for (const node of head) node.dataset.identityLink = "";
     document.head.append(...head);
 }
 

@@ -19,9 +19,9 @@ export class CommandProgress {
     state = "idle";
     #companion;
     #signal;
-    #marks = [0, 1, 2].map(() => element("span", { class: "flight-mark" }));
-    #text = element("span", { class: "flight-text", dir: "auto" });
-    #end = element("span", { class: "flight-end" });
+    #marks = [0, 1, 2].map(() => element("span", { class: "command-progress-mark" }));
+    #text = element("span", { class: "command-progress-text", dir: "auto" });
+    #end = element("span", { class: "command-progress-end" });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
 
@@ -30,8 +30,9 @@ export class CommandProgress {
         this.#companion = companion;
         this.#signal = signal;
         this.changed = changed;
-        this.element = element("p", { class: "flight", role: "status", hidden: true },
-            element("span", { class: "flight-marks", "aria-hidden": "true" }, ...this.#marks), this.#text, this.#end);
+        this.element = element("p", { class: "command-progress", role: "status", hidden: true },
+            element("span", { class: "command-progress-marks", "aria-hidden": "true" }, ...this.#marks),
+            this.#text, this.#end);
         signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
     }
 
@@ -93,7 +94,7 @@ export class CommandProgress {
         this.element.dataset.state = state;
         for (const [index, mark] of this.#marks.entries()) {
             const isPassed = step > index;
-            mark.classList.toggle("flight-mark-passed", isPassed);
+            mark.classList.toggle("command-progress-mark-passed", isPassed);
             mark.replaceChildren(...(isPassed ? [icon("check")] : []));
         }
         this.#text.textContent = text;

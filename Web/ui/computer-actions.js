@@ -41,7 +41,7 @@ export function lockActions(context, computerNow, progress) {
 async function run(context, computerNow, progress, question, action) {
     const computer = computerNow();
     if (!computer || progress.isUnderWay) return null;
-    if (!(await context.confirmWithGate({ ...question, text: question.text(named(computer.name)) }))) return null;
+    if (!(await context.confirmUnlock({ ...question, text: question.text(named(computer.name)) }))) return null;
     return progress.send(computer.id, computer.name, action);
 }
 
@@ -58,7 +58,7 @@ export function quickActions(context, computerNow) {
                 `The camera of ${name} takes a photo now. It is sealed to the vault.`, action: "Take a photo",
         }, { takePhoto: {} });
         if (reply?.state === "done" && reply.record) {
-            progress.offer(element("a", { class: "flight-link", href: "#/photos" }, "Show photos"));
+            progress.offer(element("a", { class: "command-progress-link", href: "#/photos" }, "Show photos"));
         }
     };
     const lockVault = () => run(context, computerNow, progress, {

@@ -79,9 +79,9 @@ export function lastSeen(companion, computer, presence) {
     const isFollowed = connection === "live" || connection === "other";
     // A hub that keeps its reports back could call it connected all the same. They count from their arrival: the
     // computer's clock may have been wrong meanwhile.
-    const isHeard = known
+    const hasReported = known
         ? known.isConnected && now - computer.arrived < reportsEvery
         : now - computer.reported < reportsEvery;
-    if (isFollowed && isHeard) return null;
+    if (isFollowed && hasReported) return null;
     return Math.max(computer.reported / 1000, known?.lastSeen ?? 0);
 }

@@ -1,6 +1,7 @@
 // Notes and moments ask for the PIN or the passkey once more in each session, unless the person turns it off. The
 // answer is tied to the keys in memory: it ends with them when the companion locks.
 
+/** The stored name of the setting. */
 const name = "notesAskGate";
 /** @type {WeakSet<object>} */
 const answered = new WeakSet();
@@ -27,7 +28,7 @@ export async function isContentOpen(companion) {
  */
 export async function openContent(context, what = "notes") {
     const session = context.companion.unlockedSession;
-    const isOpen = await context.confirmWithGate({
+    const isOpen = await context.confirmUnlock({
         title: `Open your ${what}`,
         text: `${what[0].toUpperCase()}${what.slice(1)} require the PIN again after each lock.`, action: "Open",
     });

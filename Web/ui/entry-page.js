@@ -5,8 +5,9 @@ export const emblem = () => element("img", { src: "/icons/favicon.svg", alt: "",
 
 /** @param {string} title @param {string} text @param {...import("./element.js").Child} rest */
 export function entryPage(title, text, ...rest) {
-    return element("main", { class: "door" }, emblem(),
-        element("div", { class: "door-text" }, element("h1", { class: "door-title", tabindex: "-1" }, title),
+    return element("main", { class: "entry-page" }, emblem(),
+        element("div", { class: "entry-page-text" },
+            element("h1", { class: "entry-page-title", tabindex: "-1" }, title),
             text && element("p", { class: "soft" }, text)),
         ...rest);
 }

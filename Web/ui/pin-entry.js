@@ -95,7 +95,7 @@ export class PINEntry {
         this.#dots.hidden = this.#isText;
         if (this.#isText) {
             this.#body.replaceChildren(element("form", {
-                class: "door-form", onsubmit: (/** @type {Event} */ event) => {
+                class: "entry-page-form", onsubmit: (/** @type {Event} */ event) => {
                     event.preventDefault();
                     this.#send(this.#field.value);
                 },

@@ -1,5 +1,4 @@
-// Whose moments are shown: the own ones, or those of a vault that is shared. Which one was chosen last is kept behind
-// the gate.
+// Whose moments are shown: the own ones, or those of a shared vault. The last choice is stored sealed.
 import { element } from "./element.js";
 import { named } from "./words.js";
 

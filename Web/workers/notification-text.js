@@ -17,7 +17,9 @@
 /** @type {readonly NoticeKind[]} */
 export const noticeKinds = Object.freeze(["launch", "blocked", "failed", "photographed", "vault"]);
 /** Facts of the store. */
-export const factNames = Object.freeze({ kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", guise: "guise" });
+export const factNames = Object.freeze({
+    kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise",
+});
 
 const longest = 80;
 
@@ -40,11 +42,11 @@ export const testNotice = {
 /**
  * The text while the app is disguised: the same for everything, without actions.
  * @param {Notice} notice
- * @param {"calculator" | "unknown"} guise
+ * @param {"calculator" | "unknown"} identity
  * @returns {Notice}
  */
-export const disguised = (notice, guise) =>
-    ({ ...notice, title: guise === "calculator"
+export const disguised = (notice, identity) =>
+    ({ ...notice, title: identity === "calculator"
         ? "Calculator"
         : "New notification", body: "Open the app to see it.", answers: false });
 

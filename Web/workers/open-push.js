@@ -7,7 +7,7 @@ import { checkRecord } from "../formats/record-check.js";
 
 /** @typedef {import("../formats/record-bodies.js").RecordBodies} RecordBodies */
 /**
- * Of "audit", whose key is behind the gate: the device which wrote it and, as far as can be read, its name.
+ * Of "audit", whose key is not available while locked: the device that wrote it and, as far as can be read, its name.
  * @typedef {{ collection: "events", id: string, body: RecordBodies["events"] }
  *   | { collection: "requests", id: string, body: RecordBodies["requests"] }
  *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }} OpenedPush

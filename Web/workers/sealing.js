@@ -1,6 +1,5 @@
-// Makes a chosen picture ready to be kept, away from the page: decodes it, makes its sizes and seals them. What leaves
-// this worker is sealed, but for the thumbnail and what is said about the picture. It keeps nothing, and ends after one
-// picture.
+// Decodes a chosen photo in a worker, makes its sizes and seals them. All output is sealed, except the thumbnail and
+// the metadata. The worker stores nothing and ends after one photo.
 import { ExifError, exifPrefix, readExif, takenAt } from "../formats/exif.js";
 import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide,
     thumbnailSide } from "../formats/moment-format.js";
@@ -91,7 +90,7 @@ async function sealed(content, type, name) {
 }
 
 /** @param {Uint8Array} start */
-function saidBy(start) {
+function metadataOf(start) {
     try {
         const exif = readExif(start);
         const position = exif && exif.latitude !== null && exif.longitude !== null
@@ -111,9 +110,9 @@ async function seal({ file, name, keepsOriginal }) {
     const type = typeOf(content);
     if (!type) throw new Refusal("notPicture");
     const digest = await sha256(content);
-    const said = saidBy(content.subarray(0, exifPrefix));
+    const metadata = metadataOf(content.subarray(0, exifPrefix));
     post({ step: "drawing" });
-    // Upright, as its Exif says: the default.
+    // Upright, as its Exif requires: the default.
     const image = await createImageBitmap(new Blob([content], { type })).catch(() => {
         throw new Refusal("notDecoded");
     });
@@ -133,7 +132,7 @@ async function seal({ file, name, keepsOriginal }) {
         await sealed(original.bytes, original.type, name), medium && (await sealed(medium, "image/jpeg", name)),
     ];
     const [one, other] = /** @type {[SealedSize, SealedSize | null]} */ (sizes);
-    const picture = { width, height, original: one, medium: other, thumbnail, digest, ...said };
+    const picture = { width, height, original: one, medium: other, thumbnail, digest, ...metadata };
     post({ picture }, [one.sealed.buffer, ...(other ? [other.sealed.buffer] : [])]);
 }
 

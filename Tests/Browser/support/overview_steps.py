@@ -101,7 +101,11 @@ def fail_passcode(computer):
 def command_succeeds(phone, scope=None):
     """Waits for the computer's response to a command and returns the text of its line, which disappears after some
     seconds."""
-    return (scope or phone.page).locator(".flight[data-state=done]:not([hidden])").evaluate("(line) => line.innerText")
+    return (
+        (scope or phone.page)
+        .locator(".command-progress[data-state=done]:not([hidden])")
+        .evaluate("(line) => line.innerText")
+    )
 
 
 def wheel(phone):

@@ -2,7 +2,7 @@
 
 
 def page_of(phone, name, heading):
-    """Opens a page of the settings, such as "gate" or "everline/copy", and draws it again."""
+    """Opens a page of the settings, such as "unlock" or "everline/copy", and draws it again."""
     phone.go("home", "Home")
     phone.go(f"settings/{name}", heading)
     return phone.page

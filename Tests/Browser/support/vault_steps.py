@@ -157,7 +157,7 @@ def joins(inviter, guest, link=None, agrees=True):
     if agrees:
         inviter.do("async () => (await window.v.ours()).membership.admit(window.v.invited.invitation, window.v.asking)")
     else:
-        inviter.do("async () => (await window.v.ours()).membership.takeBack(window.v.invited.invitation)")
+        inviter.do("async () => (await window.v.ours()).membership.withdraw(window.v.invited.invitation)")
     return inviter.do("() => window.v.asking.name"), guest.do("() => window.v.joining")
 
 

@@ -19,7 +19,7 @@ export async function unlockApp(context, computer, app, progress) {
     if (progress.isUnderWay) return;
     const grant = await choose("Unlock duration", appGrants, context.signal);
     if (!grant) return;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Unlock ${named(app.name)}?`, text: `It can be started on ${named(computer.name)} ${grantWords(grant)}.`,
         action: "Unlock",
     });
@@ -29,7 +29,7 @@ export async function unlockApp(context, computer, app, progress) {
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function lockApp(context, computer, app, progress) {
     if (progress.isUnderWay) return;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Lock ${named(app.name)}?`, action: "Lock",
         text: `Its unlock on ${named(computer.name)} ends now. The next start requires the passcode.`,
     });
@@ -39,7 +39,7 @@ export async function lockApp(context, computer, app, progress) {
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function removeApp(context, computer, app, progress) {
     if (progress.isUnderWay) return null;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Remove ${named(app.name)} from the list?`,
         text: `It then starts without a passcode on ${named(computer.name)}. Its own passcode and schedule are ` +
             `deleted.`,
@@ -94,7 +94,7 @@ export async function changeCategories(context, computer, app, known, progress) 
             }, { kind: "primary" }))];
     });
     if (!picked || [...picked].sort().join("\n") === [...app.categories].sort().join("\n")) return;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Save the categories?",
         text: `${named(app.name)} on ${named(computer.name)}: ${picked.map(named).join(", ") || "none"}. A ` +
             `category’s schedule applies if the app has no schedule of its own.`, action: "Save",
@@ -127,7 +127,7 @@ export async function addApp(context, computer, others, progress) {
             status, list, button("Cancel", () => end(null), { kind: "plain", wide: true })];
     });
     if (!app) return;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Lock ${named(app.name)}?`,
         text: `It is added to the list of ${named(computer.name)} and requires the passcode from now on.`,
         action: "Add",

@@ -13,7 +13,7 @@ import { scheduleWords } from "./schedule.js";
 
 export class AppsList {
     /** @type {Map<string, CommandProgress>} under way, by app */
-    #flights = new Map();
+    #progresses = new Map();
     #context;
     #computer;
     #open;
@@ -73,13 +73,13 @@ export class AppsList {
 
     /** @param {string} id */
     #progress(id) {
-        let progress = this.#flights.get(id);
+        let progress = this.#progresses.get(id);
         if (!progress) {
             progress = new CommandProgress(this.#context.companion, this.#context.signal, () => {
                 const act = progress?.element.parentElement?.querySelector("button");
                 if (act) act.disabled = progress?.isUnderWay ?? false;
             });
-            this.#flights.set(id, progress);
+            this.#progresses.set(id, progress);
         }
         return progress;
     }

@@ -115,7 +115,7 @@ export function scheduleEditor(context, computer, app) {
         const wrong = problemOf(schedule);
         if (wrong) return void (problem.textContent = wrong);
         const text = writeSchedule(schedule);
-        const isSure = await context.confirmWithGate({
+        const isSure = await context.confirmUnlock({
             title: "Save the schedule?",
             text: `${named(app.name)} on ${named(computer.name)}: ${scheduleWords(text)}.`, action: "Save",
         });

@@ -64,7 +64,7 @@ async function begin(context, days, { going, status, start }) {
                 : "There are no moments yet.";
             return;
         }
-        const isSure = await context.confirmWithGate({
+        const isSure = await context.confirmUnlock({
             title: `Export ${counted(plan.moments.length, "moment")} unsealed?`,
             text: `${counted(plan.photos.length, "photo")}, ${size(plan.size)}. The export is not sealed: AppLocker ` +
                 `can’t protect it.`,

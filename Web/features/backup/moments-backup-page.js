@@ -16,11 +16,11 @@ const partsOf = (/** @type {HTMLElement} */ start) => ({
 });
 
 /** @type {SettingsPage} */
-export function copyPage(context) {
-    const making = partsOf(button("Export a backup", () => make(context, making),
+export function momentsBackupPage(context) {
+    const exporting = partsOf(button("Export a backup", () => exportBackup(context, exporting),
         { kind: "primary", wide: true, icon: "share" }));
-    const bringing = partsOf(button("Choose a backup", () => file.click(), { wide: true }));
-    const file = backupInput((chosen) => bringBack(context, chosen, bringing));
+    const importing = partsOf(button("Choose a backup", () => file.click(), { wide: true }));
+    const file = backupInput((chosen) => importBackup(context, chosen, importing));
     return {
         title: "Backup of Everline",
         body: [
@@ -31,22 +31,22 @@ export function copyPage(context) {
                 element("p", { class: "soft" },
                     "The trash is not included. The file contains the key of your "
                         + "vault: store file and passphrase separately.")),
-            making.start, making.going, making.status]),
+            exporting.start, exporting.going, exporting.status]),
             section("Import", [card(
                 element("p", {},
                     "A preview shows the changes first. Each moment is restored with all of its photos or not at all; "
                         + "of two versions the newer one is kept."),
                 element("p", { class: "soft" }, "Import a backup that was made on a computer at a computer.")),
-            bringing.start, file, bringing.going, bringing.status]),
+            importing.start, file, importing.going, importing.status]),
         ],
     };
 }
 
 /** @param {Context} context @param {Parts} parts */
-async function make(context, { start, going, status }) {
+async function exportBackup(context, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Export a backup?", text: "It has every moment and photo of Everline, sealed with a passphrase.",
         action: "Export",
     });
@@ -84,7 +84,7 @@ async function make(context, { start, going, status }) {
 }
 
 /** @param {Context} context @param {File} file @param {Parts} parts */
-async function bringBack(context, file, { start, going, status }) {
+async function importBackup(context, file, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
     const passphrase = await askPassphrase(context,

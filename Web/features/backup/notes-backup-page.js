@@ -10,7 +10,7 @@ import { backupInput, shareFile } from "./share-file.js";
 export function backup(context) {
     const exported = element("p", { class: "section-foot", role: "status" });
     const imported = element("p", { class: "section-foot", role: "status" });
-    const file = backupInput((chosen) => bringBack(context, chosen, imported));
+    const file = backupInput((chosen) => importBackup(context, chosen, imported));
     return {
         title: "Backup of notes",
         body: [
@@ -22,7 +22,8 @@ export function backup(context) {
                     "applocker backup import --passphrase FILE")),
                 element("p", { class: "soft" },
                     "Apps, files and photos are not in it: your computer’s own backup has them.")),
-            button("Export a backup", () => take(context, exported), { kind: "primary", wide: true, icon: "share" }),
+            button("Export a backup", () => exportBackup(context, exported),
+                { kind: "primary", wide: true, icon: "share" }),
             exported]),
             section("Restore notes", [card(
                 element("p", {},
@@ -73,9 +74,9 @@ export function askPassphrase(context, { title, action, isNew }) {
 }
 
 /** @param {Context} context @param {HTMLElement} status */
-async function take(context, status) {
+async function exportBackup(context, status) {
     status.textContent = "";
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Export a backup?", text: "It has every note that this device can read.", action: "Export",
     });
     const passphrase = isSure && await askPassphrase(context,
@@ -96,7 +97,7 @@ async function take(context, status) {
 }
 
 /** @param {Context} context @param {File} file @param {HTMLElement} status */
-async function bringBack(context, file, status) {
+async function importBackup(context, file, status) {
     status.textContent = "";
     const passphrase = await askPassphrase(context, { title: "The backup’s passphrase", action: "Open", isNew: false });
     if (!passphrase) return;

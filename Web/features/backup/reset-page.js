@@ -42,7 +42,7 @@ export async function resetPage(context) {
 async function begin(context, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Reset Everline?", text: "This can’t be undone.", action: "Reset",
     });
     if (!isSure || signal.aborted || !(await typesTheWord(signal)) || signal.aborted) return;

@@ -41,7 +41,7 @@ export async function removal(context) {
 /** @param {Context} context */
 async function leave(context) {
     const { companion, toast } = context;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Revoke this device?", text: "Everything that AppLocker stores in this browser is erased.",
         action: "Revoke",
     });

@@ -89,7 +89,7 @@ async function rename(context, device, all) {
         },
     });
     const computer = name && name !== device.name && computerToAsk(context, all);
-    if (!computer || !(await context.confirmWithGate({
+    if (!computer || !(await context.confirmUnlock({
         title: "Rename this device?", text: `“${device.name}” becomes “${name}” on every device.`, action: "Rename",
     }))) return;
     await sendWithToasts(context, computer, { renameDevice: { device: device.id, name } }, "Renamed");
@@ -99,7 +99,7 @@ async function rename(context, device, all) {
 async function revoke(context, device, all) {
     const computer = computerToAsk(context, all);
     if (!computer) return;
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Revoke ${device.name}?`,
         text: "It can no longer see alerts, notes or photos, or approve launches. Your keys are replaced, also those "
             + "of shared vaults that both devices are in. It erases its data, including unsent changes, as soon as "

@@ -7,10 +7,10 @@ import { calculatorPage } from "./calculator-page.js";
 /**
  * Failures are silent: an onlooker sees that the number stays. The hub counts each attempt as any other.
  * @param {Companion} companion
- * @param {() => void} gate shows the lock screen
+ * @param {() => void} showLockScreen shows the lock screen
  * @param {AbortSignal} signal
  */
-export function disguisedLockScreen(companion, gate, signal) {
+export function disguisedLockScreen(companion, showLockScreen, signal) {
     let isBusy = false;
     /** @param {() => Promise<void>} open */
     const alone = async (open) => {
@@ -29,7 +29,7 @@ export function disguisedLockScreen(companion, gate, signal) {
         }),
         other: () => alone(async () => {
             // A panic hides for a while, and its owner may have a PIN with letters. A loss of data has to be shown.
-            if (isPanic() || companion.state === "lost" || companion.state === "revoked") return gate();
+            if (isPanic() || companion.state === "lost" || companion.state === "revoked") return showLockScreen();
             const passkey = await companion.passkey();
             if (passkey && (await isAvailable())) await companion.unlockWithPasskey(await askPasskey(passkey));
         }),

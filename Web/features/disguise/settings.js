@@ -58,7 +58,7 @@ export function disguisePage(context) {
             element("span", { class: "row-text" }, element("span", { class: "row-title" }, title),
                 element("span", { class: "row-note" }, note)),
             element("input", {
-                type: "radio", name: "guise", class: "settings-radio", checked: value === chosenIdentity(),
+                type: "radio", name: "identity", class: "settings-radio", checked: value === chosenIdentity(),
                 onchange: () => choose(value),
             }))));
     draw();

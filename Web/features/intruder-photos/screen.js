@@ -13,7 +13,7 @@ import { sendWithToasts } from "../../ui/command-progress.js";
 const step = 60;
 
 /** @type {AppScreen} */
-export async function photos(context) {
+export async function intruderPhotos(context) {
     const grid = new PhotoGrid(context);
     await live(context.companion, ["intruders", "apps", "devices", "status"], () => grid.update(), context.signal);
     return { title: "Intruder photos", back: "home", body: [grid.element] };
@@ -130,7 +130,7 @@ class PhotoGrid {
      */
     async #remove(photo) {
         const computer = this.#computers.get(photo.computer) ?? "the computer";
-        const isSure = await this.#context.confirmWithGate({
+        const isSure = await this.#context.confirmUnlock({
             title: "Delete this photo?",
             text: `It is deleted on ${computer}, at the hub and on every device. This can’t be undone.`,
             action: "Delete",

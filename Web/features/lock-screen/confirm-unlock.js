@@ -16,7 +16,7 @@ import { sentenceOf } from "../../ui/words.js";
  * @param {AbortSignal} signal
  * @returns {Promise<boolean>}
  */
-export async function confirmWithGate(companion, { title, text, action }, signal) {
+export async function confirmUnlock(companion, { title, text, action }, signal) {
     const passkey = (await isAvailable()) ? await companion.passkey() : null;
     const isFirst = await passkeyComesFirst(companion);
     const answer = await sheet(title, signal, (/** @type {(answer: boolean) => void} */ end, closed) => {

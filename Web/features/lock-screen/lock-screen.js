@@ -19,7 +19,7 @@ let isFresh = true;
  */
 export function chooseFirstPIN(companion, signal) {
     isFresh = false;
-    const title = element("h1", { class: "door-title", tabindex: "-1" }, "Choose a PIN");
+    const title = element("h1", { class: "entry-page-title", tabindex: "-1" }, "Choose a PIN");
     const text = element("p", { class: "soft" },
         "At least six digits or letters. It unlocks AppLocker on this device and can’t be reset.");
     /** @type {string | null} */
@@ -46,7 +46,7 @@ export function chooseFirstPIN(companion, signal) {
             await companion.setPIN(pin);
         },
     });
-    return element("main", { class: "door" }, emblem(), element("div", { class: "door-text" }, title, text),
+    return element("main", { class: "entry-page" }, emblem(), element("div", { class: "entry-page-text" }, title, text),
         entry.element);
 }
 

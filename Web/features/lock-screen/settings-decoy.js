@@ -10,7 +10,7 @@ export async function decoyPage(context) {
     const [isSet, passkey] = [await companion.decoy.isSet(), await companion.passkey()];
     const faces = passkey && banner("face", "warning", element("p", {},
         "Face ID and fingerprint unlock the vault they were added in. If somebody could hold the phone to your face, ",
-        element("a", { href: "#/settings/gate" }, "remove them"), " and use the PIN alone."));
+        element("a", { href: "#/settings/unlock" }, "remove them"), " and use the PIN alone."));
     if (isSet) return { title: "Decoy PIN", body: [...whenSet(context), faces] };
     return {
         title: "Decoy PIN",
@@ -38,7 +38,7 @@ export async function decoyPage(context) {
 function whenSet(context) {
     const { companion, toast, go, signal } = context;
     const remove = async () => {
-        const isSure = await context.confirmWithGate({
+        const isSure = await context.confirmUnlock({
             title: "Remove the decoy PIN?",
             text: "This PIN will stop working and its vault will be permanently deleted.", action: "Remove",
         });

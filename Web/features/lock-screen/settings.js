@@ -10,7 +10,7 @@ import { sentenceOf } from "../../ui/words.js";
 import { contentAsksAgain, setContentAsksAgain } from "../../ui/content-lock.js";
 
 /** @type {SettingsPage} */
-export async function gatePage(context) {
+export async function unlockPage(context) {
     const { companion, signal, toast } = context;
     const passkeys = element("div", {});
     const drawPasskeys = async () => {
@@ -29,7 +29,7 @@ export async function gatePage(context) {
                 [
                     rows(row({
                         start: tile("key"), title: "Change the PIN", note: "Requires the current PIN",
-                        onclick: () => context.go("settings/gate/pin"),
+                        onclick: () => context.go("settings/unlock/pin"),
                     }))],
                 {
                     foot: "Unlocking with the PIN needs the hub, which counts wrong PINs. After ten wrong PINs this "
@@ -41,7 +41,7 @@ export async function gatePage(context) {
                 change: async (isOn, input) => {
                     try {
                         // Asking less often is for who could open it anyway.
-                        if (!isOn && !(await context.confirmWithGate({
+                        if (!isOn && !(await context.confirmUnlock({
                             title: "Stop requiring the PIN for notes?",
                             text: "Anybody with this device can then read your notes while AppLocker is unlocked.",
                             action: "Stop requiring it",
@@ -76,7 +76,7 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
                 }))]);
     }
     const add = async () => {
-        const isSure = await context.confirmWithGate({
+        const isSure = await context.confirmUnlock({
             title: "Use Face ID or fingerprint?",
             text: "It unlocks AppLocker on this device, also offline. The PIN stays.", action: "Continue",
         });
@@ -91,7 +91,7 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
         await again();
     };
     const remove = async () => {
-        const isSure = await context.confirmWithGate({
+        const isSure = await context.confirmUnlock({
             title: "Remove Face ID or fingerprint?",
             text: "Then only the PIN unlocks AppLocker here, and it needs the hub. You can delete the passkey in this "
                 + "device’s settings as well.", action: "Remove",
@@ -181,7 +181,7 @@ export function pinPage(context) {
         await companion.setPIN(pin);
         if (signal.aborted) return;
         toast("The PIN was changed");
-        go("settings/gate", { replace: true });
+        go("settings/unlock", { replace: true });
     });
     return { title: "Change the PIN", body: [steps] };
 }

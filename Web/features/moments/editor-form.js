@@ -44,7 +44,7 @@ export class MomentForm {
         this.#context = context;
         this.#moment = moment;
         this.#drafts = new Drafts(context.companion, moment?.id ?? null, () => this.#draft(), (error) => {
-            if (!context.signal.aborted) this.#say(`Not saved yet: ${sentenceOf(error)}`, true);
+            if (!context.signal.aborted) this.#showStatus(`Not saved yet: ${sentenceOf(error)}`, true);
         });
         this.element = element("form",
             { class: "editor", onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
@@ -57,7 +57,7 @@ export class MomentForm {
         if (signal.aborted) return;
         this.#build(this.#start);
         this.#before = this.#content();
-        if (draft) this.#bringBack(draft);
+        if (draft) this.#restoreDraft(draft);
         this.#listen();
         if (!this.#drafts.isOurs) {
             this.#showNotice(banner("warning", "", element("p", {},
@@ -93,7 +93,7 @@ export class MomentForm {
                 this.#follow();
                 changed();
             },
-            refused: () => this.#say("A photo could not be added: see above.", true),
+            refused: () => this.#showStatus("A photo could not be added: see above.", true),
             gone: (count) => this.#showNotice(banner("photo", "warning", element("p", {},
                 `${counted(count, "photo")} of this draft expired after a day. Choose ` +
                     `${count === 1 ? "it" : "them"} again.`))),
@@ -187,7 +187,7 @@ export class MomentForm {
     }
 
     #changed() {
-        this.#say("");
+        this.#showStatus("");
         this.#drafts.soon();
     }
 
@@ -205,7 +205,7 @@ export class MomentForm {
     }
 
     /** @param {Draft} draft */
-    #bringBack(draft) {
+    #restoreDraft(draft) {
         this.#build(draft);
         const lost = draft.lost > 0
             ? ` ${counted(draft.lost, "photo")} could not be stored in time; choose `
@@ -213,14 +213,14 @@ export class MomentForm {
             : "";
         this.#showNotice(banner("edit", "", element("p", {}, `Draft from ${ago(draft.at)}.${lost}`),
             element("div", { class: "buttons" },
-                button(this.#moment ? "Restore the saved version" : "Discard draft", () => this.#beginAnew()))));
+                button(this.#moment ? "Restore the saved version" : "Discard draft", () => this.#discardDraft()))));
         // Above what is shown again where it was scrolled to.
         requestAnimationFrame(() => !this.#context.signal.aborted && window.scrollTo(0, 0));
         // It was changed on another device since.
-        if (this.#moment && draft.base !== this.#moment.signature) this.#tellOfAnother();
+        if (this.#moment && draft.base !== this.#moment.signature) this.#showConflict();
     }
 
-    async #beginAnew() {
+    async #discardDraft() {
         await this.tray?.discard();
         if (this.#context.signal.aborted) return;
         this.#notice.replaceChildren();
@@ -232,7 +232,7 @@ export class MomentForm {
     // Saving
 
     /** @param {string} sentence */
-    #say(sentence, isProblem = false) {
+    #showStatus(sentence, isProblem = false) {
         this.#state.classList.toggle("problem", isProblem);
         if (this.#state.textContent !== sentence) this.#state.textContent = sentence;
     }
@@ -247,7 +247,7 @@ export class MomentForm {
         this.#isSaving = true;
         this.#save.setAttribute("aria-disabled", "true");
         this.#keep().catch((error) => {
-            if (!this.#context.signal.aborted) this.#say(sentenceOf(error), true);
+            if (!this.#context.signal.aborted) this.#showStatus(sentenceOf(error), true);
         }).finally(() => {
             this.#isSaving = false;
             this.#save.removeAttribute("aria-disabled");
@@ -260,7 +260,7 @@ export class MomentForm {
         const { tray, when } = this;
         if (!tray || !when) return false;
         if (tray.unsealed > 0) {
-            this.#say(`Sealing ${counted(tray.unsealed, "photo")}, then saving…`);
+            this.#showStatus(`Sealing ${counted(tray.unsealed, "photo")}, then saving…`);
             const refused = tray.refused;
             await tray.settled();
             if (signal.aborted) return false;
@@ -278,7 +278,7 @@ export class MomentForm {
             when.day.focus();
             return this.#refuse("Choose the day and the time.");
         }
-        this.#say("Saving…");
+        this.#showStatus("Saving…");
         const moment = await companion.moments.save(this.#moment,
             { title: title.trim(), words: words.trimEnd(), favourite, mood, place, photos, ...date });
         this.#isOver = true;
@@ -289,7 +289,7 @@ export class MomentForm {
 
     /** @param {string} sentence */
     #refuse(sentence) {
-        this.#say(sentence, true);
+        this.#showStatus(sentence, true);
         return false;
     }
 
@@ -341,13 +341,13 @@ export class MomentForm {
             return this.#showNotice(banner("warning", "warning", element("p", {},
                 "This moment was erased on another device, with its photos. Save stores your text as a new moment.")));
         }
-        if (this.#isChanged) return this.#tellOfAnother();
+        if (this.#isChanged) return this.#showConflict();
         this.#moment = newest;
         this.#build(this.#start);
         this.#before = this.#content();
     }
 
-    #tellOfAnother() {
+    #showConflict() {
         if (this.#notice.querySelector(".editor-other")) return;
         const notice = banner("warning", "warning", element("p", {},
             "This moment was changed on another device. Save keeps both versions; you can then choose between them."));

@@ -7,7 +7,7 @@ import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
 const screens = {
     new: async (context) => (await import("./editor.js")).editor(context, null),
     trash: async (context) => (await import("./trash.js")).trash(context),
-    statistics: async (context) => (await import("./statistics.js")).figures(context),
+    statistics: async (context) => (await import("./statistics.js")).statistics(context),
     map: async (context) => (await import("./map.js")).map(context),
 };
 

@@ -24,21 +24,21 @@ export function monthChart(months, year) {
         const x = 6 + month * step;
         const tall = moments === 0 ? 3 : Math.max(8, ((base - top) * moments) / most);
         return [
-            drawing("rect", { class: moments === 0 ? "figures-bar figures-bar-none" : "figures-bar", x: x
+            drawing("rect", { class: moments === 0 ? "statistics-bar statistics-bar-none" : "statistics-bar", x: x
                 + step * 0.18, y: base - tall, width: step * 0.64, height: tall, rx: moments === 0 ? 1.5 : 6 }),
             moments > 0 && drawing("text",
-                { class: "figures-label figures-label-strong", x: x + step / 2, y: base - tall - 7 }, moments),
-            drawing("text", { class: "figures-label", x: x + step / 2, y: base + 20 }, monthOf(month, "narrow")),
+                { class: "statistics-label statistics-label-strong", x: x + step / 2, y: base - tall - 7 }, moments),
+            drawing("text", { class: "statistics-label", x: x + step / 2, y: base + 20 }, monthOf(month, "narrow")),
         ];
     });
-    const chart = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: "figures-chart", role: "img" },
+    const chart = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: "statistics-chart", role: "img" },
         drawing("title", {}, `Moments by month in ${year}: ${described || "none"}`), ...bars);
     const line = (/** @type {typeof all[number]} */ { moments, photos }, /** @type {number} */ month) =>
         element("tr", {},
             element("th", { scope: "row" }, monthOf(month, "long")), element("td", {}, moments),
             element("td", {}, photos));
-    return [chart, element("details", { class: "figures-details" }, element("summary", {}, "As a table"),
-        element("table", { class: "figures-table" },
+    return [chart, element("details", { class: "statistics-details" }, element("summary", {}, "As a table"),
+        element("table", { class: "statistics-table" },
             element("caption", { class: "visually-hidden" }, `Moments by month in ${year}`),
             element("thead", {}, element("tr", {}, ...["Month", "Moments", "Photos"]
                 .map((name) => element("th", { scope: "col" }, name)))),

@@ -1,4 +1,4 @@
-// Everline in figures: days together, when, where, and how it was.
+// Statistics of Everline: days together, when, where, and how it was.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
@@ -17,9 +17,9 @@ const longDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "lon
 const yearsBeside = 4;
 
 /** @param {Context} context @returns {Promise<Page>} */
-export async function figures(context) {
+export async function statistics(context) {
     const { companion, signal } = context;
-    const page = element("div", { class: "figures" });
+    const page = element("div", { class: "statistics" });
     /** @type {number | null} */
     let year = null;
     await live(companion, ["moments", "private"], async () => {
@@ -31,7 +31,7 @@ export async function figures(context) {
             year = chosen;
             draw();
             /** @type {HTMLElement | null} */ (page.querySelector(
-                ".figures-years [aria-pressed=true], .figures-years select"))?.focus();
+                ".statistics-years [aria-pressed=true], .statistics-years select"))?.focus();
         }));
         draw();
     }, signal);
@@ -52,9 +52,9 @@ function parts(context, found, since, year, choose) {
         button("Write a moment", () => context.go("moments/new"), { kind: "primary", icon: "plus" }))] : [];
     if (nothing.length > 0 || year === null) return [days(context, found, since), ...nothing];
     return [
-        element("div", { class: "figures-part" }, days(context, found, since), totals(found)),
-        element("div", { class: "figures-part" },
-            section("By month", [element("div", { class: "card figures-card" }, years(found, year, choose),
+        element("div", { class: "statistics-part" }, days(context, found, since), totals(found)),
+        element("div", { class: "statistics-part" },
+            section("By month", [element("div", { class: "card statistics-card" }, years(found, year, choose),
                 inYear(found, year), ...monthChart(found.months, year))]),
             ...moods(found)),
     ];
@@ -63,8 +63,8 @@ function parts(context, found, since, year, choose) {
 /** @param {Context} context @param {Statistics} found @param {string | null} since */
 function days(context, found, since) {
     if (since === null || found.daysTogether === null) {
-        return element("div", { class: "card figures-days" }, icon("heart"),
-            element("p", { class: "figures-since" }, "How many days have you been together?"),
+        return element("div", { class: "card statistics-days" }, icon("heart"),
+            element("p", { class: "statistics-since" }, "How many days have you been together?"),
             button("Set the day you count from", () => context.go("settings/everline"), { kind: "primary" }));
     }
     const now = context.companion.now();
@@ -73,11 +73,11 @@ function days(context, found, since) {
     const next = isAhead ? null : nextOccasion(since, today);
     const what = next && (next.years === null ? `${number.format(next.days)} days`
         : next.years === 1 ? "one year" : `${next.years} years`);
-    return element("div", { class: "card figures-days" }, icon("heart"),
-        element("p", { class: "figures-number" }, number.format(found.daysTogether)),
-        element("p", { class: "figures-word" }, found.daysTogether === 1 ? "day together" : "days together"),
-        element("p", { class: "figures-since" }, `since ${longDay.format(Date.parse(since))}`),
-        next && element("p", { class: "figures-next" },
+    return element("div", { class: "card statistics-days" }, icon("heart"),
+        element("p", { class: "statistics-number" }, number.format(found.daysTogether)),
+        element("p", { class: "statistics-word" }, found.daysTogether === 1 ? "day together" : "days together"),
+        element("p", { class: "statistics-since" }, `since ${longDay.format(Date.parse(since))}`),
+        next && element("p", { class: "statistics-next" },
             `${next.inDays === 1 ? "Tomorrow" : `In ${number.format(next.inDays)} days`}: ${what}`));
 }
 
@@ -90,10 +90,10 @@ function totals(found) {
         ["favourite", "favourites", found.favourites, "heart"],
         ["day with a moment", "days with a moment", found.days, "calendar"],
     ];
-    return element("ul", { class: "figures-totals", "aria-label": "Total" }, ...all.map(([one, many, count, name]) =>
-        element("li", { class: "card figures-total" }, icon(name),
-            element("span", { class: "figures-count" }, number.format(count)),
-            element("span", { class: "figures-what" }, count === 1 ? one : many))));
+    return element("ul", { class: "statistics-totals", "aria-label": "Total" }, ...all.map(([one, many, count, name]) =>
+        element("li", { class: "card statistics-total" }, icon(name),
+            element("span", { class: "statistics-count" }, number.format(count)),
+            element("span", { class: "statistics-what" }, count === 1 ? one : many))));
 }
 
 /** @param {Statistics} found @param {number} year @param {(year: number) => void} choose */
@@ -103,7 +103,7 @@ function years({ years: all }, year, choose) {
         const options = all.map((one) => /** @type {[string, string]} */ ([String(one.year), String(one.year)]))
             .reverse();
         const beside = segments("Year", options, String(year), (chosen) => choose(Number(chosen)));
-        beside.classList.add("figures-years");
+        beside.classList.add("statistics-years");
         return beside;
     }
     const select = element("select",
@@ -111,14 +111,14 @@ function years({ years: all }, year, choose) {
         ...all.map((one) => element("option", { value: one.year, selected: one.year === year },
             `${one.year} (${number.format(one.moments)})`)));
     select.value = String(year);
-    return element("div", { class: "figures-years" }, select);
+    return element("div", { class: "statistics-years" }, select);
 }
 
 /** @param {Statistics} found @param {number} year */
 function inYear({ months }, year) {
     const of = months.filter(({ month }) => Number(month.slice(0, -3)) === year);
     const sum = (/** @type {"moments" | "photos"} */ what) => of.reduce((so, one) => so + one[what], 0);
-    return element("p", { class: "figures-year" },
+    return element("p", { class: "statistics-year" },
         `${year}: ${counted(sum("moments"), "moment")}, ${counted(sum("photos"), "photo")}`);
 }
 
@@ -127,16 +127,16 @@ function moods({ moods: all }) {
     if (all.length === 0) return [];
     const most = all[0].moments;
     return [section("Moods",
-        [element("ul", { class: "card figures-moods" }, ...all.slice(0, 12).map(({ mood, moments }) =>
-            element("li", { class: "figures-mood" }, icon(moodIcon(mood)),
-                element("span", { class: "figures-name", dir: "auto" }, moodName(mood)),
+        [element("ul", { class: "card statistics-moods" }, ...all.slice(0, 12).map(({ mood, moments }) =>
+            element("li", { class: "statistics-mood" }, icon(moodIcon(mood)),
+                element("span", { class: "statistics-name", dir: "auto" }, moodName(mood)),
                 share(moments / most),
-                element("span", { class: "figures-amount numbers" }, number.format(moments)))))])];
+                element("span", { class: "statistics-amount numbers" }, number.format(moments)))))])];
 }
 
 /** @param {number} part of the longest */
 function share(part) {
-    const bar = element("span", { class: "figures-share" });
+    const bar = element("span", { class: "statistics-share" });
     bar.style.setProperty("inline-size", `${Math.max(2, part * 100).toFixed(1)}%`);
-    return element("span", { class: "figures-meter" }, bar);
+    return element("span", { class: "statistics-meter" }, bar);
 }

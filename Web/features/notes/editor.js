@@ -54,7 +54,7 @@ export class NoteEditor {
         this.element = element("article", { class: "notes-editor" }, this.#notice,
             element("div", { class: "card notes-sheet" }, this.#title, this.#body), this.#state);
         this.#show(note);
-        if (note) this.#say(stateOf(note));
+        if (note) this.#showStatus(stateOf(note));
         for (const field of [this.#title, this.#body]) field.addEventListener("input", () => this.#typed(), { signal });
         this.#title.addEventListener("keydown", (event) => {
             if (event.key !== "Enter" || event.isComposing) return;
@@ -107,7 +107,7 @@ export class NoteEditor {
     }
 
     /** @param {string} sentence */
-    #say(sentence, isProblem = false) {
+    #showStatus(sentence, isProblem = false) {
         this.#state.classList.toggle("problem", isProblem);
         this.#state.classList.toggle("soft", !isProblem);
         if (this.#state.textContent !== sentence) this.#state.textContent = sentence;
@@ -124,7 +124,7 @@ export class NoteEditor {
     #typed() {
         this.#isDirty = true;
         this.#grow();
-        this.#say("");
+        this.#showStatus("");
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.#save(), pause);
     }
@@ -146,7 +146,7 @@ export class NoteEditor {
             if (this.#signal.aborted) return;
             await this.#keep();
         } catch (error) {
-            if (!this.#signal.aborted) this.#say(sentenceOf(error), true);
+            if (!this.#signal.aborted) this.#showStatus(sentenceOf(error), true);
         }
     }
 
@@ -177,7 +177,7 @@ export class NoteEditor {
         clearTimeout(this.#timer);
         if (!this.#isDirty || this.#isStopped || this.#hasNothing) return;
         this.#saving = Promise.all([this.#saving, this.#keep()]).then(() => {}, (error) => {
-            if (!this.#signal.aborted) this.#say(sentenceOf(error), true);
+            if (!this.#signal.aborted) this.#showStatus(sentenceOf(error), true);
         });
     }
 
@@ -211,7 +211,7 @@ export class NoteEditor {
         if (newest?.signature === note.signature) {
             this.note = newest;
             this.#notice.replaceChildren();
-            if (!this.#isDirty) this.#say(stateOf(newest), newest.problem !== null);
+            if (!this.#isDirty) this.#showStatus(stateOf(newest), newest.problem !== null);
             return true;
         }
         const isUntouched = !this.#isDirty && !this.element.contains(document.activeElement);
@@ -219,7 +219,7 @@ export class NoteEditor {
             this.note = newest;
             this.#isDirty = false;
             this.#show(newest);
-            this.#say("Changed on another device just now");
+            this.#showStatus("Changed on another device just now");
             return false;
         }
         this.#ask(newest);
@@ -228,7 +228,7 @@ export class NoteEditor {
 
     /** @param {Note | null} newest */
     #ask(newest) {
-        this.#say("Not saved: choose above which version to keep", true);
+        this.#showStatus("Not saved: choose above which version to keep", true);
         if (this.#notice.dataset.of === (newest?.signature ?? "")) {
             if (this.#notice.childElementCount > 0) return;
         }

@@ -30,7 +30,7 @@ export function welcome(companion, link, signal) {
     const name = field("Name of this device",
         { name: "name", value: deviceKind(), maxlength: 40, required: true, autocomplete: "off", dir: "auto" });
     const form = element("form", {
-        class: "door-form",
+        class: "entry-page-form",
         onsubmit: async (/** @type {Event} */ event) => {
             event.preventDefault();
             problem.textContent = "";
@@ -58,7 +58,7 @@ function noLink() {
     const input = field("Or paste the link here",
         { type: "url", name: "link", placeholder: "https://…/#pair=…", autocomplete: "off" });
     const form = element("form", {
-        class: "door-form", onsubmit: (/** @type {Event} */ event) => {
+        class: "entry-page-form", onsubmit: (/** @type {Event} */ event) => {
             event.preventDefault();
             const typed = /** @type {HTMLInputElement} */ (input.lastElementChild).value.trim();
             const hash = typed.indexOf("#pair=");
@@ -69,7 +69,7 @@ function noLink() {
         },
     }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
     return entryPage("Welcome to AppLocker", "",
-        element("ol", { class: "card rows door-steps" },
+        element("ol", { class: "card rows entry-page-steps" },
             ...[["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
                 ["phone", "Scan the code that it shows with this device’s camera."],
                 ["check", "Confirm at the computer, then choose a PIN here."]].map(([name, text]) =>

@@ -12,7 +12,7 @@ const pause = 1_000;
 
 /** @param {Context} context @param {Vault} vault */
 export async function invite(context, vault) {
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: "Invite a device?", action: "Invite",
         text: "A new member reads everything in this vault, also earlier entries, and can invite others. You see the "
             + "name and confirm first.",
@@ -41,7 +41,7 @@ export async function invite(context, vault) {
     });
     end();
     if (isIn) return context.toast("Admit");
-    await vault.membership.takeBack(invitation).catch(() => {});
+    await vault.membership.withdraw(invitation).catch(() => {});
 }
 
 /** @param {string} link @param {number} expires @param {AbortSignal} signal @param {Context} context */

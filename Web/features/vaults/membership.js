@@ -106,7 +106,7 @@ export class VaultMembership {
             }
             return { device: joined.device, name: joining.name, joining };
         } catch {
-            await this.takeBack(invitation);
+            await this.withdraw(invitation);
             throw new CompanionError("untrusted",
                 "A device without the link tried to join and was not admitted. Create another invitation.");
         }
@@ -116,7 +116,7 @@ export class VaultMembership {
      * Ends the invitation: a device that waits is refused.
      * @param {Invitation} invitation
      */
-    async takeBack(invitation) {
+    async withdraw(invitation) {
         await this.device.hub.withdraw(invitation.id).catch((error) => {
             if (!(error instanceof HubError)) throw error;
         });
@@ -234,7 +234,7 @@ export class VaultMembership {
     }
 
     /** This device's own name, for the others, and whose it is, for the other devices of its household; once. */
-    async sayOwnName() {
+    async publishOwnName() {
         const { keys, paired: { name, household } } = this.device;
         const { key, line, row, record: known } = await this.device.stored("devices", keys.device);
         const owner = await ownerTag(household, keys.device, this.ownDevice);

@@ -95,7 +95,7 @@ async function rename(context, vault) {
 
 /** @param {Context} context @param {Vault} vault @param {VaultMember} member */
 async function remove(context, vault, member) {
-    const isSure = await context.confirmWithGate({
+    const isSure = await context.confirmUnlock({
         title: `Remove ${member.name}?`, action: "Remove",
         text: "It can’t read new entries: the vault’s keys are replaced. Its existing data stays on it, sealed with "
             + "its PIN. To rejoin it has to be invited again.",
@@ -109,7 +109,7 @@ async function remove(context, vault, member) {
 async function leave(context, vault, isAlone) {
     const waiting = (await vault.companion.report()).waiting;
     const unsent = waiting === 0 ? "" : " Some changes of this device have not been sent yet and will be lost.";
-    const isSure = await context.confirmWithGate(isAlone ? {
+    const isSure = await context.confirmUnlock(isAlone ? {
         title: "Delete this vault?", action: "Delete",
         text: `This device is its only member. All its moments and photos are permanently deleted, here and at the ` +
             `hub.${unsent}`,

@@ -72,7 +72,7 @@ export class Vaults extends EventTarget {
         });
     }
 
-    // The gate
+    // Unlocking
 
     /** Opens the vaults after unlocking, and again after another tab changed the list. */
     open() {
@@ -135,7 +135,7 @@ export class Vaults extends EventTarget {
             if (detail.some((key) => key.startsWith("devices/"))) this.#removeRevoked(vault);
         });
         companion.addEventListener("state", () => this.#changed());
-        membership.sayOwnName().catch(() => {});
+        membership.publishOwnName().catch(() => {});
         return vault;
     }
 

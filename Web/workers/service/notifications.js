@@ -110,7 +110,7 @@ async function appIdentity() {
     try {
         const store = await CompanionStore.open();
         try {
-            return (await store.fact(factNames.guise, "applocker")) === "calculator" ? "calculator" : "applocker";
+            return (await store.fact(factNames.identity, "applocker")) === "calculator" ? "calculator" : "applocker";
         } finally {
             store.close();
         }
@@ -128,11 +128,11 @@ const pictures = {
 
 /** @param {Notice} notice @param {boolean} isSilent @param {Notification[]} there those from before */
 async function draw(notice, isSilent, there) {
-    const worn = await appIdentity();
-    const { title, body, answers: asks } = worn === "applocker" ? notice : disguised(notice, worn);
+    const identity = await appIdentity();
+    const { title, body, answers: asks } = identity === "applocker" ? notice : disguised(notice, identity);
     await worker.registration.showNotification(title, {
         body, tag: notice.tag, silent: isSilent, renotify: !isSilent, requireInteraction: asks,
-        ...pictures[worn], lang: "en", data: { notice }, actions: asks ? answers : [],
+        ...pictures[identity], lang: "en", data: { notice }, actions: asks ? answers : [],
     });
     // Not asked for again: Chromium takes what it is still drawing for closed, and forgets it.
     await count(there.filter(({ tag }) => tag !== notice.tag), notice.quiet ? 0 : 1);
@@ -153,7 +153,7 @@ async function count(there, more) {
 }
 
 /**
- * Opens the app where the notification leads. The answer is given there, behind the gate: this worker has no key to
+ * Opens the app where the notification leads. The answer is sent there, after unlocking: this worker has no key to
  * sign with.
  * @param {NotificationEvent} event
  */

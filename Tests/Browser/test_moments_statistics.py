@@ -9,7 +9,7 @@ from phone import DESKTOP, Phone
 pytestmark = pytest.mark.computer_is_off
 
 
-def test_without_moments_there_are_no_figures(phone):
+def test_without_moments_there_are_no_statistics(phone):
     page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_text("No statistics yet").wait_for()
     phone.check()
@@ -42,39 +42,39 @@ def test_days_together_are_counted_and_the_next_occasion_is_the_nearest(page):
     ], occasions
 
 
-def test_figures_count_what_there_is(phone):
+def test_statistics_count_what_there_is(phone):
     placed(phone, 240)
     page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_role("listitem").filter(has_text="moments").filter(has_text="240").wait_for()
-    phone.picture("figures-no-day")
+    phone.picture("statistics-no-day")
     phone.check()
     page.get_by_text("As a table").click()
     page.get_by_role("heading", name="By month").scroll_into_view_if_needed()
-    phone.picture("figures-months")
+    phone.picture("statistics-months")
     phone.check()
     # The table, the chart and its title agree in every year.
     whole = 0
-    for year in page.locator(".figures-years button").all_inner_texts():
-        page.locator(".figures-years").get_by_role("button", name=year).click()
-        page.locator(".figures-year", has_text=f"{year}: ").wait_for()
-        if not page.locator(".figures-details[open]").count():
+    for year in page.locator(".statistics-years button").all_inner_texts():
+        page.locator(".statistics-years").get_by_role("button", name=year).click()
+        page.locator(".statistics-year", has_text=f"{year}: ").wait_for()
+        if not page.locator(".statistics-details[open]").count():
             page.get_by_text("As a table").click()
-        cells = [int(one) for one in page.locator(".figures-table tbody td:nth-child(2)").all_inner_texts()]
-        assert f"{year}: {sum(cells)} moment" in page.locator(".figures-year").inner_text()
+        cells = [int(one) for one in page.locator(".statistics-table tbody td:nth-child(2)").all_inner_texts()]
+        assert f"{year}: {sum(cells)} moment" in page.locator(".statistics-year").inner_text()
         bars = [
             float(one)
-            for one in page.locator(".figures-bar").evaluate_all(
+            for one in page.locator(".statistics-bar").evaluate_all(
                 "(all) => all.map((one) => one.getAttribute('height'))"
             )
         ]
         assert len(bars) == 12 and all((cell == 0) == (bar == 3) for cell, bar in zip(cells, bars, strict=True))
         assert cells.index(max(cells)) == bars.index(max(bars))
-        title = page.locator(".figures-chart title").text_content()
+        title = page.locator(".statistics-chart title").text_content()
         assert all(f" {cell}" in title for cell in cells if cell) and title.startswith(f"Moments by month in {year}: ")
         whole += sum(cells)
     assert whole == 240
     page.get_by_role("heading", name="Moods").scroll_into_view_if_needed()
-    phone.picture("figures-moods")
+    phone.picture("statistics-moods")
 
 
 def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
@@ -96,8 +96,8 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
         const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
         return Math.floor((today - Date.parse("2019-06-01")) / 864e5);
     }""")
-    assert page.locator(".figures-number").inner_text().replace(",", "") == str(days)
-    phone.picture("figures")
+    assert page.locator(".statistics-number").inner_text().replace(",", "") == str(days)
+    phone.picture("statistics")
     phone.check()
     # The day is not readable in the device's storage.
     size, is_found = page.evaluate("""async () => {
@@ -113,7 +113,7 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     page.get_by_text("Counting was turned off").wait_for()
 
 
-def test_a_desktop_shows_figures_and_removes_them_when_it_locks(new_context, household, computer):
+def test_a_desktop_shows_statistics_and_removes_them_when_it_locks(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     placed(desk, 240)
     page = opened(desk)
@@ -126,10 +126,10 @@ def test_a_desktop_shows_figures_and_removes_them_when_it_locks(new_context, hou
     page.get_by_role("heading", name="Moods").wait_for()
     for theme in ("light", "dark"):
         desk.becomes(theme)
-        desk.picture("figures")
+        desk.picture("statistics")
     desk.check()
     page.get_by_text("days together").wait_for()
     desk.inside("companion.lock();")
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
-    assert page.locator(".figures").count() == 0 and "days together" not in page.content()
+    assert page.locator(".statistics").count() == 0 and "days together" not in page.content()
     desk.quiet()

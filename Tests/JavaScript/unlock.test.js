@@ -1,4 +1,4 @@
-// The gate: passkeys with the browser's own WebAuthn, and what it asks once more while it is open.
+// Unlocking: passkeys with the browser's own WebAuthn, and what asks for the PIN again while unlocked.
 import { Companion } from "/session/companion.js";
 import { verifierOf } from "/household/pin-slots.js";
 import { openStored } from "/household/keys.js";

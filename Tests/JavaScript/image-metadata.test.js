@@ -1,4 +1,4 @@
-// What a browser's own pictures say of themselves.
+// Images that a browser writes contain no metadata.
 import { exifPrefix, readExif } from "/formats/exif.js";
 import { typeOf } from "/formats/image-type.js";
 import { concat, u32, utf8 } from "/crypto/bytes.js";
@@ -6,7 +6,7 @@ import { equal } from "./harness.js";
 import { madePicture } from "./made-moments.js";
 
 export const tests = {
-    async aPictureOfABrowserSaysNothing() {
+    async imagesOfABrowserHaveNoMetadata() {
         const picture = await madePicture(64, 64, 1);
         equal([readExif(picture.slice(0, exifPrefix)), typeOf(picture)], [null, "image/jpeg"], "JPEG");
         // Not every browser writes WebP.
