@@ -1,11 +1,12 @@
 // The life of a companion session: it is opened, paired, locked, unlocked, and erased.
+import { isMarkedPaired, markPaired } from "../store/page-settings.js";
 import { CompanionStore } from "../store/store.js";
 import { Tabs } from "../store/tabs.js";
 import { HubError } from "../hub/errors.js";
 import { systemTime } from "../hub/time.js";
 import { DeviceSession } from "../sync/device-session.js";
 import { openDrawer } from "../household/private-storage.js";
-import { eraseEverything, pairedMarkName } from "./erase.js";
+import { eraseEverything } from "./erase.js";
 import { CompanionError } from "../household/errors.js";
 import * as unlock from "../household/unlock.js";
 import { UnlockedKeys } from "../household/keys.js";
@@ -73,7 +74,7 @@ export class Companion extends SessionState {
         // Also if an earlier erasure was interrupted.
         if (isRevoked || (!facts && (await store.wasRevoked()))) return this.#erase(true);
         if (facts) return this.syncLoop.start();
-        this.#isLost = localStorage.getItem(pairedMarkName(this.name)) !== null;
+        this.#isLost = isMarkedPaired(this.name);
         await forgetUnfinished(this.device);
     }
 
@@ -176,9 +177,9 @@ export class Companion extends SessionState {
         if (!this.#admitted) return unlock.changePIN(this.device, pin);
         const { facts, keys, roster } = this.#admitted;
         await unlock.setFirstPIN(this.device, facts, keys, roster.entries, pin);
-        localStorage.setItem(pairedMarkName(this.name), facts.device);
-        // The browser may refuse: `report()` says so.
-        await navigator.storage?.persist?.().catch(() => false);
+        markPaired(this.name, facts.device);
+        // The browser may refuse: `report()` shows it.
+        await this.persistStorage();
         this.#admitted = null;
         this.#isLost = this.#isRevoked = false;
         this.device.unlocked = keys;

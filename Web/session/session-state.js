@@ -10,6 +10,7 @@ import { Commands } from "../household/commands.js";
 import { DeviceSettings } from "../household/device-settings.js";
 import { Household } from "../household/household.js";
 import { hasRecord, PrivateStorage } from "../household/private-storage.js";
+import { persistStorage } from "../store/quota.js";
 import { CompanionStore } from "../store/store.js";
 import { RecordEditor } from "../sync/record-editor.js";
 import { reportOf } from "../sync/report.js";
@@ -43,7 +44,10 @@ export class SessionState extends EventTarget {
         this.audit = new VaultAudit(device, this.editor, this.privateStorage, this.settings);
         this.commands = new Commands(device, this.household);
         /** Those shared with others; each has a companion of its own. */
-        this.vaults = new Vaults(this, { open: openVault, remove: (database) => CompanionStore.remove(database) });
+        this.vaults = new Vaults(this, {
+            open: openVault, remove: (database) => CompanionStore.remove(database),
+            names: (prefix) => CompanionStore.names(prefix),
+        });
         for (const kind of ["state", "connection", "changed", "outbox", "upload"]) {
             device.events.addEventListener(kind, (event) =>
                 this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
@@ -58,6 +62,11 @@ export class SessionState extends EventTarget {
     /** @param {number} milliseconds @param {AbortSignal} [signal] ends it early */
     wait(milliseconds, signal) {
         return this.device.time.sleep(milliseconds, signal);
+    }
+
+    /** Asks the browser to keep the data when space is low. @returns {Promise<boolean>} whether it agreed */
+    persistStorage() {
+        return persistStorage();
     }
 
     /** Who this device is in its household. Throws CompanionError `notPaired`. */

@@ -110,6 +110,12 @@ export class CompanionStore {
         });
     }
 
+    /** @param {string} prefix @returns {Promise<string[]>} the names of the databases that begin with it */
+    static async names(prefix) {
+        const all = (await indexedDB.databases?.()) ?? [];
+        return all.flatMap(({ name }) => (name?.startsWith(prefix) ? [name] : []));
+    }
+
     /**
      * Reads one object store.
      * @template Value
@@ -377,18 +383,6 @@ export class CompanionStore {
             for (const name of everything) transaction.objectStore(name).clear();
             if (isRevoked) transaction.objectStore("facts").put(true, revokedFact);
         });
-    }
-
-    /**
-     * Whether the browser promised to keep it, and how much room there is.
-     * @returns {Promise<{ persisted: boolean, usage: number, quota: number }>}
-     */
-    static async room() {
-        const storage = navigator.storage;
-        if (!storage?.estimate) return { persisted: false, usage: 0, quota: 0 };
-        const persisted = (await storage.persisted?.()) ?? false;
-        const { usage = 0, quota = 0 } = await storage.estimate();
-        return { persisted, usage, quota };
     }
 }
 

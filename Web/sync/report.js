@@ -1,5 +1,5 @@
 // The companion's state for people: its connection, pending changes, refused records, free storage.
-import { CompanionStore } from "../store/store.js";
+import { storageRoom } from "../store/quota.js";
 import { hasVaultKey } from "../household/private-storage.js";
 
 /**
@@ -22,6 +22,6 @@ export async function reportOf({ device: { store, facts, unlocked }, syncLoop })
         failed: lines.filter((line) => line.problem).length,
         deferred: unlocked && !unlocked.receivesKeys ? 0 : (await store.deferred()).length,
         refused: await store.fact("refused", 0), misbehaviour: await store.fact("misbehaviour", []),
-        room: await CompanionStore.room(),
+        room: await storageRoom(),
     };
 }

@@ -2,6 +2,7 @@
 // anything is shown, so index.html names nothing, and nothing flashes.
 import { CompanionError } from "../household/errors.js";
 import { mostDigits } from "../household/pin-rules.js";
+import { followPageSettings, isMarkedPaired, pageSetting, setPageSetting } from "../store/page-settings.js";
 import { element } from "./element.js";
 
 /** @typedef {"applocker" | "calculator"} AppIdentity */
@@ -9,7 +10,8 @@ import { element } from "./element.js";
 /** The stored name of the setting that the service worker reads. */
 const identityFact = "guise";
 
-const [key, panicKey, mark] = ["applocker-disguise", "applocker-panic", "applocker-device/applocker"];
+/** The database of a page; other sessions have databases of their own. */
+const database = "applocker";
 
 /**
  * `manifest`: what is put on the Home Screen.
@@ -28,10 +30,10 @@ const identities = {
 };
 
 /** @returns {AppIdentity} what the person chose */
-export const chosenIdentity = () => (localStorage.getItem(key) === "calculator" ? "calculator" : "applocker");
+export const chosenIdentity = () => (pageSetting("identity") === "calculator" ? "calculator" : "applocker");
 
 /** @returns {AppIdentity} what is to be seen now */
-export const appIdentity = () => (localStorage.getItem(panicKey) ? "calculator" : chosenIdentity());
+export const appIdentity = () => (pageSetting("panic") ? "calculator" : chosenIdentity());
 
 /**
  * Where the person chose none, an app that was put on the Home Screen as a calculator starts as one: with its
@@ -39,15 +41,15 @@ export const appIdentity = () => (localStorage.getItem(panicKey) ? "calculator" 
  */
 export function adoptIdentityFromAddress() {
     const isAsked = new URLSearchParams(location.search).get("as") === "calculator";
-    // Nobody else's link changes what a paired device looks like.
-    if (isAsked && localStorage.getItem(key) === null && localStorage.getItem(mark) === null) {
-        localStorage.setItem(key, "calculator");
+    // A link must not change the appearance of a paired device.
+    if (isAsked && pageSetting("identity") === null && !isMarkedPaired(database)) {
+        setPageSetting("identity", "calculator");
     }
 }
 
 /** @param {AppIdentity} chosen */
 export function chooseIdentity(chosen) {
-    localStorage.setItem(key, chosen);
+    setPageSetting("identity", chosen);
     applyIdentity();
 }
 
@@ -79,24 +81,24 @@ export async function storeIdentity({ state, settings }) {
 
 /** The device was removed: there is nothing to hide any more. */
 export function resetIdentity() {
-    localStorage.removeItem(key);
-    localStorage.removeItem(panicKey);
+    setPageSetting("identity", null);
+    setPageSetting("panic", null);
     applyIdentity();
 }
 
 /** Harmless in every tab, and after a reload, until the person comes back. */
 export function beginPanic() {
-    localStorage.setItem(panicKey, "1");
+    setPageSetting("panic", "1");
     applyIdentity();
 }
 
 export function endPanic() {
-    if (!localStorage.getItem(panicKey)) return;
-    localStorage.removeItem(panicKey);
+    if (!pageSetting("panic")) return;
+    setPageSetting("panic", null);
     applyIdentity();
 }
 
-export const isPanic = () => localStorage.getItem(panicKey) !== null;
+export const isPanic = () => pageSetting("panic") !== null;
 
 /**
  * The page's title: in disguise the same whatever is open, as the task switcher and the list of tabs show it.
@@ -130,8 +132,7 @@ export function applyIdentity() {
  * @param {() => void} changed
  */
 export function followIdentity(changed) {
-    window.addEventListener("storage", (event) => {
-        if (event.key !== key && event.key !== panicKey && event.key !== null) return;
+    followPageSettings(["identity", "panic"], () => {
         applyIdentity();
         changed();
     });

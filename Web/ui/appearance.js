@@ -1,12 +1,11 @@
 // Light, dark, or as the system has it. No secret: it is read before the store is open, so that nothing flashes.
+import { pageSetting, setPageSetting } from "../store/page-settings.js";
 
 /** @typedef {"system" | "light" | "dark"} Appearance */
 
-const key = "applocker-appearance";
-
 /** @returns {Appearance} */
 export function appearance() {
-    const kept = localStorage.getItem(key);
+    const kept = pageSetting("appearance");
     return kept === "light" || kept === "dark" ? kept : "system";
 }
 
@@ -18,7 +17,6 @@ export function applyAppearance() {
 
 /** @param {Appearance} chosen */
 export function chooseAppearance(chosen) {
-    if (chosen === "system") localStorage.removeItem(key);
-    else localStorage.setItem(key, chosen);
+    setPageSetting("appearance", chosen === "system" ? null : chosen);
     applyAppearance();
 }

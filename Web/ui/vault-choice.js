@@ -2,8 +2,6 @@
 import { element } from "./element.js";
 import { named } from "./words.js";
 
-/** @typedef {import("../features/vaults/vaults.js").Vault} Vault */
-
 const kept = "chosenVault";
 
 /**

@@ -5,7 +5,6 @@ import { CompanionError } from "../../household/errors.js";
 import { localISO, momentsData, timelinePage } from "./moment-pages.js";
 import { zipLength, zipLimits } from "./zip.js";
 
-/** @typedef {import("../moments/moments.js").Moment} Moment */
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
 /**

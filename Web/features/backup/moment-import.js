@@ -9,8 +9,6 @@ import { dayOf, maximumOriginal, maximumPhotos } from "../../formats/moment-form
 import { typeOf } from "../../formats/image-type.js";
 
 /** @typedef {import("./import-sources.js").Source} Source */
-/** @typedef {import("../moments/moments.js").Moment} Moment */
-/** @typedef {import("../moments/moment-photos.js").StagedPhoto} StagedPhoto */
 /** @typedef {(done: number, all: number, isWaiting?: boolean) => void} Progress */
 /**
  * `date`: seconds since 1970. `offset`: minutes ahead of UTC. `isDated`: the picture says so, not the file.

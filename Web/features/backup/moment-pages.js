@@ -1,7 +1,6 @@
 // Moments as a page and as data that anything can read, with nothing of AppLocker: what a plain export has beside the
 // photos.
 
-/** @typedef {import("../moments/moments.js").Moment} Moment */
 /**
  * `file`, `shown`: paths from the page; `shown` is what a browser can draw. Null: it could not be opened.
  * @typedef {{ id: string, width: number, height: number, type: string, taken: string | null, file: string | null,

@@ -13,7 +13,6 @@ import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
 
-/** @typedef {import("../moments/moments.js").Moment} Moment */
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 /** @typedef {import("./notes-backup.js").BackupRecord} BackupRecord */

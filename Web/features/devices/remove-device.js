@@ -1,6 +1,5 @@
 // Removing another device: from the shared vaults that this one is in too, then, by a computer, from the household.
 
-/** @typedef {import("../vaults/vaults.js").Vault} Vault */
 /**
  * What became of one part. `unclear`: a person has to look.
  * @typedef {{ part: "household" | "vault", name: string, outcome: "removed" | "notIn" | "unclear" | "failed",

@@ -1,6 +1,7 @@
 // Locks at once and shows what is harmless: by a key, by shaking, by laying the phone on its face, by three taps with
 // three fingers.
 import { FaceDown, FingerTaps, Gravity, PanicKey, Shake } from "./gestures.js";
+import { followPageSettings, pageSetting, setPageSetting } from "../../store/page-settings.js";
 import { beginPanic, chosenIdentity } from "../../ui/app-identity.js";
 
 /**
@@ -8,7 +9,7 @@ import { beginPanic, chosenIdentity } from "../../ui/app-identity.js";
  * @typedef {{ key: string, shake: boolean, faceDown: boolean, fingers: boolean }} PanicWays
  */
 
-const [name, changedEvent] = ["applocker-panic-ways", "applocker-panic-ways"];
+const changedEvent = "applocker-panic-ways";
 /** Pixels that a finger moves while it taps. */
 const wandering = 24;
 
@@ -17,7 +18,7 @@ export function panicWays() {
     /** @type {Partial<PanicWays>} */
     let kept = {};
     try {
-        kept = JSON.parse(localStorage.getItem(name) ?? "{}") ?? {};
+        kept = JSON.parse(pageSetting("panicWays") ?? "{}") ?? {};
     } catch {
         // As if nothing was chosen.
     }
@@ -29,7 +30,7 @@ export function panicWays() {
 
 /** @param {Partial<PanicWays>} change */
 export function setPanicWays(change) {
-    localStorage.setItem(name, JSON.stringify({ ...panicWays(), ...change }));
+    setPageSetting("panicWays", JSON.stringify({ ...panicWays(), ...change }));
     window.dispatchEvent(new Event(changedEvent));
 }
 
@@ -80,7 +81,7 @@ export class PanicWatch {
     constructor(companion) {
         this.#companion = companion;
         window.addEventListener(changedEvent, () => this.#listen());
-        window.addEventListener("storage", (event) => event.key === name && this.#listen());
+        followPageSettings(["panicWays"], () => this.#listen());
         companion.addEventListener("state", () => this.#listen());
         this.#listen();
     }

@@ -84,7 +84,7 @@ export async function syncPage({ companion, signal, toast }) {
         status.textContent = word;
     };
     const keep = async () => {
-        const isKept = await navigator.storage?.persist?.().catch(() => false);
+        const isKept = await companion.persistStorage();
         if (signal.aborted) return;
         toast(isKept
             ? "Storage is permanent now"

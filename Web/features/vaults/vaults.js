@@ -45,8 +45,8 @@ export class Vaults extends EventTarget {
 
     /**
      * @param {import("../../session/session-state.js").SessionState} main
-     * @param {{ open: (membership: OpenMembership) => Promise<Companion>, remove: (name: string) => Promise<void> }}
-     *   databases `open` takes ownership of the root key
+     * @param {{ open: (membership: OpenMembership) => Promise<Companion>, remove: (name: string) => Promise<void>,
+     *   names: (prefix: string) => Promise<string[]> }} databases `open` takes ownership of the root key
      */
     constructor(main, databases) {
         super();
@@ -298,8 +298,7 @@ export class Vaults extends EventTarget {
     /** Erases the databases of all vaults, whose list can't be read while locked. */
     async erase() {
         this.close();
-        const all = (await indexedDB.databases?.()) ?? [];
-        for (const { name } of all) if (name?.startsWith(`${this.main.name}/`)) await this.databases.remove(name);
+        for (const name of await this.databases.names(`${this.main.name}/`)) await this.databases.remove(name);
     }
 }
 
