@@ -83,8 +83,8 @@ export function statusKeysOf(ring, household) {
 }
 
 /**
- * Whether a record of "keys" is for a device: under its own id by the computer that let it in, by any other one under
- * an id of both. docs/formats.md, "Keys of a household".
+ * Whether a record of "keys" is for a device: under its own id if the computer that admitted it sent it, else under
+ * an id derived from both. docs/formats.md, "Keys of a household".
  * @param {string} device
  * @param {CheckedRecord} record
  */

@@ -1,5 +1,5 @@
-// The list of the app's files that the hub serves beside them. It shows that all files are of one version and came
-// whole; a hub that means ill makes a list to match, so the hash of the list is shown to people, who can compare it.
+// The list of the app's files that the hub serves beside them. It shows that all files are complete and of one
+// version. A malicious hub can create a matching list, so people compare its hash.
 import { hex, utf8 } from "../crypto/bytes.js";
 import { sha256 } from "../crypto/primitives.js";
 

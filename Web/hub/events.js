@@ -24,7 +24,7 @@ const isAncestors = (/** @type {unknown} */ value) => typeof value === "string"
     && /^[A-Za-z0-9+/]{0,171}={0,2}$/.test(value) && value.length % 4 === 0;
 
 /**
- * Whether a value has the shape of a record; nothing is believed yet.
+ * Whether a value has the shape of a record; it is not verified yet.
  * @param {any} value
  * @returns {value is HubRecord}
  */

@@ -18,7 +18,7 @@ import { SyncLoop } from "../sync/sync-loop.js";
 
 /**
  * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of records that are to
- * be shown anew), "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
+ * be shown again), "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
  */
 export class SessionState extends EventTarget {
     /**

@@ -17,7 +17,7 @@ export class AppSession {
     #link;
     #shown = "";
     #page = new AbortController();
-    /** What was lost, or erased, has to be shown once its owner asks. */
+    /** The owner asked to see why the data was lost or erased. */
     #isAsked = false;
 
     /**

@@ -1,5 +1,5 @@
 /**
- * `full`: the browser gives no more room. `lost`: what was kept here is gone (evicted, or removed by the person).
+ * `full`: the browser's quota is used up. `lost`: what was kept here is gone (evicted, or removed by the person).
  * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another
  * tab.
  * `revoked`: a computer revoked this device, and it was erased.

@@ -70,8 +70,8 @@ async function isOlder(change, row, conflict) {
 }
 
 /**
- * Of two versions that don't know of each other both are kept where they are notes or moments, unless this one is a
- * removal, which gives way. Elsewhere a removal stays, and any other change gives way.
+ * Resolves two concurrent versions. Of notes and moments both are kept, except that a removal here is dropped. Of other
+ * records a removal here stays, and any other change here is dropped.
  * @param {DeviceSession} device
  * @param {Waiting} line
  * @param {HubRecord} other

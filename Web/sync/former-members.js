@@ -6,7 +6,7 @@ import { ancestorsIn } from "./versions.js";
 
 /** @typedef {import("../crypto/roster.js").Roster} Roster */
 
-/** How many are sealed anew in one step. */
+/** How many are sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
 const collections = ["about", "moments", "photos", "notes"];
@@ -28,7 +28,7 @@ export async function checkFormerMemberRecord(roster, record, row, known) {
 }
 
 /**
- * Seals pending changes anew that were written before a member left, so that none is sent under keys that the member
+ * Seals pending changes again that were written before a member left, so that none is sent under keys that the member
  * knows.
  * @param {DeviceSession} device
  * @param {string} vault

@@ -21,7 +21,7 @@ import { compare, follows, versionsBefore } from "./versions.js";
  *   hasFollowedRoster: boolean }} Batch
  */
 
-/** A batch needs the hub's newest list of devices: it is read without holding the lock, and the batch begins anew. */
+/** A batch needs the hub's newest list of devices: it is read without holding the lock, and the batch is restarted. */
 class RosterNeeded extends Error {}
 
 /**

@@ -42,7 +42,7 @@ export const version = (record) => versionOf({ revision: record.revision, sealed
 /** @param {HubRecord} record @returns {string[]} */
 const ancestorsOf = ({ ancestors }) => hex(unbase64(ancestors ?? "")).match(/.{16}/g) ?? [];
 
-/** What a change names, for the same change sealed anew. */
+/** What a change names, for the same change sealed again. */
 export const ancestorsIn = (/** @type {HubRecord} */ { ancestors }) => (ancestors === undefined ? {} : { ancestors });
 
 /** @param {string[]} versions the newest last */

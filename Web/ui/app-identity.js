@@ -65,7 +65,7 @@ export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
 }
 
 /**
- * For the worker, which shows notifications and can't read what pages keep. Never throws: the next start does it again.
+ * For the service worker, which can't read localStorage. Never throws: the next start does it again.
  * @param {Companion} companion
  */
 export async function storeIdentity({ state, settings }) {

@@ -1,4 +1,4 @@
-// Which of several computers the screens are about. Kept, as a person with two means the same one again.
+// The computer that the screens show, remembered between visits.
 import { element } from "./element.js";
 import { segments } from "./parts.js";
 

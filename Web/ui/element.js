@@ -57,7 +57,7 @@ export function drawing(tag, properties = {}, ...children) {
  * @param {Item[]} items
  * @param {(item: Item) => string} keyOf
  * @param {(item: Item) => HTMLElement} make
- * @param {(item: Item) => string} [versionOf] a node is made anew where this is another; by default the item as JSON
+ * @param {(item: Item) => string} [versionOf] a node is rebuilt if this differs; by default the item as JSON
  */
 export function keyed(container, items, keyOf, make, versionOf = (item) => JSON.stringify(item)) {
     const before = new Map([...container.children]
@@ -90,8 +90,8 @@ export function keyed(container, items, keyOf, make, versionOf = (item) => JSON.
 }
 
 /**
- * Takes apart what is no longer shown. Engines hold on to a picture that is gone, and a picture to all that stands
- * around it: the words beside it, and what its buttons know.
+ * Removes the content of elements that are no longer shown. Engines keep a removed image alive, and with it the
+ * elements around it.
  * @param {Element} root stays, empty
  */
 export function dismantle(root) {

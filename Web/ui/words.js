@@ -1,4 +1,4 @@
-// Times and sentences as people say them, in the phone's own language where the browser knows how.
+// Formats times and sentences, in the device's language where Intl supports it.
 
 const [minute, hour, day] = [60, 3600, 86_400];
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "long" });

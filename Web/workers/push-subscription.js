@@ -28,7 +28,7 @@ const keyOf = (subscription) => {
 };
 
 /**
- * A subscription under the hub's key, known to the hub: made where there is none, made anew where the hub has another
+ * A subscription under the hub's key, known to the hub: made where there is none, replaced where the hub has another
  * key. Throws CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration

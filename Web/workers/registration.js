@@ -16,7 +16,7 @@ import { scriptURL } from "./script-url.js";
 /**
  * Events: "state" (`offline` changed), "ready" (an update waits for `applyUpdate`; detail: its version), "failed" (an
  * update was refused and nothing changed; detail: one sentence), "reload" (another version took over and this page
- * loads anew; cancelable: a page that has something to keep calls `location.reload()` itself).
+ * reloads; cancelable: a page that has something to keep calls `location.reload()` itself).
  */
 export const updates = new EventTarget();
 

@@ -269,7 +269,7 @@ async function missingIn(entries, isAll) {
             ? [0, ""]
             : [whole[0].entry.number - 1, whole[0].entry.previous];
         for (const { record, entry } of whole) {
-            // Two of one number, or one that names another before it: somebody wrote the chain anew.
+            // Duplicate numbers, or another predecessor: the chain was rewritten.
             if (entry.number !== number + 1) missing += Math.max(1, entry.number - number - 1);
             else if (entry.previous !== link) missing += 1;
             [number, link] = [entry.number, await linkOf(record)];

@@ -46,7 +46,9 @@ export class AlertFeed {
         return [...this.#alerts.values()].reduce((newest, { sequence }) => Math.max(newest, sequence), 0);
     }
 
-    /** Resolves with the first page; the rest comes behind it. Throws CompanionError `locked`, StoreError. */
+    /**
+     * Resolves with the first page; further pages load in the background. Throws CompanionError `locked`, StoreError.
+     */
     load() {
         return this.#inTurn(async () => {
             this.#kept = Math.max(1, Number(await this.companion.settings.get("alertsKept", usuallyKept))

@@ -49,7 +49,7 @@ export async function removeApp(context, computer, app, progress) {
 }
 
 /**
- * The categories that the app is in afterwards are chosen, or named anew.
+ * The categories that the app is in afterwards are chosen, or entered.
  * @param {Context} context
  * @param {Named} computer
  * @param {RemoteApp} app

@@ -151,7 +151,7 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
             for (const photo of kept.content.photos) {
                 if (signal.aborted) throw new CompanionError("cancelled", "Stopped.");
                 const isHere = moment?.photos.some(({ id }) => id === photo.id) ?? false;
-                const own = isHere ? photo : await sealedAnew(companion, backup, photo, vault);
+                const own = isHere ? photo : await sealedAgain(companion, backup, photo, vault);
                 if (!isHere) staged.push(own.id);
                 photos.push(own);
             }
@@ -174,15 +174,14 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
 }
 
 /**
- * A photo never changes, and one that was erased never comes back under its id: so it is sealed anew, under keys of
- * this vault.
+ * An erased photo can't return under its id, so the photo is sealed again under this vault's keys, with a new id.
  * @param {Companion} companion
  * @param {MomentBackup} backup
  * @param {MomentPhoto} photo
  * @param {string} vault
  * @returns {Promise<MomentPhoto>} waits for its moment
  */
-async function sealedAnew({ device }, backup, photo, vault) {
+async function sealedAgain({ device }, backup, photo, vault) {
     const place = backup.photos.get(photo.id);
     if (!place) throw new FormatError("malformed", "A photo is not in the backup.");
     /** @type {BackupRecord} */

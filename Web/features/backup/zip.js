@@ -1,5 +1,5 @@
-// Writes a ZIP as it comes, nothing compressed: photos are already. PKWARE APPNOTE 6.3.10, sections 4.3 to 4.5, without
-// ZIP64.
+// Streams a ZIP without compression, because photos are already compressed. PKWARE APPNOTE 6.3.10, sections 4.3 to 4.5,
+// without ZIP64.
 import { concat, utf8 } from "../../crypto/bytes.js";
 
 /** What the format's fields of 4 and 2 bytes hold; above it would be ZIP64. */

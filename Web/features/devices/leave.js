@@ -59,7 +59,7 @@ async function leave(context) {
 
 /**
  * Asks a computer to revoke this device, so that the keys are replaced. Its answer can't be read any more: the hub's
- * refusal is the answer. Whatever comes of it, this device leaves.
+ * refusal is the answer. The device leaves whatever the outcome.
  * @param {Context} context
  */
 async function requestRevocation(context) {

@@ -4,7 +4,7 @@ import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText, sheet } from "../../ui/sheet.js";
 import { ago } from "../../ui/words.js";
-import { removeAndReport } from "./removal-sheet.js";
+import { revokeAndReport } from "./revocation-sheet.js";
 import { sendWithToasts } from "../../ui/command-progress.js";
 
 /** @typedef {Awaited<ReturnType<import("../../household/household.js").Household["devices"]>>[number]} Device */
@@ -106,5 +106,5 @@ async function revoke(context, device, all) {
                 + "AppLocker is open there and reaches the hub. To use it again, pair it again.",
         action: "Revoke",
     });
-    if (isSure) await removeAndReport(context, computer, device);
+    if (isSure) await revokeAndReport(context, computer, device);
 }

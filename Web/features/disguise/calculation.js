@@ -11,7 +11,7 @@
  * @typedef {{ value: Fraction, percents: number }} Operand
  */
 
-/** What a calculator says instead of a number: the message is all that its display has. */
+/** A calculation error; its message is what the display shows. */
 export class CalculationError extends Error {
     /** @param {"divisionByZero" | "tooLarge"} code @param {string} message */
     constructor(code, message) {

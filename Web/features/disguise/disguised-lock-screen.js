@@ -1,4 +1,4 @@
-// What stands before the app while it is to look harmless, and how its owner comes back.
+// The calculator that replaces the lock screen while the disguise is on, and how the owner unlocks it.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { checkPIN } from "../../household/pin-rules.js";
 import { isPanic } from "../../ui/app-identity.js";

@@ -65,7 +65,7 @@ function offUntil({ monitoring }, reported) {
  * @param {Companion} companion
  * @param {Computer} computer
  * @param {number | null} seen seconds since 1970; null while it is there
- * @param {Computer[]} all the banners of the others that something is wrong with stand here too
+ * @param {Computer[]} all the problems of other computers are shown too
  */
 export function computerCard(companion, computer, seen, all) {
     const { status } = computer;

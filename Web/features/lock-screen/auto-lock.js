@@ -1,7 +1,7 @@
 // Locks a companion whose page is hidden. Each tab watches itself: it has keys of its own.
 
 /**
- * `monotonic` stands still while the device sleeps, `wall` can be set: both are asked, and the stricter one counts.
+ * `monotonic` stops while the device sleeps and `wall` can be changed, so the longer elapsed time counts.
  * @typedef {{ monotonic: () => number, wall: () => number }} Clocks milliseconds
  */
 

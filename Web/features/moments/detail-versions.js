@@ -8,7 +8,7 @@ import { moodIcon, moodName } from "./moods.js";
 import { thumbnails } from "./thumbnails.js";
 import { seen, wholeDay } from "./timeline-card.js";
 import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
-import { copyOf, plainTitle } from "../../ui/conflict-copies.js";
+import { copyOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */

@@ -9,7 +9,7 @@ import { UploadState } from "./detail-uploads.js";
 import { comparedVersions } from "./detail-versions.js";
 import { moodIcon, moodName } from "./moods.js";
 import { nameOf, seen, wholeDay } from "./timeline-card.js";
-import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
+import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 

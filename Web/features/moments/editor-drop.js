@@ -1,7 +1,7 @@
 // Photos that are dropped on the page, or pasted.
 
 /**
- * @param {HTMLElement} over says that it takes them
+ * @param {HTMLElement} over highlighted while files are dragged over it
  * @param {AbortSignal} signal
  * @param {(files: File[]) => void} take
  */

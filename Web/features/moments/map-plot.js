@@ -7,8 +7,7 @@ import { follow } from "./map-gestures.js";
 import { land } from "./map-land.js";
 
 /**
- * The world's width at which the outline begins to fade, as it is too coarse to be believed, and where it is gone; and
- * the most. Pixels.
+ * The world's width, in pixels, at which the coarse outline begins to fade, at which it is hidden, and the maximum.
  */
 const [fading, coarse, most] = [5_000, 40_000, 2 ** 27];
 /** Distances of the graticule, in degrees; and of its lines on the screen, in pixels. */

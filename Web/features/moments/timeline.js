@@ -6,7 +6,7 @@ import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { choose } from "../../ui/sheet.js";
 import { live } from "../../ui/live.js";
 import { counted } from "../../ui/words.js";
-import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
+import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 import { thumbnails } from "./thumbnails.js";
 import { cardHeight, momentCard } from "./timeline-card.js";
 import { Flow } from "./timeline-flow.js";

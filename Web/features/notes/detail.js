@@ -3,7 +3,7 @@ import { element } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { comparison } from "./compare.js";
-import { conflictsOf, copyOf, plainTitle } from "../../ui/conflict-copies.js";
+import { conflictsOf, copyOf, plainTitle } from "../../formats/conflict-copies.js";
 import { NoteEditor } from "./editor.js";
 
 /** @typedef {import("./notes.js").Note} Note */

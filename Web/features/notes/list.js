@@ -4,7 +4,7 @@ import { textMatcher } from "../../household/text-search.js";
 import { element, keyed } from "../../ui/element.js";
 import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
 import { ago, counted, dayAndTime } from "../../ui/words.js";
-import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
+import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /**
@@ -16,7 +16,7 @@ import { conflictsOf, plainTitle } from "../../ui/conflict-copies.js";
  * So many rows are made at once, as the end of the list comes near: a list of their own, that is drawn when it is seen.
  */
 const step = 30;
-/** More changes than this are read anew all together. */
+/** More changes than this are read again all together. */
 const few = 50;
 const previewLength = 140;
 

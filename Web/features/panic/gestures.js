@@ -67,8 +67,8 @@ export class Gravity {
 }
 
 /**
- * The phone is laid on its face, and lies still. A person reading on the back holds it the same way, but no hand is as
- * still as a table. It must have been otherwise before.
+ * The phone lies face down and still. A person who reads lying on the back holds it the same way, but no hand is as
+ * still as a table. It must have had another position before.
  */
 export class FaceDown {
     #isArmed = false;

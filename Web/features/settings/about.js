@@ -1,4 +1,4 @@
-// Which AppLocker this is, to compare with others, and another one where it waits.
+// The version of the app, and a pending update.
 import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
 import { banner, button, card, row, rows, section, tile } from "../../ui/parts.js";

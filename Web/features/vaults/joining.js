@@ -1,4 +1,4 @@
-// How a device comes into a shared vault: it makes one, or somebody in it invites it. docs/formats.md, "Shared vaults".
+// Creates a shared vault, or joins one by an invitation. docs/formats.md, "Shared vaults".
 import { randomBytes, wipe } from "../../crypto/bytes.js";
 import { proofOf, readVaultLink, sealJoin } from "../../crypto/invitation.js";
 import { freshPair, importPrivate } from "../../crypto/p256.js";

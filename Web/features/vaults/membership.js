@@ -85,8 +85,8 @@ export class VaultMembership {
     }
 
     /**
-     * Who came by the invitation; null where nobody did yet. Throws CompanionError `untrusted` where somebody came who
-     * does not have the link, `tooLate`; HubUnreachable.
+     * The device that joined by the invitation, or null. Throws CompanionError `untrusted` if a device joined that does
+     * not have the link, `tooLate`; HubUnreachable.
      * @param {Invitation} invitation
      * @returns {Promise<Asking | null>}
      */

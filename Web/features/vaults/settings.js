@@ -1,4 +1,4 @@
-// The vaults that are shared: which there are, a new one, and coming into somebody else's.
+// The list of shared vaults; creating and joining one.
 import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation } from "./invitation.js";
 import { button, card, empty, field, row, section, tile } from "../../ui/parts.js";

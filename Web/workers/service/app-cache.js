@@ -33,7 +33,7 @@ export async function install() {
         // The list comes last: with it, all is there.
         await cache.put(`/${listName}`, await plain(answer));
     } catch (error) {
-        // What a repair could not complete goes on to serve: each file was checked when it came.
+        // After an incomplete repair the old files are still served: each was checked when it was stored.
         if (!isRepair) await caches.delete(cacheName);
         throw error;
     }

@@ -1,4 +1,4 @@
-// Shows what is pushed, always: a browser ends the subscription of who is pushed to and shows nothing.
+// Shows a notification for every push, because browsers end the subscription of an app that shows none.
 import { clockOf } from "../../household/computer-clocks.js";
 import { DeviceSession } from "../../sync/device-session.js";
 import { disguised, factNames, noticeOf, testNotice, unknownNotice } from "../notification-text.js";
@@ -58,7 +58,7 @@ async function read(device, message) {
 }
 
 /**
- * A test is what this device made up itself; anybody else's word is none.
+ * A test push contains a random word that this device stored; anything else is rejected.
  * @param {DeviceSession} device
  * @param {Uint8Array} message
  */
@@ -169,7 +169,7 @@ export async function clicked({ notification, action }) {
     const open = windows.find(({ focused }) => focused) ?? windows[0];
     if (!open) return void (await worker.clients.openWindow(address));
     await open.focus().catch(() => {});
-    // Another address after the "#" loads nothing anew: what is unlocked stays so.
+    // Another address after the "#" reloads nothing: AppLocker stays unlocked.
     await open.navigate(address).catch(() => open.postMessage({ kind: "go", address }));
 }
 

@@ -1,6 +1,5 @@
-// A note that two devices changed at once is kept twice: the one that came second becomes a note of its own,
-// "(conflict, NAME)" behind its title (docs/formats.md). It keeps the moment in which the note was made, to the digit:
-// that is how the two are found again, whatever became of their titles.
+// A note that two devices changed at once is kept twice: the second version becomes a note of its own, with
+// "(conflict, NAME)" behind its title (docs/formats.md). Both have the same time of creation, by which they are found.
 
 /**
  * A note, or a moment.

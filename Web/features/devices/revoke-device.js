@@ -3,7 +3,7 @@
 /**
  * What became of one part. `unclear`: a person has to look.
  * @typedef {{ part: "household" | "vault", name: string, outcome: "removed" | "notIn" | "unclear" | "failed",
- *   sentence: string }} Removal
+ *   sentence: string }} Revocation
  */
 
 /**
@@ -11,9 +11,9 @@
  * @param {Companion} companion
  * @param {{ id: string, name: string }} computer that is asked
  * @param {string} device
- * @returns {AsyncGenerator<Removal, void>}
+ * @returns {AsyncGenerator<Revocation, void>}
  */
-export async function* removeDevice(companion, computer, device) {
+export async function* revokeDevice(companion, computer, device) {
     // First: once the household revoked it, this and other devices remove it there by themselves.
     for (const vault of await companion.vaults.list().catch(() => [])) yield await removeFromVault(vault, device);
     for (const problem of companion.vaults.problems.values()) {
@@ -22,16 +22,16 @@ export async function* removeDevice(companion, computer, device) {
             sentence: `${problem} Another member has to check whether the device is in it.`,
         };
     }
-    yield await removeFromHousehold(companion, computer, device);
+    yield await revokeInHousehold(companion, computer, device);
 }
 
 /**
  * @param {Companion} companion
  * @param {{ id: string, name: string }} computer
  * @param {string} device
- * @returns {Promise<Removal>}
+ * @returns {Promise<Revocation>}
  */
-async function removeFromHousehold({ commands }, { id, name }, device) {
+async function revokeInHousehold({ commands }, { id, name }, device) {
     const part = "household";
     try {
         const { state, sentence } = await commands.send(id, { revokeDevice: { device } });
@@ -41,12 +41,12 @@ async function removeFromHousehold({ commands }, { id, name }, device) {
     }
 }
 
-/** @param {Vault} vault @param {string} device @returns {Promise<Removal>} */
+/** @param {Vault} vault @param {string} device @returns {Promise<Revocation>} */
 async function removeFromVault({ name, companion, membership, isRevoked }, device) {
-    /** @param {Removal["outcome"]} outcome @param {string} sentence @returns {Removal} */
-    const removal = (outcome, sentence) => ({ part: "vault", name, outcome, sentence });
+    /** @param {Revocation["outcome"]} outcome @param {string} sentence @returns {Revocation} */
+    const revocation = (outcome, sentence) => ({ part: "vault", name, outcome, sentence });
     if (isRevoked) {
-        return removal("unclear", "This device is no longer a member. A member has to check the other device.");
+        return revocation("unclear", "This device is no longer a member. A member has to check the other device.");
     }
     try {
         // Members who came lately, too.
@@ -55,14 +55,14 @@ async function removeFromVault({ name, companion, membership, isRevoked }, devic
         const member = await membership.memberOf(members, device);
         if (member) {
             await membership.remove(member.id);
-            return removal("removed", "Removed. The vault’s keys are replaced.");
+            return revocation("removed", "Removed. The vault’s keys are replaced.");
         }
         const unknown = members.filter(({ owner, isThis }) => owner === null && !isThis).map((one) => one.name);
-        if (unknown.length === 0) return removal("notIn", "It is not a member, as its members report.");
-        return removal("unclear",
+        if (unknown.length === 0) return revocation("notIn", "It is not a member, as its members report.");
+        return revocation("unclear",
             `The household of these members is unknown: ${unknown.join(", ")}. If the device is one of them, ` +
                 `remove it in the vault’s list.`);
     } catch (error) {
-        return removal("failed", `${/** @type {Error} */ (error).message} Remove it in the vault’s list.`);
+        return revocation("failed", `${/** @type {Error} */ (error).message} Remove it in the vault’s list.`);
     }
 }

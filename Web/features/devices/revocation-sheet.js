@@ -1,22 +1,22 @@
-// One sheet for the removal of a device: what was done, and what could not be.
-import { removeDevice } from "./remove-device.js";
+// One sheet for the revocation of a device: what was done, and what could not be.
+import { revokeDevice } from "./revoke-device.js";
 import { element } from "../../ui/element.js";
 import { button, row, tile } from "../../ui/parts.js";
 import { sheet } from "../../ui/sheet.js";
 
-/** @typedef {import("./remove-device.js").Removal} Removal */
+/** @typedef {import("./revoke-device.js").Revocation} Revocation */
 
 const moods = /** @type {const} */ ({ removed: "good", notIn: "", unclear: "warning", failed: "danger" });
 
-/** @param {Removal} removal */
+/** @param {Revocation} revocation */
 const line = ({ part, name, outcome, sentence }) => element("li", {}, row({
     start: tile(part === "household" ? "computer" : "heart", moods[outcome]),
     title: part === "household" ? "Household" : `Shared vault “${name}”`, note: sentence,
 }));
 
-/** @param {Removal[]} removals */
-function rest(removals) {
-    const isRevoked = removals.some(({ part, outcome }) => part === "household" && outcome === "removed");
+/** @param {Revocation[]} revocations */
+function rest(revocations) {
+    const isRevoked = revocations.some(({ part, outcome }) => part === "household" && outcome === "removed");
     return [
         isRevoked
             ? "It erases its data as soon as AppLocker is open there and reaches the hub. Unsent changes are lost."
@@ -31,7 +31,7 @@ function rest(removals) {
  * @param {{ id: string, name: string }} computer
  * @param {{ id: string, name: string }} device
  */
-export async function removeAndReport({ companion, signal, toast }, computer, device) {
+export async function revokeAndReport({ companion, signal, toast }, computer, device) {
     const list = element("ul", { class: "card rows" });
     const state = element("p", { class: "soft note" }, "Revoking…");
     let isShown = true;
@@ -39,14 +39,14 @@ export async function removeAndReport({ companion, signal, toast }, computer, de
         element("div", { role: "status", class: "settings-form" }, list, state),
         button("Close", () => end(null), { wide: true }),
     ]).then(() => (isShown = false));
-    /** @type {Removal[]} */
-    const removals = [];
-    for await (const removal of removeDevice(companion, computer, device.id)) {
-        removals.push(removal);
-        list.append(line(removal));
+    /** @type {Revocation[]} */
+    const revocations = [];
+    for await (const revocation of revokeDevice(companion, computer, device.id)) {
+        revocations.push(revocation);
+        list.append(line(revocation));
     }
-    state.replaceWith(...rest(removals).map((sentence) => element("p", { class: "soft note" }, sentence)));
-    const open = removals.filter(({ outcome }) => outcome === "failed" || outcome === "unclear");
+    state.replaceWith(...rest(revocations).map((sentence) => element("p", { class: "soft note" }, sentence)));
+    const open = revocations.filter(({ outcome }) => outcome === "failed" || outcome === "unclear");
     if (!isShown && companion.state === "unlocked") {
         toast(open.length === 0 ? `${device.name} was revoked` : open.map(({ sentence }) => sentence).join(" "));
     }
