@@ -121,7 +121,7 @@ struct CommandLineTests {
         let own = try await applocker.run("passcode", "set", "--app", "Diary", passcodes: [right, "diary only"])
         #expect(own.status == 0, "\(own.errors)")
         #expect(try await applocker.run("unlock", "Diary", "--for", "1m", passcodes: ["diary only"]).status == 0)
-        #expect(try await applocker.run("apps", "--listed").output.contains("open,"))
+        #expect(try await applocker.run("apps", "--listed").output.contains("unlocked,"))
         #expect(try await applocker.run("remove", "Diary", passcodes: ["diary only"]).status == 1)
         #expect(try await applocker.run("passcode", "clear", "--app", "Diary", passcodes: [right]).status == 0)
         #expect(try await applocker.run("unlock", "Diary", passcodes: ["diary only"]).status == 1)

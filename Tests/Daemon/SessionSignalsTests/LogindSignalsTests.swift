@@ -33,7 +33,7 @@ struct LogindSignalsTests {
         await eventually("the computer waits") { try await mock.inhibitors().count == 1 }
         let inhibitor = try await mock.inhibitors()[0]
         #expect(Array(inhibitor.prefix(2)) == ["sleep:shutdown", "AppLocker"])
-        #expect(inhibitor[2].hasSuffix(".") && inhibitor[3] == "delay")
+        #expect(inhibitor[2] == "Lock apps and erase keys before sleep" && inhibitor[3] == "delay")
         for _ in 0..<3 {
             try await mock.prepareForSleep(true)
             guard case .goingToSleep(let number)? = await reader.next() else {
