@@ -37,7 +37,7 @@ def test_without_a_hub_computers_are_away(phone, computer):
     phone.go("home", "Home")
     page.locator(".home-computer .badge", has_text="Online").wait_for()
     computer.stop_hub()
-    page.locator(".connection", has_text="Not connected").wait_for()
+    page.locator(".connection", has_text="Offline: showing").wait_for()
     page.locator(".home-computer .badge", has_text="Offline").wait_for()
     phone.picture("home-offline")
     phone.check()

@@ -26,7 +26,7 @@ def test_a_device_is_renamed_and_removed(phone, computer):
     page.get_by_label("Name", exact=True).fill("Tom’s tablet")
     page.get_by_role("button", name="Rename").click()
     phone.confirm("Rename this device?")
-    page.get_by_text("Renamed").wait_for()
+    page.get_by_text("Renamed", exact=True).wait_for()
     page.get_by_role("button", name="Tom’s tablet").wait_for()
     assert "Tom’s tablet" in computer.run("devices", "--json")
     page.get_by_role("button", name="Tom’s tablet").click()

@@ -294,7 +294,7 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     photo = picture(phone, 71)
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
     computer.stop_hub()
-    page.get_by_text("Not connected").wait_for()
+    page.get_by_text("Offline: showing").wait_for()
     chosen(page, photo)
     sealed(page, 1)
     written(page, "Without a network")
@@ -303,7 +303,7 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     assert waiting(page) > 0
     computer.start_hub()
     phone.online_again()
-    page.get_by_text("Not connected").wait_for(state="hidden")
+    page.get_by_text("Offline: showing").wait_for(state="hidden")
     eventually_equals(lambda: waiting(page), 0, "all is sent")
 
 

@@ -18,9 +18,9 @@ def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
         {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
         {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)},
     )
-    page.get_by_text("notes.jpg: This is not a supported photo").wait_for()
+    page.get_by_text("notes.jpg: This file is not a supported photo").wait_for()
     page.get_by_text("broken.jpg: This browser can").wait_for()
-    page.get_by_text("<b>film</b>.mp4: This is not a supported photo").wait_for()
+    page.get_by_text("<b>film</b>.mp4: This file is not a supported photo").wait_for()
     page.get_by_text("A photo could not be added: see above").wait_for()
     sealed(page, 1)
     phone.picture("editor-problems")

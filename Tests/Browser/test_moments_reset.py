@@ -118,7 +118,7 @@ def test_a_reset_without_a_network_erases_here_and_is_sent_later(phone, computer
     # The PIN was accepted; now the network is disconnected.
     computer.stop_hub()
     phone.online_again()
-    page.get_by_text("Not connected").wait_for()
+    page.get_by_text("Offline: showing").wait_for()
     page.get_by_label("Type “erase”").fill("erase")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_text("The hub can’t be reached: it and your other devices are updated").wait_for()

@@ -165,7 +165,7 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
     page = opened(phone)
     open_second(phone)
     computer.stop_hub()
-    page.get_by_text("Not connected").wait_for()
+    page.get_by_text("Offline: showing").wait_for()
     inside_second(
         phone, KEPT, {"seed": 30, "moments": [row(["Far from any hub", "", 0.001, "", "", [[800, 600]], False])]}
     )

@@ -20,11 +20,11 @@ GO_ON = """
 def restarted(phone, computer, change):
     """Changes the hub's directory while the hub is stopped."""
     computer.stop_hub()
-    phone.page.get_by_text("Not connected").first.wait_for()
+    phone.page.get_by_text("Offline: showing").first.wait_for()
     change()
     computer.start_hub()
     phone.online_again()
-    phone.page.get_by_text("Not connected").first.wait_for(state="hidden")
+    phone.page.get_by_text("Offline: showing").first.wait_for(state="hidden")
 
 
 def test_a_restored_hub_gets_back_what_phone_and_computer_wrote(phone, computer):

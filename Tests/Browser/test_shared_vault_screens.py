@@ -38,7 +38,7 @@ def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub)
     anna.picture("vaults-asks")
     anna.check()
     anna.page.get_by_role("button", name="Admit").click()
-    ben.page.get_by_text("Members").wait_for()
+    ben.page.get_by_role("heading", name="Members").wait_for()
     for one, other in ((anna, "Ben <i>"), (ben, "Anna's phone")):
         one.page.get_by_role("button", name=other).wait_for()
     anna.picture("vaults-members")
