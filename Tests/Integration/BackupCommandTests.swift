@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import SystemTestSupport
 import Testing
 
 @Suite("The command line: backups")

@@ -4,6 +4,7 @@ import HeadlessCompanion
 import Household
 import LocalControl
 import SealedFormats
+import SystemTestSupport
 import TestSupport
 import Testing
 

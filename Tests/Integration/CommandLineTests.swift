@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import SystemTestSupport
 import Testing
 
 /// `applocker file` against a real AppLocker.

@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import LocalControl
 import SealedFormats
+import SystemTestSupport
 import TestSupport
 import Testing
 

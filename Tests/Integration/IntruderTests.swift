@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import LocalControl
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
+import SystemTestSupport
 
 /// Sits between a hub and its clients and keeps every byte that goes either way.
 ///

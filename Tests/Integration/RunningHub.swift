@@ -5,6 +5,7 @@ import HubClient
 import LocalControl
 import SealedFormats
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import HeadlessCompanion
 import Household
 import HubAPI
 import LocalControl
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SystemTestSupport
 import Testing
 
 /// A picture of a screen.

@@ -2,6 +2,7 @@ import ControlAPI
 import Foundation
 import LocalControl
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

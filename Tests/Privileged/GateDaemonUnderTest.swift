@@ -1,7 +1,7 @@
 import Foundation
 import GateProtocol
 import Synchronization
-import TestSupport
+import SystemTestSupport
 import Testing
 
 /// A daemon of a few lines: it speaks the real protocol over the real socket and answers as the test says.

@@ -1,5 +1,6 @@
 import Foundation
 import GateProtocol
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import GateProtocol
-import TestSupport
+import SystemTestSupport
 import Testing
 
 private let nobody: uid_t = 65534

@@ -1,6 +1,7 @@
 import Foundation
 import GateProtocol
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import GateProtocol
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import GateProtocol
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

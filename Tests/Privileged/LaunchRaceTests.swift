@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import DBus
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import ControlAPI
 import Foundation
 import Pictures
-import TestSupport
+import SystemTestSupport
 import Testing
 
 @testable import AppLockerCLI

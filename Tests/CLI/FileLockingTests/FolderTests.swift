@@ -1,6 +1,7 @@
 import FileLocking
 import Foundation
 import Glibc
+import SystemTestSupport
 import TestSupport
 import Testing
 

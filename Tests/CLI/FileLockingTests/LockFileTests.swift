@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import SealedFormats
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

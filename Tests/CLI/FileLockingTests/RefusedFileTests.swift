@@ -2,6 +2,7 @@ import FileLocking
 import Foundation
 import Glibc
 import SealedFormats
+import SystemTestSupport
 import TestSupport
 import Testing
 

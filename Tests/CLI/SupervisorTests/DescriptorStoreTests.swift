@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

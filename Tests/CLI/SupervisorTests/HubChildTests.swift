@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

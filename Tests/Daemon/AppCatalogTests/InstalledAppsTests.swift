@@ -1,6 +1,7 @@
 import AppCatalog
 import Foundation
 import Policy
+import SystemTestSupport
 import TestSupport
 import Testing
 

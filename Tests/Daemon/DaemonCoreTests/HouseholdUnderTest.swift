@@ -6,6 +6,7 @@ import HubAPI
 import SealedFormats
 import SealedStore
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

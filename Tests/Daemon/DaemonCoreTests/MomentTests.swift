@@ -6,7 +6,7 @@ import HubAPI
 import SealedFormats
 import SealedStore
 import Synchronization
-import TestSupport
+import SystemTestSupport
 import Testing
 
 @testable import DaemonCore

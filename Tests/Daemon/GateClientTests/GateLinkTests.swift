@@ -5,6 +5,7 @@ import GateProtocol
 import Glibc
 import Policy
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

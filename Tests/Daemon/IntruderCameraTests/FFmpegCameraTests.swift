@@ -1,5 +1,6 @@
 import DaemonCore
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

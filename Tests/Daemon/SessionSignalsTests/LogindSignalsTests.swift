@@ -1,6 +1,7 @@
 import DBus
 import DaemonCore
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

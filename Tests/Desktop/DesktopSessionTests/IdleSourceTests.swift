@@ -2,6 +2,7 @@ import ControlAPI
 import DBus
 import Foundation
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import ControlAPI
 import DBus
 import Glibc
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

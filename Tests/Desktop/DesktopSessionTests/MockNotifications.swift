@@ -1,6 +1,6 @@
 import DBus
 import Synchronization
-import TestSupport
+import SystemTestSupport
 
 /// What a mock was asked, in order.
 final class Calls: Sendable {

@@ -1,5 +1,6 @@
 import DBus
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

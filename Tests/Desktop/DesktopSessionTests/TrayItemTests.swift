@@ -1,6 +1,7 @@
 import ControlAPI
 import DBus
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

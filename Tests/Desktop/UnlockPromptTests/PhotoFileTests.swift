@@ -1,4 +1,4 @@
-import TestSupport
+import SystemTestSupport
 import Testing
 
 @testable import UnlockPrompt

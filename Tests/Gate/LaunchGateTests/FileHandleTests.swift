@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SystemTestSupport
 import TestSupport
 import Testing
 

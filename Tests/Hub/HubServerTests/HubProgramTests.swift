@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOHTTP1
+import SystemTestSupport
 import TestSupport
 import Testing
 

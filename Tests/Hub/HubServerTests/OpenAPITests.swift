@@ -1,6 +1,7 @@
 import Foundation
 import HubAPI
 import HubStore
+import SystemTestSupport
 import TestSupport
 import Testing
 

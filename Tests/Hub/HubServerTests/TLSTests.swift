@@ -4,6 +4,7 @@ import HubAPI
 import HubStore
 import Logging
 import NIOSSL
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import HubAPI
 import NIOHTTP1
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import HubAPI
 import HubStore
 import HubStoreSQLite
+import SystemTestSupport
 import TestSupport
 import Testing
 

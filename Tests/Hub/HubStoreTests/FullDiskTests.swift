@@ -3,6 +3,7 @@ import Glibc
 import HubAPI
 import HubStore
 import HubStoreSQLite
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import HubAPI
 import HubStore
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

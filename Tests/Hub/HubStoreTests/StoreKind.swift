@@ -2,6 +2,7 @@ import Foundation
 import HubStore
 import HubStorePostgres
 import HubStoreSQLite
+import SystemTestSupport
 import TestSupport
 import Testing
 

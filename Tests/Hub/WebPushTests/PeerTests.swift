@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import HubAPI
-import TestSupport
+import SystemTestSupport
 import Testing
 
 @testable import WebPush

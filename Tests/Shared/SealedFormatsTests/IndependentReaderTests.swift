@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import DBus
 import Foundation
 import Synchronization
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import ControlAPI
 import Foundation
 import Glibc
 import LocalControl
+import SystemTestSupport
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import ControlAPI
 import Foundation
 import LocalControl
-import TestSupport
+import SystemTestSupport
 import Testing
 
 /// What is no request gets one answer that says so, and nobody else notices.

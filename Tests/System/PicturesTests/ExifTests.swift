@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SystemTestSupport
 import Testing
 
 @testable import Pictures

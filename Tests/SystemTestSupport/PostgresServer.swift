@@ -1,6 +1,7 @@
 public import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A real PostgreSQL server of the tests' own: data in a temporary directory, only a Unix socket, an ordinary user.
 public final class PostgresServer: Sendable {

@@ -1,5 +1,6 @@
 public import DBus
 import Foundation
+public import TestSupport
 import Testing
 
 /// A dbus-daemon of one test's own, without the machine's services.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// An X server of one test's own (Xvfb), which ends with the value.

@@ -1,5 +1,6 @@
 public import DBus
 import Foundation
+import TestSupport
 import Testing
 
 /// A system bus of the tests' own with python-dbusmock's logind.

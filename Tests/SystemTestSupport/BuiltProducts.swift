@@ -1,4 +1,5 @@
 public import Foundation
+public import TestSupport
 
 /// The project's own executables, built together with the running tests.
 public enum BuiltProducts {
