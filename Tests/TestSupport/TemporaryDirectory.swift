@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A new directory under the system's temporary directory, removed with everything in it when the value is released.
+/// A new directory under /tmp or another directory, removed with everything in it when the value is released.
 public final class TemporaryDirectory: Sendable {
     public let url: URL
 
@@ -8,8 +8,8 @@ public final class TemporaryDirectory: Sendable {
     public var path: String { url.path }
 
     /// Short on purpose: a Unix socket's path may have at most 107 bytes.
-    public init() throws {
-        var template = Array("/tmp/applocker-XXXXXX".utf8CString)
+    public init(in parent: String = "/tmp") throws {
+        var template = Array("\(parent)/applocker-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(errno))])
         }
