@@ -87,7 +87,7 @@ import Testing
             try await companion.sync()
             guard await companion.events().contains(where: { $0.photo != nil }) else { return false }
             // The event goes ahead of the photo, which waits from before it is told of.
-            guard try await client.call(.hubStatus, reply: HubStatus.self).waiting == 0 else { return false }
+            guard try await client.call(\.hubStatus).waiting == 0 else { return false }
             try await companion.sync()
             return true
         }

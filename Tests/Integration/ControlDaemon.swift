@@ -34,16 +34,15 @@ final class ControlDaemon: Sendable {
     static let passcode = "correct horse 9"
 
     func setUp() async throws {
-        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+        try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode))
     }
 
     func session() async throws -> String {
-        let report: SessionReport = try await client.call(
-            .openSession, body: PasscodeRequest(passcode: Self.passcode))
+        let report = try await client.call(\.openSession, body: PasscodeRequest(passcode: Self.passcode))
         return report.token
     }
 
-    func status() async throws -> StatusReport { try await client.call(.status) }
+    func status() async throws -> StatusReport { try await client.call(\.status) }
 
     /// Kills it, and returns once it is gone.
     func killNow() async throws {

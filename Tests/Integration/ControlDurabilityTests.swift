@@ -35,8 +35,8 @@ struct ControlDurabilityTests {
         do {
             let daemon = try await ControlDaemon(state: state)
             try await daemon.setUp()
-            let added: AppsChanged = try await daemon.client.call(
-                .addApp, token: try await daemon.session(), body: AddAppRequest(app: app))
+            let added = try await daemon.client.call(
+                \.addApp, token: try await daemon.session(), body: AddAppRequest(app: app))
             #expect(added.apps.count == 1)
             try await daemon.killNow()
         }
@@ -50,10 +50,8 @@ struct ControlDurabilityTests {
                             // Each is one change of the list and one line of the log, until the daemon is gone; not
                             // more than fit with all rounds into the 1,000 lines that are read below.
                             for _ in 0..<14 {
-                                guard
-                                    let _: AppsChanged = try? await daemon.client.call(
-                                        .lock, body: LockRequest(apps: [app]))
-                                else { return }
+                                let locked = try? await daemon.client.call(\.lock, body: LockRequest(apps: [app]))
+                                guard locked != nil else { return }
                                 acknowledged.add("")
                             }
                         }
@@ -65,13 +63,13 @@ struct ControlDurabilityTests {
             await writers.value
         }
         let daemon = try await ControlDaemon(state: state)
-        let log: EventList = try await daemon.client.call(.log, query: [("limit", "1000")])
+        let log = try await daemon.client.call(\.log, query: LogQuery(limit: 1_000))
         #expect(log.events.map(\.number) == Array(1...Int64(log.events.count)), "no number is missing")
         let locked = log.events.count { $0.kind == "locked" }
         let count = acknowledged.count
         #expect(count >= 30)
         #expect(locked >= count, "\(count) locks were acknowledged, \(locked) are in the log")
-        let list: AppList = try await daemon.client.call(.listApps)
+        let list = try await daemon.client.call(\.listApps)
         #expect(list.apps.map(\.executables) == [[app]])
     }
 
@@ -81,7 +79,7 @@ struct ControlDurabilityTests {
         for round in 0..<4 {
             let daemon = try await ControlDaemon(state: state)
             if round == 0 { try await daemon.setUp() }
-            let found: CategoryList = try await daemon.client.call(.listCategories)
+            let found = try await daemon.client.call(\.listCategories)
             let names = Set(found.categories.map(\.name))
             #expect(names.isSuperset(of: expected))
             #expect(names.count <= expected.count + 1, "at most the one that was being written")
@@ -91,8 +89,8 @@ struct ControlDurabilityTests {
                 // Not more than there may be in all rounds.
                 for number in 0..<40 {
                     let name = "round \(round), \(number)"
-                    let done: CategoryReport? = try? await daemon.client.call(
-                        .setCategory, parameter: name, token: token, body: SetCategoryRequest())
+                    let done = try? await daemon.client.call(
+                        \.setCategory, parameter: name, token: token, body: SetCategoryRequest())
                     guard done != nil else { return }
                     written.add(name)
                 }
@@ -103,7 +101,7 @@ struct ControlDurabilityTests {
             expected = names.union(written.names)
         }
         let daemon = try await ControlDaemon(state: state)
-        let found: CategoryList = try await daemon.client.call(.listCategories)
+        let found = try await daemon.client.call(\.listCategories)
         #expect(Set(found.categories.map(\.name)).isSuperset(of: expected))
     }
 

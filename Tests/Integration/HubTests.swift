@@ -146,16 +146,16 @@ import Testing
             BuiltProducts.path("applocker"), ["up", "--state", state] + (geteuid() == 0 ? [] : ["--user-mode"]))
         let client = ControlClient(socketPath: state + "/control.sock")
         await eventually {
-            try await client.call(.status, reply: StatusReport.self).protection != .gateAway
+            try await client.call(\.status).protection != .gateAway
         }
         let isTold = await eventually("the hub's address is told") {
             up.errorOutput.contains("A hub runs on 127.0.0.1:")
         }
         try #require(isTold, "\(up.errorOutput)")
-        #expect(try await client.call(.hubStatus, reply: HubStatus.self).url == nil)
-        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
+        #expect(try await client.call(\.hubStatus).url == nil)
+        try await client.call(\.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
         let isConnected = await eventually("it is connected") {
-            let status = try await client.call(.hubStatus, reply: HubStatus.self)
+            let status = try await client.call(\.hubStatus)
             return status.connected && status.records >= 3
         }
         #expect(isConnected, "\(up.errorOutput)")
@@ -182,20 +182,20 @@ import Testing
         let companion = try await daemon.client.pair(
             "phone", passcode: ControlDaemon.passcode, directory: directory.path("phone"))
         let session = try await daemon.session()
-        let _: AppsChanged = try await daemon.client.call(
-            .addApp, token: session, body: AddAppRequest(app: try copy(of: "/usr/bin/true", in: directory)))
+        try await daemon.client.call(
+            \.addApp, token: session, body: AddAppRequest(app: try copy(of: "/usr/bin/true", in: directory)))
         try await hub.kill()
         // Each lock is an event; what was queued before a kill is counted.
         let kills = 2
         var queued = 0
         for round in 1...kills {
             for _ in 0..<(count / kills) {
-                let _: AppsChanged = try await daemon.client.call(.lock, body: LockRequest(all: true))
+                try await daemon.client.call(\.lock, body: LockRequest(all: true))
             }
             await eventually {
-                try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting >= count / kills * round
+                try await daemon.client.call(\.hubStatus).waiting >= count / kills * round
             }
-            queued = try await daemon.client.call(.hubStatus, reply: HubStatus.self).waiting
+            queued = try await daemon.client.call(\.hubStatus).waiting
             try await daemon.killNow()
             daemon = try await ControlDaemon(state: directory)
         }
@@ -210,7 +210,7 @@ import Testing
         try await hub.startAgain()
         let client = daemon.client
         await eventually(timeout: .seconds(120), "everything is sent") {
-            let status = try await client.call(.hubStatus, reply: HubStatus.self)
+            let status = try await client.call(\.hubStatus)
             return status.connected && status.waiting == 0
         }
         try await companion.sync()

@@ -69,19 +69,17 @@ struct IntruderTests {
 
     private func nothingIsTold(_ applocker: CommandLineFixture) async throws {
         let client = ControlClient(socketPath: applocker.socket)
-        func isRefused<Reply: Decodable & Sendable>(
-            _ route: ControlRoute, _ parameter: String?, _ reply: Reply.Type
-        ) async -> Bool {
+        func isRefused<Reply>(_ operation: ControlOperationPath<NoInput, Reply>) async -> Bool {
             do {
-                _ = try await client.call(route, parameter: parameter, reply: reply)
+                try await client.call(operation, parameter: "0123")
                 return false
             } catch {
                 return (error as? ControlError)?.code == .vaultLocked
             }
         }
-        #expect(await isRefused(.listIntruders, nil, IntruderList.self))
-        #expect(await isRefused(.readIntruder, "0123", IntruderPhoto.self))
-        #expect(await isRefused(.removeIntruder, "0123", DoneReport.self))
+        #expect(await isRefused(\.listIntruders))
+        #expect(await isRefused(\.readIntruder))
+        #expect(await isRefused(\.removeIntruder))
         #expect(try await applocker.run("intruders", "list").status != 0)
         let state = applocker.directory.path("state")
         let all = try await ChildProcess.run("grep", ["-r", "-a", "-l", "SQLite format 3", state])

@@ -73,26 +73,25 @@ extension ControlClient {
     func pair(
         _ name: String, passcode: String, directory: String, address: String? = nil
     ) async throws -> Companion {
-        let session: SessionReport = try await call(.openSession, body: PasscodeRequest(passcode: passcode))
-        let pairing: PairingReport = try await call(
-            .makePairing, token: session.token, body: NewPairingRequest(address: address))
+        let session = try await call(\.openSession, body: PasscodeRequest(passcode: passcode))
+        let pairing = try await call(\.makePairing, token: session.token, body: NewPairingRequest(address: address))
         let link = try #require(pairing.link)
         async let companion = Companion.join(link, name: name, directory: directory, connect: Companion.overHTTP)
         let joined = await eventually {
-            let report: PairingReport = try await call(
-                .pairing, parameter: pairing.id, query: [("wait", "5")], token: session.token)
+            let report = try await call(
+                \.pairing, parameter: pairing.id, query: WaitQuery(wait: 5), token: session.token)
             return report.name == name
         }
         try #require(joined)
-        let _: DeviceReport = try await call(
-            .confirmPairing, parameter: pairing.id, token: session.token, body: PasscodeRequest(passcode: passcode))
+        try await call(
+            \.confirmPairing, parameter: pairing.id, token: session.token, body: PasscodeRequest(passcode: passcode))
         return try await companion
     }
 
     func connect(_ url: String, passcode: String) async throws {
-        let session: SessionReport = try await call(.openSession, body: PasscodeRequest(passcode: passcode))
-        let _: HubStatus = try await call(.connectHub, token: session.token, body: ConnectHubRequest(url: url))
-        let isConnected = await eventually { try await call(.hubStatus, reply: HubStatus.self).connected }
+        let session = try await call(\.openSession, body: PasscodeRequest(passcode: passcode))
+        try await call(\.connectHub, token: session.token, body: ConnectHubRequest(url: url))
+        let isConnected = await eventually { try await call(\.hubStatus).connected }
         try #require(isConnected)
     }
 }

@@ -47,8 +47,8 @@ import Testing
 
         // What is written at the second is on the phone, and what is held there waits for the phone.
         #expect(try await second.run("vault", "unlock", passcodes: passcode).status == 0)
-        _ = try await ControlClient(socketPath: second.socket).call(
-            .addNote, body: NoteRequest(title: "Attic", body: "behind the boiler"), reply: NoteSaved.self)
+        try await ControlClient(socketPath: second.socket).call(
+            \.addNote, body: NoteRequest(title: "Attic", body: "behind the boiler"))
         let companion = try Companion(directory: phone, connect: Companion.overHTTP)
         await eventually("the note arrives") {
             try await companion.sync()
@@ -97,27 +97,25 @@ import Testing
         var second = try await ControlDaemon(state: directories.1)
         try await second.setUp()
         let owner = try await first.session()
-        let pairing: PairingReport = try await first.client.call(
-            .makePairing, token: owner, body: NewPairingRequest(role: .computer))
+        let pairing = try await first.client.call(\.makePairing, token: owner, body: NewPairingRequest(role: .computer))
         let link = try #require(pairing.link)
         func ask() async throws {
             let session = try await second.session()
-            let _: JoiningReport = try await second.client.call(
-                .joinHub, token: session, body: JoinHubRequest(link: link))
+            try await second.client.call(\.joinHub, token: session, body: JoinHubRequest(link: link))
         }
         try await ask()
         try await second.killNow()
         second = try await ControlDaemon(state: directories.1)
         let joined = await eventually {
-            try await first.client.call(
-                .pairing, parameter: pairing.id, query: [("wait", "5")], token: owner, reply: PairingReport.self
-            ).state == .joined
+            let query = WaitQuery(wait: 5)
+            return try await first.client.call(\.pairing, parameter: pairing.id, query: query, token: owner).state
+                == .joined
         }
         try #require(joined)
         let confirming = Task { [client = first.client] in
             try await client.call(
-                .confirmPairing, parameter: pairing.id, token: owner,
-                body: PasscodeRequest(passcode: ControlDaemon.passcode), reply: DeviceReport.self)
+                \.confirmPairing, parameter: pairing.id, token: owner,
+                body: PasscodeRequest(passcode: ControlDaemon.passcode))
         }
         for delay in [50, 400, 800, 1_100, 1_500] {
             try await Task.sleep(for: .milliseconds(delay))
@@ -127,8 +125,8 @@ import Testing
         #expect(try await confirming.value.role == .computer)
         let client = second.client
         await eventually("it is in") {
-            try await client.call(.hubStatus, reply: HubStatus.self).connected
+            try await client.call(\.hubStatus).connected
         }
-        #expect(try await client.call(.listDevices, reply: DeviceList.self).devices.count == 2)
+        #expect(try await client.call(\.listDevices).devices.count == 2)
     }
 }

@@ -26,7 +26,7 @@ struct FloodTests {
             for try await event in prompts {
                 guard case .ask(let report) = event else { continue }
                 asked.withLock { $0[report.process] = .now }
-                let _: DoneReport = try await client.call(.cancelPrompt, parameter: report.prompt)
+                try await client.call(\.cancelPrompt, parameter: report.prompt)
             }
         }
         defer { prompter.cancel() }

@@ -35,12 +35,12 @@ final class RunningAppLocker: Sendable {
             try ChildProcess(
                 try BuiltProducts.path("applocker"), self.arguments, environment: self.environment))
         await waitUntilUp()
-        let _: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: Self.passcode))
+        try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode))
     }
 
     private func waitUntilUp() async {
         await eventually("AppLocker is up; it says: \(errorOutput)") {
-            try await client.call(.status, reply: StatusReport.self).protection != .gateAway
+            try await client.call(\.status).protection != .gateAway
         }
     }
 
@@ -71,13 +71,12 @@ final class RunningAppLocker: Sendable {
         try await supervisor.wait()
     }
 
-    func status() async throws -> StatusReport { try await client.call(.status) }
+    func status() async throws -> StatusReport { try await client.call(\.status) }
 
     /// Puts an app on the list, and says what its running instances see when a grant ends: "keep" where nothing is said.
     @discardableResult
     func add(_ app: String, onGrantEnd: String? = nil) async throws -> AppReport {
-        let added: AppsChanged = try await client.call(
-            .addApp, token: try await session(), body: AddAppRequest(app: app))
+        let added = try await client.call(\.addApp, token: try await session(), body: AddAppRequest(app: app))
         let report = try #require(added.apps.first)
         guard let onGrantEnd else { return report }
         return try await set(report.id, onGrantEnd: onGrantEnd)
@@ -85,37 +84,34 @@ final class RunningAppLocker: Sendable {
 
     @discardableResult
     func set(_ app: String, onGrantEnd: String) async throws -> AppReport {
-        let changed: AppsChanged = try await client.call(
-            .changeApp, parameter: app, token: try await session(), body: ChangeAppRequest(onGrantEnd: onGrantEnd))
+        let changed = try await client.call(
+            \.changeApp, parameter: app, token: try await session(), body: ChangeAppRequest(onGrantEnd: onGrantEnd))
         return try #require(changed.apps.first)
     }
 
     /// The token of a new management session.
     private func session() async throws -> String {
-        let report: SessionReport = try await client.call(
-            .openSession, body: PasscodeRequest(passcode: Self.passcode))
+        let report = try await client.call(\.openSession, body: PasscodeRequest(passcode: Self.passcode))
         return report.token
     }
 
     /// Ids of the apps on the list.
     func apps() async throws -> [String] {
-        let list: AppList = try await client.call(.listApps)
+        let list = try await client.call(\.listApps)
         return list.apps.map(\.id)
     }
 
     func unlock(_ app: String, _ grant: GrantRequest = GrantRequest(.untilLocked)) async throws {
-        let _: AppsChanged = try await client.call(
-            .unlock, body: UnlockRequest(apps: [app], grant: grant, passcode: Self.passcode))
+        try await client.call(\.unlock, body: UnlockRequest(apps: [app], grant: grant, passcode: Self.passcode))
     }
 
     func lock(_ app: String) async throws {
-        let _: AppsChanged = try await client.call(.lock, body: LockRequest(apps: [app]))
+        try await client.call(\.lock, body: LockRequest(apps: [app]))
     }
 
     /// The newest events, oldest first; of all apps where none is named.
     func events(of app: String? = nil, kind: String? = nil) async throws -> [EventReport] {
-        let query = [("limit", "1000")] + (app.map { [("app", $0)] } ?? [])
-        let list: EventList = try await client.call(.log, query: query)
+        let list = try await client.call(\.log, query: LogQuery(limit: 1_000, app: app))
         return list.events.filter { kind == nil || $0.kind == kind }
     }
 
@@ -137,7 +133,7 @@ final class RunningAppLocker: Sendable {
         let task = Task {
             for try await event in events {
                 guard case .ask(let report) = event, let answer = answering(report) else { continue }
-                let _: PromptAnswer = try await client.call(.answerPrompt, parameter: report.prompt, body: answer)
+                try await client.call(\.answerPrompt, parameter: report.prompt, body: answer)
             }
         }
         await eventually("the prompter is known") { try await status().prompterConnected }

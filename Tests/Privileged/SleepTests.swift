@@ -43,8 +43,7 @@ struct SleepTests {
         /// Opens an app and the vault, and starts the other app, which waits.
         func open() async throws -> ChildProcess {
             try await applocker.unlock(app)
-            let _: VaultStatus = try await applocker.client.call(
-                .openVault, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
+            try await applocker.client.call(\.openVault, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
             #expect(try await ChildProcess.run(diary, ["hello"]).exit == .code(0))
             return try await startAsked(letter)
         }
@@ -62,7 +61,7 @@ struct SleepTests {
 
         /// What is not locked, for people.
         func whatIsOpen() async throws -> [String] {
-            let vault: VaultStatus = try await applocker.client.call(.vault)
+            let vault = try await applocker.client.call(\.vault)
             let status = try await applocker.status()
             var open = vault.isOpen ? ["the vault"] : []
             if status.unlockedApps != 0 || status.lockedApps != 2 {

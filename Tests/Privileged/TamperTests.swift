@@ -69,8 +69,8 @@ struct TamperTests {
 
     @Test(.requires(.program("curl"))) func aRecordedExchangeIsWorthNothingLater() async throws {
         let appLocker = try await RunningAppLocker()
-        let session: SessionReport = try await appLocker.client.call(
-            .openSession, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
+        let session = try await appLocker.client.call(
+            \.openSession, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
         func replay(as user: uid_t) async throws -> String {
             try await ChildProcess.run(
                 "curl",
@@ -84,7 +84,7 @@ struct TamperTests {
         #expect(try await replay(as: Self.user) == "401")
         #expect(try await appLocker.status().monitoring.isOn)
         #expect(try await replay(as: 0) == "200")
-        let _: DoneReport = try await appLocker.client.call(.endSession, token: session.token)
+        try await appLocker.client.call(\.endSession, token: session.token)
         #expect(try await replay(as: 0) == "401")
         try await appLocker.stop()
     }
@@ -114,9 +114,9 @@ struct TamperTests {
             environment: environment)
         let client = ControlClient(socketPath: directory.path("state/control.sock"))
         await eventually("AppLocker is up; it says: \(up.errorOutput)") {
-            try await client.call(.status, reply: StatusReport.self).protection != .gateAway
+            try await client.call(\.status).protection != .gateAway
         }
-        let running: StatusReport = try await client.call(.status)
+        let running = try await client.call(\.status)
         for pid in running.processes.map(\.pid) + [up.pid] {
             let maps = try #require(try FileHandle(forReadingAtPath: "/proc/\(pid)/maps")?.readToEnd())
             #expect(maps.count > 1_000)

@@ -23,7 +23,7 @@ struct OpenVault: Sendable {
 
     /// Opens the vault unless it is open for this user.
     func openIfLocked() async throws {
-        let status: VaultStatus = try await client.call(.vault)
+        let status = try await client.call(\.vault)
         if case .terminal = passcodes, status.isOpen, status.user == getuid() { return }
         try await open()
     }
@@ -48,11 +48,10 @@ struct OpenVault: Sendable {
 
     @discardableResult
     func open() async throws -> VaultStatus {
-        let status: StatusReport = try await client.call(.status)
+        let status = try await client.call(\.status)
         guard status.isSetUp else {
             throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
         }
-        return try await client.call(
-            .openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
+        return try await client.call(\.openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
     }
 }

@@ -9,7 +9,7 @@ struct OwnerSession: Sendable {
     /// Asks for the passcode, opens a session, does the work and ends the session, also after an error.
     func open<Result>(_ work: (_ token: String) async throws -> Result) async throws -> Result {
         // Checked first, so that no passcode is typed if AppLocker isn't running or has no passcode yet.
-        let status: StatusReport = try await client.call(.status)
+        let status = try await client.call(\.status)
         guard status.isSetUp else {
             throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
         }
@@ -20,8 +20,7 @@ struct OwnerSession: Sendable {
     func open<Result>(
         with passcode: Passcode, _ work: (_ token: String) async throws -> Result
     ) async throws -> Result {
-        let session: SessionReport = try await client.call(
-            .openSession, body: PasscodeRequest(passcode: passcode.text))
+        let session = try await client.call(\.openSession, body: PasscodeRequest(passcode: passcode.text))
         do {
             let result = try await work(session.token)
             await end(session)
@@ -51,11 +50,11 @@ struct OwnerSession: Sendable {
 
     /// Users who have given the passcode before can read it without a session.
     func hub() async throws -> HubStatus {
-        try await whereNeeded { try await client.call(.hubStatus, token: $0) }
+        try await whereNeeded { try await client.call(\.hubStatus, token: $0) }
     }
 
     /// If this fails, the session expires within minutes, and its token was never shown.
     private func end(_ session: SessionReport) async {
-        _ = try? await client.call(.endSession, token: session.token, reply: DoneReport.self)
+        _ = try? await client.call(\.endSession, token: session.token)
     }
 }

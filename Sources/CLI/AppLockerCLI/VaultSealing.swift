@@ -18,7 +18,7 @@ actor VaultSealing: LockedFileSealing {
     }
 
     func seal(_ body: Data, id: ItemID) async throws -> LockedFileHeader {
-        let reply: SealReply = try await use(.seal, SealRequest(id: id.description, plaintext: body))
+        let reply = try await use(\.seal, SealRequest(id: id.description, plaintext: body))
         guard let vault = ItemID(reply.vault) else { throw ControlClientError.notUnderstood(cause: "a vault's id") }
         return LockedFileHeader(vault: vault, id: id, envelope: try RecordEnvelope(bytes: Array(reply.envelope)))
     }
@@ -26,8 +26,7 @@ actor VaultSealing: LockedFileSealing {
     func open(_ header: LockedFileHeader) async throws -> Data {
         let request = OpenRequest(
             vault: header.vault.description, id: header.id.description, envelope: Data(header.envelope.bytes))
-        let reply: OpenReply = try await use(.open, request)
-        return reply.plaintext
+        return try await use(\.open, request).plaintext
     }
 
     func earlierPasscode(for path: String) async throws -> SecretBytes {
@@ -40,19 +39,19 @@ actor VaultSealing: LockedFileSealing {
         return passcode
     }
 
-    private func use<Reply: Decodable & Sendable>(
-        _ route: ControlRoute, _ body: any Encodable & Sendable
+    private func use<Body: Encodable & Sendable, Reply>(
+        _ operation: ControlOperationPath<Body, Reply>, _ body: Body
     ) async throws -> Reply {
         // A descriptor has only one line; if the vault locks meanwhile, the terminal asks for the passcode.
-        let reply: Reply = try await Self.request(
-            route, body, OpenVault(client: client, passcodes: hasOpened ? .terminal : passcodes))
+        let vault = OpenVault(client: client, passcodes: hasOpened ? .terminal : passcodes)
+        let reply = try await Self.request(operation, body, vault)
         hasOpened = true
         return reply
     }
 
-    private static func request<Reply: Decodable & Sendable>(
-        _ route: ControlRoute, _ body: any Encodable & Sendable, _ vault: OpenVault
+    private static func request<Body: Encodable & Sendable, Reply>(
+        _ operation: ControlOperationPath<Body, Reply>, _ body: Body, _ vault: OpenVault
     ) async throws -> Reply {
-        try await vault.use { try await vault.client.call(route, body: body) }
+        try await vault.use { try await vault.client.call(operation, body: body) }
     }
 }

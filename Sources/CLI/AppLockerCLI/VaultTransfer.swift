@@ -24,7 +24,7 @@ struct VaultUpload: Sendable {
             return report
         } catch {
             // A failure doesn't matter: content without a record is removed later.
-            _ = try? await client.call(.removeBlob, parameter: id.description, reply: DoneReport.self)
+            _ = try? await client.call(\.removeBlob, parameter: id.description)
             throw error
         }
     }
@@ -43,12 +43,12 @@ struct VaultUpload: Sendable {
             id: id.description, name: original.name, size: pieces.contentSize, modified: original.modified,
             mode: original.mode, sealedSize: sealedSize, contentKey: key.withUnsafeBytes { Data($0) })
         defer { request.contentKey.withUnsafeMutableBytes { wipe($0) } }
-        return try await client.call(.addFile, body: request)
+        return try await client.call(\.addFile, body: request)
     }
 
     /// Reads the sealed copy back and compares it with the file.
     private func verify(_ id: ItemID) async throws {
-        let content: FileContent = try await client.call(.readFile, parameter: id.description)
+        let content = try await client.call(\.readFile, parameter: id.description)
         let compared = ComparedContent(original)
         let progress = progress
         try await VaultDownload(client: client, content: content).run(

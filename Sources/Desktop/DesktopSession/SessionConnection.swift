@@ -29,10 +29,10 @@ struct DaemonConnection: SessionConnection {
     }
 
     func report(_ idle: IdleReport) async throws {
-        let _: DoneReport = try await client.call(.reportIdle, body: idle)
+        try await client.call(\.reportIdle, body: idle)
     }
 
-    func lockAll() async throws { let _: AppsChanged = try await client.call(.lock, body: LockRequest(all: true)) }
+    func lockAll() async throws { try await client.call(\.lock, body: LockRequest(all: true)) }
 
-    func lockVault() async throws { let _: VaultStatus = try await client.call(.closeVault) }
+    func lockVault() async throws { try await client.call(\.closeVault) }
 }

@@ -29,15 +29,15 @@ public struct DaemonConnection: PromptConnection {
     }
 
     public func answer(_ prompt: String, with request: PromptAnswerRequest) async throws -> PromptAnswer {
-        try await client.call(.answerPrompt, parameter: prompt, body: request)
+        try await client.call(\.answerPrompt, parameter: prompt, body: request)
     }
 
     public func cancel(_ prompt: String) async throws {
-        let _: DoneReport = try await client.call(.cancelPrompt, parameter: prompt)
+        try await client.call(\.cancelPrompt, parameter: prompt)
     }
 
     public func registerDesktop(_ processes: [Int32]) async throws {
         let request = RegisterDesktopRequest(processes: processes)
-        let _: DoneReport = try await client.call(.registerDesktop, body: request)
+        try await client.call(\.registerDesktop, body: request)
     }
 }

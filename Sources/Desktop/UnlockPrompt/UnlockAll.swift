@@ -45,7 +45,7 @@ final class UnlockAll {
 
     private func begin() async {
         // If the daemon is unreachable, the answer reports that.
-        if let settings = try? await client.call(.settings, reply: SettingsReport.self) {
+        if let settings = try? await client.call(\.settings) {
             scene.defaultGrantSeconds = settings.defaultGrantSeconds
         }
         window.show(scene)
@@ -60,7 +60,7 @@ final class UnlockAll {
         scene.message = ""
         window.show(scene)
         do {
-            let _: AppsChanged = try await client.call(.unlock, body: request)
+            try await client.call(\.unlock, body: request)
             exit(0)
         } catch let error as ControlError {
             refuse(error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil)

@@ -115,7 +115,16 @@ public struct ResetRequest: Codable, Sendable {
     }
 }
 
-/// `GET /v1/log/verify?head=NUMBER:HASH`.
+/// `GET /v1/log/verify`.
+public struct VerifyLogQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.text("head", \.head)] }
+
+    /// "number:hash", as an earlier `LogVerification` has it.
+    public var head: String?
+    public init() {}
+    public init(head: String?) { self.head = head }
+}
+
 public struct LogVerification: Codable, Equatable, Sendable {
     public var isWhole: Bool
     /// The number of links that were checked.

@@ -45,9 +45,9 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case addFile = "POST /v1/files"
     case readFile = "GET /v1/files/{file}"
     case removeFile = "DELETE /v1/files/{file}"
-    /// Sealed bytes of a blob, `?offset=N&length=N`.
+    /// Sealed bytes of a blob.
     case readBlob = "GET /v1/blobs/{blob}"
-    /// The next sealed bytes of a blob that is being put, `?offset=N`.
+    /// The next sealed bytes of a blob that is being put.
     case putBlob = "PUT /v1/blobs/{blob}"
     case removeBlob = "DELETE /v1/blobs/{blob}"
     case listMoments = "GET /v1/moments"
@@ -71,12 +71,10 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case connectHub = "POST /v1/hub"
     case disconnectHub = "DELETE /v1/hub"
     case joinHub = "POST /v1/hub/join"
-    /// `?wait=SECONDS`, at most 25: answers as soon as it is further.
     case joining = "GET /v1/hub/join"
     case endJoining = "DELETE /v1/hub/join"
     case sendVaultKeys = "POST /v1/hub/keys"
     case makePairing = "POST /v1/pairings"
-    /// `?wait=SECONDS`, at most 25: answers as soon as a device has joined.
     case pairing = "GET /v1/pairings/{pairing}"
     case confirmPairing = "POST /v1/pairings/{pairing}/confirm"
     case endPairing = "DELETE /v1/pairings/{pairing}"

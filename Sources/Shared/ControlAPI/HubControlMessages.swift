@@ -40,6 +40,15 @@ public struct JoinHubRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// `GET /v1/hub/join` and `GET /v1/pairings/{pairing}`: for how many seconds the answer waits for a change.
+public struct WaitQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.number("wait", \.wait, 0...25)] }
+
+    public var wait = 0
+    public init() {}
+    public init(wait: Int) { self.wait = wait }
+}
+
 /// `GET /v1/hub/join`, and the answer to asking.
 public struct JoiningReport: Codable, Equatable, Sendable {
     public enum State: String, Codable, Sendable {

@@ -88,8 +88,8 @@ public struct MomentContent: Codable, Equatable, Sendable {
     }
 }
 
-/// Which moments `GET /v1/moments` lists; each as a field of the query.
-public struct MomentFilter: Equatable, Sendable {
+/// Which moments `GET /v1/moments` lists.
+public struct MomentFilter: ControlQuery {
     /// Words that title, words, mood, place or day have, all of them.
     public var search: String?
     public var mood: String?
@@ -102,20 +102,11 @@ public struct MomentFilter: Equatable, Sendable {
 
     public init() {}
 
-    public init(query: [String: String]) {
-        search = query["search"]
-        mood = query["mood"]
-        favourites = query["favourites"] == "true"
-        from = query["from"]
-        to = query["to"]
-        trash = query["trash"] == "true"
-    }
-
-    public var query: [(String, String)] {
+    public static var fields: [QueryField<Self>] {
         [
-            ("search", search), ("mood", mood), ("favourites", favourites ? "true" : nil), ("from", from), ("to", to),
-            ("trash", trash ? "true" : nil),
-        ].compactMap { name, value in value.map { (name, $0) } }
+            .text("search", \.search), .text("mood", \.mood), .flag("favourites", \.favourites), .text("from", \.from),
+            .text("to", \.to), .flag("trash", \.trash),
+        ]
     }
 }
 

@@ -145,7 +145,29 @@ public struct EventReport: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /v1/log?after=N&limit=N&app=ID`: newest last.
+/// `GET /v1/log`.
+public struct LogQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] {
+        [
+            .flag("all", \.all), .number("after", \.after, 0...Int.max), .number("limit", \.limit, 1...1_000),
+            .text("app", \.app),
+        ]
+    }
+
+    /// Also events of other users; refused without the right to see them.
+    public var all = false
+    /// Only events with a higher number.
+    public var after: Int64 = 0
+    /// At most so many, the newest.
+    public var limit = 50
+    public var app: String?
+    public init() {}
+    public init(after: Int64 = 0, limit: Int, app: String? = nil, all: Bool = false) {
+        (self.after, self.limit, self.app, self.all) = (after, limit, app, all)
+    }
+}
+
+/// Newest last.
 public struct EventList: Codable, Equatable, Sendable {
     public var events: [EventReport]
     public init(events: [EventReport]) { self.events = events }
@@ -168,7 +190,17 @@ public struct AppStatistics: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /v1/statistics?days=N`.
+/// `GET /v1/statistics`.
+public struct StatisticsQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.flag("all", \.all), .number("days", \.days, 1...3_650)] }
+
+    /// As in `LogQuery`.
+    public var all = false
+    public var days = 30
+    public init() {}
+    public init(days: Int) { self.days = days }
+}
+
 public struct StatisticsReport: Codable, Equatable, Sendable {
     public var days: Int
     public var apps: [AppStatistics]

@@ -85,7 +85,17 @@ public struct NoteReport: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /v1/notes?search=TEXT`, newest first.
+/// `GET /v1/notes`.
+public struct ListNotesQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.text("search", \.search)] }
+
+    /// Words that title or text have, all of them.
+    public var search: String?
+    public init() {}
+    public init(search: String?) { self.search = search }
+}
+
+/// Newest first.
 public struct NoteList: Codable, Equatable, Sendable {
     public var notes: [NoteReport]
     /// Those that can't be opened with the keys of their vault.
@@ -131,6 +141,16 @@ public struct NoteSaved: Codable, Equatable, Sendable {
         self.note = note
         self.conflict = conflict
     }
+}
+
+/// `DELETE /v1/notes/{note}`.
+public struct RemoveNoteQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.text("version", \.version)] }
+
+    /// Another one than this is not removed.
+    public var version: String?
+    public init() {}
+    public init(version: String) { self.version = version }
 }
 
 // MARK: Files
@@ -205,6 +225,27 @@ public struct FileContent: Codable, Sendable {
         self.sealedSize = sealedSize
         self.contentKey = contentKey
     }
+}
+
+/// `GET /v1/blobs/{blob}`.
+public struct ReadBlobQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] {
+        [.number("offset", \.offset, 0...Int.max), .number("length", \.length, 1...ControlRoute.maximumBlobPiece)]
+    }
+
+    public var offset: UInt64 = 0
+    public var length = ControlRoute.maximumBlobPiece
+    public init() {}
+    public init(offset: UInt64, length: Int) { (self.offset, self.length) = (offset, length) }
+}
+
+/// `PUT /v1/blobs/{blob}`.
+public struct PutBlobQuery: ControlQuery {
+    public static var fields: [QueryField<Self>] { [.number("offset", \.offset, 0...Int.max)] }
+
+    public var offset: UInt64 = 0
+    public init() {}
+    public init(offset: UInt64) { self.offset = offset }
 }
 
 // MARK: Intruder photos

@@ -51,23 +51,46 @@ public struct ControlClient: Sendable {
         self.answerTimeout = answerTimeout ?? Self.answerTimeout
     }
 
-    /// Sends one request and decodes its answer.
+    /// Sends one request with a body and decodes its answer.
     ///
     /// - Parameters:
     ///   - parameter: fills the brace in the route's path.
-    ///   - query: appended to the path, percent-encoded.
     ///   - token: of a management session.
     /// - Throws: `ControlError` where the daemon refused, `ControlClientError` where it did not answer.
-    public func call<Reply: Decodable & Sendable>(
-        _ route: ControlRoute, parameter: String? = nil, query: [(String, String)] = [], token: String? = nil,
-        body: (any Encodable & Sendable)? = nil, reply: Reply.Type = Reply.self
+    @discardableResult
+    public func call<Body: Encodable & Sendable, Reply>(
+        _ operation: ControlOperationPath<Body, Reply>, parameter: String? = nil, token: String? = nil, body: Body
     ) async throws -> Reply {
-        var encoded: [UInt8]?
-        if let body { encoded = try [UInt8](JSONEncoder().encode(body)) }
-        let answer = try await send(
-            request(
-                route, parameter: parameter, query: query, token: token, body: encoded.map { ("application/json", $0) })
-        )
+        let json = try [UInt8](JSONEncoder().encode(body))
+        return try await decoded(send(operation, parameter, token: token, body: ("application/json", json)))
+    }
+
+    /// The same for a request without a body.
+    @discardableResult
+    public func call<Query: ControlQuery, Reply>(
+        _ operation: ControlOperationPath<Query, Reply>, parameter: String? = nil, query: Query = Query(),
+        token: String? = nil
+    ) async throws -> Reply {
+        try await decoded(send(operation, parameter, query: query.query, token: token))
+    }
+
+    /// Sealed bytes of a blob: at most `ControlRoute.maximumBlobPiece` from an offset, fewer at its end, none after it.
+    ///
+    /// - Throws: as `call`.
+    public func readBlob(_ blob: String, offset: UInt64, length: Int) async throws -> [UInt8] {
+        let query = ReadBlobQuery(offset: offset, length: length).query
+        return Array(try await send(\.readBlob, blob, query: query).readableBytesView)
+    }
+
+    /// Uploads the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. Offset 0 starts again.
+    ///
+    /// - Throws: as `call`.
+    public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+        let query = PutBlobQuery(offset: offset).query
+        _ = try await send(\.putBlob, blob, query: query, body: ("application/octet-stream", bytes))
+    }
+
+    private func decoded<Reply: Decodable>(_ answer: ByteBuffer) throws -> Reply {
         do {
             return try JSONDecoder().decode(Reply.self, from: Data(answer.readableBytesView))
         } catch {
@@ -75,28 +98,12 @@ public struct ControlClient: Sendable {
         }
     }
 
-    /// Sealed bytes of a blob: at most `ControlRoute.maximumBlobPiece` from an offset, fewer at its end, none after it.
-    ///
-    /// - Throws: as `call`.
-    public func readBlob(_ blob: String, offset: UInt64, length: Int) async throws -> [UInt8] {
-        let answer = try await send(
-            request(
-                .readBlob, parameter: blob, query: [("offset", String(offset)), ("length", String(length))], token: nil,
-                body: nil))
-        return Array(answer.readableBytesView)
-    }
-
-    /// Uploads the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. Offset 0 starts again.
-    ///
-    /// - Throws: as `call`.
-    public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
-        _ = try await send(
-            request(
-                .putBlob, parameter: blob, query: [("offset", String(offset))], token: nil,
-                body: ("application/octet-stream", bytes)))
-    }
-
-    private func send(_ request: HTTPClientRequest) async throws -> ByteBuffer {
+    private func send<Input, Reply>(
+        _ operation: ControlOperationPath<Input, Reply>, _ parameter: String?, query: [(String, String)] = [],
+        token: String? = nil, body: (type: String, bytes: [UInt8])? = nil
+    ) async throws -> ByteBuffer {
+        let route = ControlOperations.all[keyPath: operation].route
+        let request = request(route, parameter, query: query, token: token, body: body)
         do {
             let response = try await Self.http.execute(request, timeout: TimeAmount(answerTimeout))
             let answer = try await response.body.collect(upTo: Self.maximumAnswerBytes)
@@ -124,7 +131,7 @@ public struct ControlClient: Sendable {
     public func session() async throws -> SessionEvents { try await events(.session) }
 
     private func events<Event>(_ route: ControlRoute) async throws -> ControlEvents<Event> {
-        let request = request(route, parameter: nil, query: [], token: nil, body: nil)
+        let request = request(route)
         let response: HTTPClientResponse
         do {
             response = try await Self.http.execute(request, deadline: .distantFuture)
@@ -148,8 +155,8 @@ public struct ControlClient: Sendable {
     }
 
     private func request(
-        _ route: ControlRoute, parameter: String?, query: [(String, String)], token: String?,
-        body: (type: String, bytes: [UInt8])?
+        _ route: ControlRoute, _ parameter: String? = nil, query: [(String, String)] = [], token: String? = nil,
+        body: (type: String, bytes: [UInt8])? = nil
     ) -> HTTPClientRequest {
         var path = route.path(parameter)
         if !query.isEmpty {

@@ -86,6 +86,12 @@ extension World {
         #expect(Set(Self.bodies.keys) == Set(Self.managing))
     }
 
+    @Test func everyRouteWithoutEventsIsAnsweredOnce() async throws {
+        // Building the table requires that no route is answered twice.
+        let answered = try await World().control.table.answers.keys
+        #expect(Set(answered) == Set(ControlRoute.allCases.filter { !$0.answersEvents }))
+    }
+
     @Test func whatIsSealedIsNotEvenReadWhileTheVaultIsLocked() async throws {
         let world = try await World()
         for route in Self.ofTheVault {

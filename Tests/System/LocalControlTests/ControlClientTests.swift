@@ -5,17 +5,25 @@ import TestSupport
 import Testing
 
 @Suite struct ControlClientTests {
-    @Test func aCallCarriesParameterQueryTokenAndBody() async throws {
+    @Test func aCallCarriesParameterTokenAndBody() async throws {
         try await withServer { path, service in
-            let reply: DoneReport = try await ControlClient(socketPath: path).call(
-                .changeApp, parameter: "a/b c", query: [("x", "1&2")], token: "secret",
-                body: ChangeAppRequest(onGrantEnd: "freeze"))
-            #expect(reply.notes == ["changeApp"])
+            let reply = try await ControlClient(socketPath: path).call(
+                \.revokeDevice, parameter: "a/b c", token: "secret", body: PasscodeRequest(passcode: "x"))
+            #expect(reply.notes == ["revokeDevice"])
             let request = try #require(await service.requests.first)
             #expect(request.parameter == "a/b c")
-            #expect(request.query == ["x": "1&2"])
             #expect(request.token == "secret")
-            #expect(String(decoding: request.body, as: UTF8.self) == #"{"onGrantEnd":"freeze"}"#)
+            #expect(String(decoding: request.body, as: UTF8.self) == #"{"passcode":"x"}"#)
+        }
+    }
+
+    @Test func aCallCarriesItsQuery() async throws {
+        try await withServer { path, service in
+            try await ControlClient(socketPath: path).call(
+                \.removeNote, parameter: "x", query: RemoveNoteQuery(version: "1&2"))
+            let request = try #require(await service.requests.first)
+            #expect(request.query == ["version": "1&2"])
+            #expect(request.body.isEmpty)
         }
     }
 
@@ -25,7 +33,7 @@ import Testing
         await service.refuse(with: refusal)
         try await withServer(service: service) { path, _ in
             await #expect(throws: refusal) {
-                let _: DoneReport = try await ControlClient(socketPath: path).call(.status)
+                try await ControlClient(socketPath: path).call(\.status)
             }
         }
     }
@@ -34,7 +42,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path("control.sock")
         let error = await #expect(throws: ControlClientError.self) {
-            let _: DoneReport = try await ControlClient(socketPath: path).call(.status)
+            try await ControlClient(socketPath: path).call(\.status)
         }
         guard case .notRunning(path, _) = error else {
             Issue.record("\(String(describing: error))")
@@ -48,7 +56,7 @@ import Testing
             await service.hang()
             let client = ControlClient(socketPath: path, answerTimeout: .milliseconds(500))
             let error = await #expect(throws: ControlClientError.self) {
-                let _: DoneReport = try await client.call(.status)
+                try await client.call(\.status)
             }
             #expect(error == .noAnswer(seconds: 0))
             #expect(error?.description.contains("not running") == false)
@@ -58,7 +66,7 @@ import Testing
     @Test func anAnswerOfAnotherShapeIsNotUnderstood() async throws {
         try await withServer { path, _ in
             let error = await #expect(throws: ControlClientError.self) {
-                let _: StatusReport = try await ControlClient(socketPath: path).call(.status)
+                try await ControlClient(socketPath: path).call(\.status)
             }
             guard case .notUnderstood = error else {
                 Issue.record("\(String(describing: error))")

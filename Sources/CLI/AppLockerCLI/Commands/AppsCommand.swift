@@ -20,11 +20,11 @@ struct AppsCommand: AsyncParsableCommand {
     func run() async throws {
         let client = connection.client
         if listed {
-            let list: AppList = try await client.call(.listApps)
+            let list = try await client.call(\.listApps)
             if output.json { return try Output.standard.json(list) }
             Output.standard.lines(AppTable.lines(list.apps, Paint(.standard)))
         } else {
-            let list: InstalledList = try await client.call(.listInstalled)
+            let list = try await client.call(\.listInstalled)
             if output.json { return try Output.standard.json(list) }
             Output.standard.lines(AppTable.lines(list, Paint(.standard)))
         }
@@ -49,7 +49,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let list: AppList = try await connection.client.call(.listApps)
+            let list = try await connection.client.call(\.listApps)
             let app = try ListedApps(list.apps).one(AppNames.resolved(app))
             if output.json { return try Output.standard.json(app) }
             Output.standard.lines(app.lines(Paint(.standard)))
@@ -75,9 +75,8 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             let change = ChangeAppRequest(onGrantEnd: onGrantEnd.rawValue)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let changed: AppsChanged = try await owner.open { token in
-                try await owner.client.call(
-                    .changeApp, parameter: AppNames.resolved(app), token: token, body: change)
+            let changed = try await owner.open { token in
+                try await owner.client.call(\.changeApp, parameter: AppNames.resolved(app), token: token, body: change)
             }
             try changed.print(output)
         }

@@ -35,9 +35,9 @@ struct BackupCommand: AsyncParsableCommand {
                 let own = try await passcode.source.existing()
                 let passphrase = passphrase ? try await passcode.source.chosen("Passphrase of the backup") : nil
                 // The export fetches content only with an open vault.
-                let _: VaultStatus = try await client.call(.openVault, body: PasscodeRequest(passcode: own.text))
-                let reply: ExportReply = try await client.call(
-                    .exportBackup,
+                try await client.call(\.openVault, body: PasscodeRequest(passcode: own.text))
+                let reply = try await client.call(
+                    \.exportBackup,
                     body: ExportRequest(passcode: own.text, passphrase: passphrase?.text, settingsOnly: settingsOnly))
                 var progress = ProgressBar("Writing", total: reply.size, isShown: !output.json)
                 for offset in stride(from: 0, to: reply.size, by: ControlRoute.maximumBlobPiece) {
@@ -48,7 +48,7 @@ struct BackupCommand: AsyncParsableCommand {
                 }
                 try await runBlocking { try target.finish() }
                 progress.end()
-                let _: DoneReport = try await client.call(.removeBlob, parameter: reply.blob)
+                try await client.call(\.removeBlob, parameter: reply.blob)
                 if output.json { return try Output.standard.json(reply) }
                 Output.standard.line(
                     "Wrote \(file.terminalSafe): \(reply.apps) apps, \(reply.records) sealed items, "
@@ -92,7 +92,7 @@ struct BackupCommand: AsyncParsableCommand {
             try await runBlocking { try Self.check(source) }
             let own = try await passcode.source.existing()
             let passphrase = passphrase ? try await passcode.source.existing("Passphrase of the backup") : nil
-            let _: VaultStatus = try await client.call(.openVault, body: PasscodeRequest(passcode: own.text))
+            try await client.call(\.openVault, body: PasscodeRequest(passcode: own.text))
             let blob = Self.freshName()
             do {
                 try await Interruption.cancels(saying: "Interrupted; nothing was imported.") {
@@ -104,19 +104,19 @@ struct BackupCommand: AsyncParsableCommand {
                         mode: replace ? .replace : .merge, isTrial: isTrial)
                 }
                 if !yes || dryRun {
-                    let trial: ImportReport = try await client.call(.importBackup, body: request(isTrial: true))
+                    let trial = try await client.call(\.importBackup, body: request(isTrial: true))
                     if dryRun, output.json { try Output.standard.json(trial) }
                     if !output.json { Output.standard.lines(trial.lines(isTrial: true)) }
                 }
                 if !dryRun {
                     try await Confirmation.require("Import this backup?", isGiven: yes)
-                    let report: ImportReport = try await client.call(.importBackup, body: request(isTrial: false))
+                    let report = try await client.call(\.importBackup, body: request(isTrial: false))
                     if output.json { try Output.standard.json(report) }
                     if !output.json { Output.standard.lines(report.lines(isTrial: false)) }
                 }
-                let _: DoneReport = try await client.call(.removeBlob, parameter: blob)
+                try await client.call(\.removeBlob, parameter: blob)
             } catch {
-                _ = try? await client.call(.removeBlob, parameter: blob, reply: DoneReport.self)
+                _ = try? await client.call(\.removeBlob, parameter: blob)
                 throw error
             }
         }

@@ -19,7 +19,7 @@ struct CategoryCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let list: CategoryList = try await connection.client.call(.listCategories)
+            let list = try await connection.client.call(\.listCategories)
             if output.json { return try Output.standard.json(list) }
             guard !list.categories.isEmpty else {
                 return Output.standard.line(
@@ -52,8 +52,8 @@ struct CategoryCommand: AsyncParsableCommand {
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = SetCategoryRequest(apps: apps.map { AppNames.resolved($0) })
-            let report: CategoryReport = try await owner.open { token in
-                try await owner.client.call(.setCategory, parameter: name, token: token, body: request)
+            let report = try await owner.open { token in
+                try await owner.client.call(\.setCategory, parameter: name, token: token, body: request)
             }
             try report.print(output)
         }
@@ -73,8 +73,8 @@ struct CategoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let done: DoneReport = try await owner.open { token in
-                try await owner.client.call(.removeCategory, parameter: name, token: token)
+            let done = try await owner.open { token in
+                try await owner.client.call(\.removeCategory, parameter: name, token: token)
             }
             try done.print("The category \(name.terminalSafe) is removed; its apps stay on the list.", output)
         }

@@ -20,7 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let status = try? await connection.client.call(.status, reply: StatusReport.self)
+        let status = try? await connection.client.call(\.status)
         let gate = status?.protection == .held ? status?.processes.first { $0.name == "applocker-gate" }?.pid : nil
         let host = await runBlocking {
             let inspection = HostInspection()
@@ -94,7 +94,7 @@ struct DoctorFinding: Encodable, Equatable {
     /// What the running AppLocker reports about itself, or that none is running.
     static func ofDaemon(_ client: ControlClient) async -> [DoctorFinding] {
         do {
-            return of(try await client.call(.status, reply: StatusReport.self))
+            return of(try await client.call(\.status))
         } catch {
             return [
                 DoctorFinding("daemon", .weak, "AppLocker does not answer: \(Failure(error).message)")

@@ -46,8 +46,8 @@ extension FileCommand {
             let client = connection.client
             let status: VaultStatus = try await OpenVault(client: client, passcodes: passcode.source).use {
                 // Any request that needs the keys opens the vault.
-                _ = try await client.call(.listFiles, reply: FileList.self)
-                return try await client.call(.vault)
+                try await client.call(\.listFiles)
+                return try await client.call(\.vault)
             }
             guard let vault = status.vault.flatMap({ ItemID($0) }) else {
                 throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
@@ -81,8 +81,8 @@ extension FileCommand {
 
         func run() async throws {
             let client = connection.client
-            let list: FileList = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.listFiles)
+            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.listFiles)
             }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "file")
@@ -132,8 +132,8 @@ extension FileCommand {
         /// - Returns: nil if the content was written to standard output.
         private func work() async throws -> (FileContent, path: String)? {
             let client = connection.client
-            let content: FileContent = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.readFile, parameter: file)
+            let content = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.readFile, parameter: file)
             }
             let download = try VaultDownload(client: client, content: content)
             let progress = FileProgress("Exporting", total: content.file.size, isShown: !format.json && output != "-")
@@ -185,14 +185,14 @@ extension FileCommand {
             let found: [FileReport] = try await OpenVault(client: client, passcodes: passcode.source).use {
                 var found: [FileReport] = []
                 for file in files {
-                    let content: FileContent = try await client.call(.readFile, parameter: file)
+                    let content = try await client.call(\.readFile, parameter: file)
                     if !found.contains(where: { $0.id == content.file.id }) { found.append(content.file) }
                 }
                 return found
             }
             let names = found.map { "\"\($0.name)\"" }.joined(separator: ", ")
             try await Confirmation.require("Remove \(names) from the vault? This can't be undone.", isGiven: yes)
-            for file in found { let _: DoneReport = try await client.call(.removeFile, parameter: file.id) }
+            for file in found { try await client.call(\.removeFile, parameter: file.id) }
             if output.json { return try Output.standard.json(FileList(files: found)) }
             Output.standard.line("Removed \(names.terminalSafe).")
         }

@@ -53,7 +53,7 @@ struct HouseholdCommand: AsyncParsableCommand {
         private func restore(_ owner: OwnerSession, _ own: Passcode, isTrial: Bool) async throws -> RestoreReport {
             try await owner.open(with: own) { token in
                 try await owner.client.call(
-                    .restoreChanges, token: token,
+                    \.restoreChanges, token: token,
                     body: RestoreRequest(
                         passcode: own.text, before: before.time, device: device, isTrial: isTrial))
             }

@@ -29,12 +29,12 @@ extension HubCommand {
                 link: try await givenLink(), certificates: hub.certificates, proxy: hub.proxy,
                 isInsecure: hub.insecure)
             let own = try await passcode.source.existing()
-            var report: JoiningReport = try await owner.open(with: own) { token in
-                try await owner.client.call(.joinHub, token: token, body: request)
+            var report = try await owner.open(with: own) { token in
+                try await owner.client.call(\.joinHub, token: token, body: request)
             }
             try show(report)
             while report.state == .waiting || report.state == .admitted {
-                let next: JoiningReport = try await owner.client.call(.joining, query: [("wait", "20")])
+                let next = try await owner.client.call(\.joining, query: WaitQuery(wait: 20))
                 if next != report { try show(next) }
                 report = next
                 try Task.checkCancellation()
@@ -43,8 +43,8 @@ extension HubCommand {
                 throw CommandLineError(.refused, code: "not_joined", report.sentence)
             }
             // Phones get the keys of this computer's vault, which only the passcode opens.
-            let _: DoneReport = try await owner.open(with: own) { token in
-                try await owner.client.call(.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
+            _ = try await owner.open(with: own) { token in
+                try await owner.client.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
             }
             if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
         }

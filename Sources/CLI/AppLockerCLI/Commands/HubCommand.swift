@@ -60,8 +60,8 @@ struct HubCommand: AsyncParsableCommand {
                 url: url, registrationToken: token, certificates: hub.certificates, proxy: hub.proxy,
                 isInsecure: hub.insecure)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let status: HubStatus = try await owner.open { token in
-                try await owner.client.call(.connectHub, token: token, body: request)
+            let status = try await owner.open { token in
+                try await owner.client.call(\.connectHub, token: token, body: request)
             }
             if output.json { return try Output.standard.json(status) }
             Output.standard.line(
@@ -88,8 +88,8 @@ struct HubCommand: AsyncParsableCommand {
                 "Leave the hub? If no other computer is in the household, every paired device has to be paired again.",
                 isGiven: yes)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let done: DoneReport = try await owner.open { token in
-                try await owner.client.call(.disconnectHub, token: token)
+            let done = try await owner.open { token in
+                try await owner.client.call(\.disconnectHub, token: token)
             }
             try done.print("AppLocker is not connected to a hub.", output)
         }

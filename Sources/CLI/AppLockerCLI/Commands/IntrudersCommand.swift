@@ -33,8 +33,8 @@ struct IntrudersCommand: AsyncParsableCommand {
 
         func run() async throws {
             let client = connection.client
-            let list: IntruderList = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.listIntruders)
+            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.listIntruders)
             }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "photo")
@@ -62,12 +62,12 @@ struct IntrudersCommand: AsyncParsableCommand {
             let client = connection.client
             let json = output.json
             let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
-                let report = try ListedIntruders(try await client.call(.listIntruders)).one(id)
+                let report = try ListedIntruders(try await client.call(\.listIntruders)).one(id)
                 if json { return IntruderPhoto(intruder: report, photo: Data()) }
-                return try await client.call(.readIntruder, parameter: report.id)
+                return try await client.call(\.readIntruder, parameter: report.id)
             }
             if output.json { return try Output.standard.json(photo.intruder) }
-            let settings: SettingsReport = try await client.call(.settings)
+            let settings = try await client.call(\.settings)
             throw PhotoWindow.become(
                 photo: photo.photo, caption: photo.intruder.caption, hidesOnCapture: settings.locksOnCapture)
         }
@@ -95,8 +95,8 @@ struct IntrudersCommand: AsyncParsableCommand {
             let file = try NewFile(path)
             defer { file.discard() }
             let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
-                let report = try ListedIntruders(try await client.call(.listIntruders)).one(id)
-                return try await client.call(.readIntruder, parameter: report.id)
+                let report = try ListedIntruders(try await client.call(\.listIntruders)).one(id)
+                return try await client.call(\.readIntruder, parameter: report.id)
             }
             try await runBlocking {
                 try file.write(Array(photo.photo))
@@ -136,7 +136,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         func run() async throws {
             let client = connection.client
             let deleted: [String] = try await OpenVault(client: client, passcodes: passcode.source).use {
-                let listed = ListedIntruders(try await client.call(.listIntruders))
+                let listed = ListedIntruders(try await client.call(\.listIntruders))
                 // All names are checked first, so that a wrong one deletes nothing.
                 let chosen = try all ? listed.reports : ids.map { try listed.one($0) }
                 let unique = Set(chosen.map(\.id)).sorted()
@@ -144,7 +144,7 @@ struct IntrudersCommand: AsyncParsableCommand {
                 let what = unique.count == 1 ? "the photo \(first.prefix(8))" : "\(unique.count) photos"
                 try await Confirmation.require("Delete \(what)? This can't be undone.", isGiven: yes)
                 for id in unique {
-                    let _: DoneReport = try await client.call(.removeIntruder, parameter: id)
+                    try await client.call(\.removeIntruder, parameter: id)
                 }
                 return unique
             }

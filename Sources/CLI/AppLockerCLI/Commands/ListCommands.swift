@@ -19,8 +19,8 @@ struct AddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed: AppsChanged = try await owner.open { token in
-            try await owner.client.call(.addApp, token: token, body: AddAppRequest(app: AppNames.resolved(app)))
+        let changed = try await owner.open { token in
+            try await owner.client.call(\.addApp, token: token, body: AddAppRequest(app: AppNames.resolved(app)))
         }
         try changed.print(output)
     }
@@ -41,8 +41,8 @@ struct RemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed: AppsChanged = try await owner.open { token in
-            try await owner.client.call(.removeApp, parameter: AppNames.resolved(app), token: token)
+        let changed = try await owner.open { token in
+            try await owner.client.call(\.removeApp, parameter: AppNames.resolved(app), token: token)
         }
         try changed.print(output)
     }

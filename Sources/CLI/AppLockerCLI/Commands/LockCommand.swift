@@ -23,8 +23,8 @@ struct LockCommand: AsyncParsableCommand {
     func run() async throws {
         let request = LockRequest(apps: selection.resolved, all: selection.all)
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed: AppsChanged = try await owner.whereNeeded { token in
-            try await owner.client.call(.lock, token: token, body: request)
+        let changed = try await owner.whereNeeded { token in
+            try await owner.client.call(\.lock, token: token, body: request)
         }
         try changed.print(output)
     }
@@ -71,14 +71,14 @@ struct UnlockCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = connection.client
-        let status: StatusReport = try await client.call(.status)
+        let status = try await client.call(\.status)
         guard status.isSetUp else {
             throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
         }
         let request = UnlockRequest(
             apps: selection.resolved, all: selection.all, grant: grant,
             passcode: try await passcode.source.existing().text)
-        let changed: AppsChanged = try await client.call(.unlock, body: request)
+        let changed = try await client.call(\.unlock, body: request)
         try changed.print(output)
     }
 }

@@ -58,7 +58,7 @@ struct LogCommand: AsyncParsableCommand {
         /// An app that was removed from the list is still in the log, by its id.
         private func id(_ client: ControlClient) async throws -> String? {
             guard let app else { return nil }
-            let list: AppList = try await client.call(.listApps)
+            let list = try await client.call(\.listApps)
             do {
                 return try ListedApps(list.apps).one(AppNames.resolved(app)).id
             } catch let error as ControlError where error.code == .noSuchApp {
@@ -69,11 +69,8 @@ struct LogCommand: AsyncParsableCommand {
         private func events(
             _ client: ControlClient, of app: String?, token: String?, after: Int64?
         ) async throws -> EventList {
-            var query = [("limit", String(limit))]
-            if let after { query.append(("after", String(after))) }
-            if let app { query.append(("app", app)) }
-            if all { query.append(("all", "true")) }
-            return try await client.call(.log, query: query, token: token)
+            try await client.call(
+                \.log, query: LogQuery(after: after ?? 0, limit: limit, app: app, all: all), token: token)
         }
 
         private func show(_ events: [EventReport]) throws {
@@ -104,8 +101,8 @@ struct LogCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let result: LogVerification = try await owner.whereNeeded { token in
-                try await owner.client.call(.verifyLog, query: head.map { [("head", $0)] } ?? [], token: token)
+            let result = try await owner.whereNeeded { token in
+                try await owner.client.call(\.verifyLog, query: VerifyLogQuery(head: head), token: token)
             }
             if output.json {
                 try Output.standard.json(result)
@@ -158,8 +155,8 @@ struct StatisticsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let report: StatisticsReport = try await owner.whereNeeded { token in
-            try await owner.client.call(.statistics, query: [("days", String(days))], token: token)
+        let report = try await owner.whereNeeded { token in
+            try await owner.client.call(\.statistics, query: StatisticsQuery(days: days), token: token)
         }
         if output.json { return try Output.standard.json(report) }
         guard !report.apps.isEmpty else {

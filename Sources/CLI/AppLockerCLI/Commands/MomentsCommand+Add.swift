@@ -89,7 +89,7 @@ extension MomentsCommand {
                 let time =
                     date?.time ?? times.min { $0.date < $1.date } ?? MomentTime(date: Date().timeIntervalSince1970)
                 return try await client.call(
-                    .addMoment,
+                    \.addMoment,
                     body: NewMoment(
                         id: ItemID.random().description, title: title, words: words, date: time.date,
                         offset: time.offset, mood: mood, place: place, favourite: favourite, photos: photos))

@@ -69,7 +69,7 @@ extension MomentsCommand {
             try await Confirmation.require(
                 "Remove \(names) with all photos, on every device? This can't be undone.", isGiven: yes)
             var removed: [MomentReport] = []
-            for moment in found { removed.append(try await client.call(.removeMoment, parameter: moment.id)) }
+            for moment in found { removed.append(try await client.call(\.removeMoment, parameter: moment.id)) }
             return removed
         }
     }
@@ -122,7 +122,7 @@ extension MomentsCommand {
         try await OpenVault(client: client, passcodes: passcodes).use {
             var found: [MomentReport] = []
             for reference in references {
-                let content: MomentContent = try await client.call(.readMoment, parameter: reference)
+                let content = try await client.call(\.readMoment, parameter: reference)
                 if !found.contains(where: { $0.id == content.moment.id }) { found.append(content.moment) }
             }
             return found
@@ -135,7 +135,7 @@ extension MomentsCommand {
     ) async throws -> [MomentReport] {
         var changed: [MomentReport] = []
         for moment in try await find(references, client, passcodes) {
-            changed.append(try await client.call(.changeMoment, parameter: moment.id, body: request))
+            changed.append(try await client.call(\.changeMoment, parameter: moment.id, body: request))
         }
         return changed
     }

@@ -29,8 +29,8 @@ extension MomentsCommand {
 
         func run() async throws {
             let client = connection.client
-            let content: MomentContent = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.readMoment, parameter: moment)
+            let content = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.readMoment, parameter: moment)
             }
             if let save { return try await write(content, to: save, client) }
             if output.json { return try Output.standard.json(content) }
@@ -39,7 +39,7 @@ extension MomentsCommand {
             let maker = PictureMaker()
             for photo in content.moment.photos {
                 do {
-                    let report: PhotoReport = try await client.call(.readPhoto, parameter: photo.id)
+                    let report = try await client.call(\.readPhoto, parameter: photo.id)
                     let bytes = try await PhotoDownload(client: client, photo: report).medium()
                     let text = try await runBlocking { try picture.text(of: bytes, maker, in: .current) }
                     Output.standard.write(text)
@@ -59,7 +59,7 @@ extension MomentsCommand {
             var names = PhotoNames()
             var written: [SavedPhoto] = []
             for photo in content.moment.photos {
-                let report: PhotoReport = try await client.call(.readPhoto, parameter: photo.id)
+                let report = try await client.call(\.readPhoto, parameter: photo.id)
                 let bytes = try await PhotoDownload(client: client, photo: report).original()
                 let name = names.next(
                     MomentTime(date: report.taken ?? content.moment.date, offset: content.moment.offset),

@@ -59,7 +59,7 @@ struct MomentsCommand: AsyncParsableCommand {
         _ filter: MomentFilter, _ client: ControlClient, _ passcodes: PasscodeSource
     ) async throws -> MomentList {
         try await OpenVault(client: client, passcodes: passcodes).use {
-            try await client.call(.listMoments, query: filter.query)
+            try await client.call(\.listMoments, query: filter)
         }
     }
 }

@@ -21,8 +21,8 @@ struct MonitoringCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let state: MonitoringState = try await owner.whereNeeded { token in
-                try await owner.client.call(.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
+            let state = try await owner.whereNeeded { token in
+                try await owner.client.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
             }
             try state.print(output)
         }
@@ -52,8 +52,8 @@ struct MonitoringCommand: AsyncParsableCommand {
                 Paint(.errors).alarm("WARNING: \(end), every app on the list starts for everybody without a passcode."))
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = MonitoringRequest(isOn: false, forSeconds: length?.seconds)
-            let state: MonitoringState = try await owner.open { token in
-                try await owner.client.call(.setMonitoring, token: token, body: request)
+            let state = try await owner.open { token in
+                try await owner.client.call(\.setMonitoring, token: token, body: request)
             }
             try state.print(output)
         }

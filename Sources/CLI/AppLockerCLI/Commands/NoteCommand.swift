@@ -49,14 +49,14 @@ struct NoteCommand: AsyncParsableCommand {
             let saved: NoteSaved
             if source == "-" {
                 let request = NoteRequest(title: title, body: try await StandardInput.text(limit: 1 << 20))
-                saved = try await vault.use { try await client.call(.addNote, body: request) }
+                saved = try await vault.use { try await client.call(\.addNote, body: request) }
             } else {
                 // A wrong passcode is reported before the text is written.
                 try await vault.openIfLocked()
                 let (title, body) = try await NoteEditor.edit(title: title, body: "")
                 let request = NoteRequest(title: title, body: body)
                 saved = try await OpenVault(client: client, passcodes: .terminal).save {
-                    try await client.call(.addNote, body: request)
+                    try await client.call(\.addNote, body: request)
                 }
             }
             try saved.print("Added", output)
@@ -78,8 +78,8 @@ struct NoteCommand: AsyncParsableCommand {
 
         func run() async throws {
             let client = connection.client
-            let list: NoteList = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.listNotes, query: search.map { [("search", $0)] } ?? [])
+            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.listNotes, query: ListNotesQuery(search: search))
             }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "note")
@@ -114,8 +114,8 @@ struct NoteCommand: AsyncParsableCommand {
 
         func run() async throws {
             let client = connection.client
-            let content: NoteContent = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(.readNote, parameter: note)
+            let content = try await OpenVault(client: client, passcodes: passcode.source).use {
+                try await client.call(\.readNote, parameter: note)
             }
             let text = try chosen(content.body)
             if copy { return try await copy(text, of: content.note, client) }
@@ -138,7 +138,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
 
         private func copy(_ text: String, of note: NoteReport, _ client: ControlClient) async throws {
-            let settings: SettingsReport = try await client.call(.settings)
+            let settings = try await client.call(\.settings)
             try await runBlocking { try Clipboard.hold(Data(text.utf8), seconds: settings.clipboardSeconds) }
             if output.json { return try Output.standard.json(note) }
             let what = line.map { "Line \($0) of \"\(note.title.terminalSafe)\"" } ?? "\"\(note.title.terminalSafe)\""
@@ -169,7 +169,7 @@ struct NoteCommand: AsyncParsableCommand {
         func run() async throws {
             let client = connection.client
             let vault = OpenVault(client: client, passcodes: passcode.source)
-            let current: NoteContent = try await vault.use { try await client.call(.readNote, parameter: note) }
+            let current = try await vault.use { try await client.call(\.readNote, parameter: note) }
             var (title, body) = (title ?? current.note.title, current.body)
             if source == "-" {
                 body = try await StandardInput.text(limit: 1 << 20)
@@ -182,8 +182,8 @@ struct NoteCommand: AsyncParsableCommand {
             }
             let request = NoteRequest(title: title, body: body, replaces: current.note.version)
             // The vault may have locked itself while the editor was open; the text must not be lost then.
-            let saved: NoteSaved = try await OpenVault(client: client, passcodes: .terminal).save {
-                try await client.call(.changeNote, parameter: current.note.id, body: request)
+            let saved = try await OpenVault(client: client, passcodes: .terminal).save {
+                try await client.call(\.changeNote, parameter: current.note.id, body: request)
             }
             try saved.print("Saved", output)
         }
@@ -210,7 +210,7 @@ struct NoteCommand: AsyncParsableCommand {
             let found: [NoteReport] = try await vault.use {
                 var found: [NoteReport] = []
                 for note in notes {
-                    let content: NoteContent = try await client.call(.readNote, parameter: note)
+                    let content = try await client.call(\.readNote, parameter: note)
                     found.append(content.note)
                 }
                 return found
@@ -218,8 +218,7 @@ struct NoteCommand: AsyncParsableCommand {
             let titles = found.map { "\"\($0.title)\"" }.joined(separator: ", ")
             try await Confirmation.require("Remove \(titles)? This can't be undone.", isGiven: yes)
             for note in found {
-                let _: DoneReport = try await client.call(
-                    .removeNote, parameter: note.id, query: [("version", note.version)])
+                try await client.call(\.removeNote, parameter: note.id, query: RemoveNoteQuery(version: note.version))
             }
             if output.json { return try Output.standard.json(NoteList(notes: found)) }
             Output.standard.line("Removed \(titles.terminalSafe).")

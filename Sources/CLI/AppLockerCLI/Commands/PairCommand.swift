@@ -33,15 +33,16 @@ struct PairCommand: AsyncParsableCommand {
     func run() async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
         let (hub, given) = try await owner.lookingFirst {
-            try await owner.client.call(.hubStatus, token: $0, reply: HubStatus.self)
+            try await owner.client.call(\.hubStatus, token: $0)
         }
         guard let url = address ?? hub.url else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
         let own = if let given { given } else { try await passcode.source.existing() }
         try await owner.open(with: own) { token in
-            let pairing: PairingReport = try await owner.client.call(
-                .makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil))
+            let pairing = try await owner.client.call(
+                \.makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil)
+            )
             try show(pairing, url)
             guard !noWait else { return }
             let codeWindow = try pairing.link.flatMap {
@@ -52,14 +53,13 @@ struct PairCommand: AsyncParsableCommand {
                 let joined = try await Self.waitForDevice(pairing.id, owner.client, token)
                 let name = joined.name ?? "a device"
                 try await Confirmation.require("Pair \"\(name)\"?", isGiven: yes)
-                let device: DeviceReport = try await owner.client.call(
-                    .confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
+                let device = try await owner.client.call(
+                    \.confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
                 if output.json { return try Output.standard.jsonLine(device) }
                 Output.standard.line("\(device.name.terminalSafe) is paired.")
             } catch {
                 // After any failure the link must not work any more.
-                _ = try? await owner.client.call(
-                    .endPairing, parameter: pairing.id, token: token, reply: DoneReport.self)
+                _ = try? await owner.client.call(\.endPairing, parameter: pairing.id, token: token)
                 throw error
             }
         }
@@ -101,8 +101,7 @@ struct PairCommand: AsyncParsableCommand {
     static func waitForDevice(_ id: String, _ client: ControlClient, _ token: String) async throws -> PairingReport {
         let end = ContinuousClock.now + .seconds(310)
         while ContinuousClock.now < end {
-            let report: PairingReport = try await client.call(
-                .pairing, parameter: id, query: [("wait", "20")], token: token)
+            let report = try await client.call(\.pairing, parameter: id, query: WaitQuery(wait: 20), token: token)
             if report.state == .joined { return report }
             try Task.checkCancellation()
         }
@@ -133,7 +132,7 @@ struct DevicesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let list: DeviceList = try await owner.whereNeeded { try await owner.client.call(.listDevices, token: $0) }
+            let list = try await owner.whereNeeded { try await owner.client.call(\.listDevices, token: $0) }
             if output.json { return try Output.standard.json(list) }
             var table = Table(["NAME", "KIND", "LAST SEEN", "ID"])
             for device in list.devices {
@@ -162,9 +161,9 @@ struct DevicesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let report: DeviceReport = try await owner.open { token in
+            let report = try await owner.open { token in
                 try await owner.client.call(
-                    .renameDevice, parameter: device, token: token, body: RenameDeviceRequest(name: name))
+                    \.renameDevice, parameter: device, token: token, body: RenameDeviceRequest(name: name))
             }
             if output.json { return try Output.standard.json(report) }
             Output.standard.line("Renamed it to \(report.name.terminalSafe).")
@@ -190,9 +189,9 @@ struct DevicesCommand: AsyncParsableCommand {
             try await Confirmation.require("Revoke \"\(device)\"? It can rejoin only as a new device.", isGiven: yes)
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let own = try await passcode.source.existing()
-            let done: DoneReport = try await owner.open(with: own) { token in
+            let done = try await owner.open(with: own) { token in
                 try await owner.client.call(
-                    .revokeDevice, parameter: device, token: token, body: PasscodeRequest(passcode: own.text))
+                    \.revokeDevice, parameter: device, token: token, body: PasscodeRequest(passcode: own.text))
             }
             try done.print("Revoked.", output)
         }

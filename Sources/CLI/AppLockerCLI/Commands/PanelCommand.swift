@@ -31,10 +31,8 @@ struct PanelCommand: AsyncParsableCommand {
         let client = connection.client
         let owner = OwnerSession(client: client, passcodes: passcode.source)
         let ((hub, list), given) = try await owner.lookingFirst { token in
-            let hub: HubStatus = try await client.call(.hubStatus, token: token)
-            return (
-                hub, hub.url == nil ? nil : try await client.call(.listDevices, token: token, reply: DeviceList.self)
-            )
+            let hub = try await client.call(\.hubStatus, token: token)
+            return (hub, hub.url == nil ? nil : try await client.call(\.listDevices, token: token))
         }
         guard let url = hub.url, let list else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
@@ -48,21 +46,22 @@ struct PanelCommand: AsyncParsableCommand {
         let own = if let given { given } else { try await passcode.source.existing() }
         let panel = try await Interruption.cancels(saying: "Interrupted; no browser was paired.") {
             try await owner.open(with: own) { token in
-                let pairing: PairingReport = try await client.call(
-                    .makePairing, token: token, body: NewPairingRequest(address: reached))
+                let pairing = try await client.call(
+                    \.makePairing, token: token, body: NewPairingRequest(address: reached))
                 do {
                     let joined = try await join(pairing, client, token)
-                    let device: DeviceReport = try await client.call(
-                        .confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
+                    let device = try await client.call(
+                        \.confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text)
+                    )
                     let name = Self.name(of: computer, beside: list.devices.map(\.name))
                     return try await client.call(
-                        .renameDevice, parameter: joined.device ?? device.id, token: token,
-                        body: RenameDeviceRequest(name: name), reply: DeviceReport.self)
+                        \.renameDevice, parameter: joined.device ?? device.id, token: token,
+                        body: RenameDeviceRequest(name: name))
                 } catch {
                     // After any failure the link must not work any more. In a task of its own, because this one may be
                     // cancelled and could then send no request.
                     _ = await Task {
-                        try? await client.call(.endPairing, parameter: pairing.id, token: token, reply: DoneReport.self)
+                        try? await client.call(\.endPairing, parameter: pairing.id, token: token)
                     }.value
                     throw error
                 }

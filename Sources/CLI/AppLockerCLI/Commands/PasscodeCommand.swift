@@ -24,14 +24,14 @@ struct PasscodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let client = connection.client
-            let status: StatusReport = try await client.call(.status)
+            let status = try await client.call(\.status)
             guard status.isSetUp else {
                 throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
             }
             let old = try await passcode.source.existing("Old passcode")
             let new = try await passcode.source.chosen("New passcode")
-            let done: DoneReport = try await client.call(
-                .changePasscode, body: ChangePasscodeRequest(old: old.text, new: new.text))
+            let done = try await client.call(
+                \.changePasscode, body: ChangePasscodeRequest(old: old.text, new: new.text))
             try done.print("The passcode is changed.", output)
         }
     }
@@ -53,16 +53,16 @@ struct PasscodeCommand: AsyncParsableCommand {
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let name = AppNames.resolved(app)
-            let status: StatusReport = try await owner.client.call(.status)
+            let status = try await owner.client.call(\.status)
             guard status.isSetUp else {
                 throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
             }
             // Both are read before the request: the terminal echoes keys while a passcode is being checked.
             let own = try await passcode.source.existing("Your passcode")
             let new = try await passcode.source.chosen("New passcode for \(app.terminalSafe)")
-            let changed: AppsChanged = try await owner.open(with: own) { token in
+            let changed = try await owner.open(with: own) { token in
                 try await owner.client.call(
-                    .changeApp, parameter: name, token: token, body: ChangeAppRequest(passcode: new.text))
+                    \.changeApp, parameter: name, token: token, body: ChangeAppRequest(passcode: new.text))
             }
             try changed.print(output)
         }
@@ -82,9 +82,9 @@ struct PasscodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let changed: AppsChanged = try await owner.open { token in
+            let changed = try await owner.open { token in
                 try await owner.client.call(
-                    .changeApp, parameter: AppNames.resolved(app), token: token, body: ChangeAppRequest(passcode: ""))
+                    \.changeApp, parameter: AppNames.resolved(app), token: token, body: ChangeAppRequest(passcode: ""))
             }
             try changed.print(output)
         }

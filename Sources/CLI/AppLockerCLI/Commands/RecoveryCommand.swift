@@ -32,8 +32,7 @@ struct RecoveryCommand: AsyncParsableCommand {
             let target = try page.map { try NewFile($0) }
             do {
                 let own = try await passcode.source.existing()
-                let reply: RecoveryReply = try await connection.client.call(
-                    .makeRecovery, body: PasscodeRequest(passcode: own.text))
+                let reply = try await connection.client.call(\.makeRecovery, body: PasscodeRequest(passcode: own.text))
                 let code = try QRCode(reply.code)
                 if let target {
                     let html = RecoverySheet.html(
@@ -73,8 +72,7 @@ struct RecoveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let code = try await passcode.source.existing("Recovery code")
-            let done: DoneReport = try await connection.client.call(
-                .testRecovery, body: RecoveryRequest(code: code.text))
+            let done = try await connection.client.call(\.testRecovery, body: RecoveryRequest(code: code.text))
             try done.print("The recovery code is valid.", output)
         }
     }
@@ -95,8 +93,8 @@ struct RecoveryCommand: AsyncParsableCommand {
         func run() async throws {
             let code = try await passcode.source.existing("Recovery code")
             let new = try await passcode.source.chosen("New passcode")
-            let done: DoneReport = try await connection.client.call(
-                .useRecovery, body: RecoveryRequest(code: code.text, newPasscode: new.text))
+            let done = try await connection.client.call(
+                \.useRecovery, body: RecoveryRequest(code: code.text, newPasscode: new.text))
             try done.print("The passcode is changed. The recovery sheet stays valid.", output)
         }
     }

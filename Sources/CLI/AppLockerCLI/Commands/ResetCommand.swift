@@ -28,8 +28,8 @@ struct ResetCommand: AsyncParsableCommand {
                 "Erase everything? Locked files (.aplk) can't be opened afterwards.", isGiven: false)
         }
         let own = try await passcode.source.existing()
-        let done: DoneReport = try await connection.client.call(
-            .reset,
+        let done = try await connection.client.call(
+            \.reset,
             body: ResetRequest(passcode: own.text, confirmation: confirm ?? ResetRequest.confirmationText))
         try done.print("Everything is erased.", output)
     }

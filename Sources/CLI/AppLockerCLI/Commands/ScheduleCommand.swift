@@ -38,7 +38,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         func run() async throws {
             if let name = target.category {
-                let list: CategoryList = try await connection.client.call(.listCategories)
+                let list = try await connection.client.call(\.listCategories)
                 guard let category = list.categories.first(where: { $0.name == name }) else {
                     throw ControlError(
                         .noSuchCategory, "There is no category \(name). See `applocker category list`.")
@@ -46,7 +46,7 @@ struct ScheduleCommand: AsyncParsableCommand {
                 if output.json { return try Output.standard.json(category) }
                 return Output.standard.line("\(name.terminalSafe): \(text(category.schedule))")
             }
-            let list: AppList = try await connection.client.call(.listApps)
+            let list = try await connection.client.call(\.listApps)
             let apps = try app.map { [try ListedApps(list.apps).one(AppNames.resolved($0))] } ?? list.apps
             if output.json { return try Output.standard.json(AppList(apps: apps)) }
             var table = Table(["NAME", "APP ID", "SCHEDULE"])
@@ -123,15 +123,15 @@ struct ScheduleCommand: AsyncParsableCommand {
     ) async throws {
         let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
         if let category {
-            let report: CategoryReport = try await owner.open { token in
+            let report = try await owner.open { token in
                 try await owner.client.call(
-                    .setCategory, parameter: category, token: token, body: SetCategoryRequest(schedule: schedule))
+                    \.setCategory, parameter: category, token: token, body: SetCategoryRequest(schedule: schedule))
             }
             return try report.print(output)
         }
-        let changed: AppsChanged = try await owner.open { token in
+        let changed = try await owner.open { token in
             try await owner.client.call(
-                .changeApp, parameter: AppNames.resolved(app ?? ""), token: token,
+                \.changeApp, parameter: AppNames.resolved(app ?? ""), token: token,
                 body: ChangeAppRequest(schedule: schedule))
         }
         try changed.print(output)

@@ -22,8 +22,8 @@ struct SettingsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let settings: SettingsReport = try await owner.whereNeeded { token in
-                try await owner.client.call(.settings, token: token)
+            let settings = try await owner.whereNeeded { token in
+                try await owner.client.call(\.settings, token: token)
             }
             try settings.print(output)
         }
@@ -101,8 +101,8 @@ struct SettingsCommand: AsyncParsableCommand {
                 holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
                 camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
                 locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
-            let settings: SettingsReport = try await owner.open { token in
-                try await owner.client.call(.changeSettings, token: token, body: request)
+            let settings = try await owner.open { token in
+                try await owner.client.call(\.changeSettings, token: token, body: request)
             }
             try settings.print(output)
         }

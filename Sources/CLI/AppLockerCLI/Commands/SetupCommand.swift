@@ -19,13 +19,13 @@ struct SetupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = connection.client
-        let status: StatusReport = try await client.call(.status)
+        let status = try await client.call(\.status)
         guard !status.isSetUp else {
             throw ControlError(
                 .alreadySetUp, "A passcode is set already. Change it with `applocker passcode change`.")
         }
         let chosen = try await passcode.source.chosen("New passcode")
-        let done: DoneReport = try await client.call(.setUp, body: PasscodeRequest(passcode: chosen.text))
+        let done = try await client.call(\.setUp, body: PasscodeRequest(passcode: chosen.text))
         try done.print("The passcode is set. Lock an app with `applocker lock APP`.", output)
     }
 }

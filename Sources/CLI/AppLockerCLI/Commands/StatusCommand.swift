@@ -17,7 +17,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let status: StatusReport = try await connection.client.call(.status)
+        let status = try await connection.client.call(\.status)
         if output.json { return try Output.standard.json(status) }
         Output.standard.lines(status.lines(Paint(.standard)))
     }

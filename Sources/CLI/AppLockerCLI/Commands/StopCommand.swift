@@ -21,7 +21,7 @@ struct StopCommand: AsyncParsableCommand {
         try await Confirmation.require(
             "Stop AppLocker? Every locked app starts without a prompt until it runs again.", isGiven: yes)
         let own = try await passcode.source.existing()
-        let done: DoneReport = try await connection.client.call(.stop, body: PasscodeRequest(passcode: own.text))
+        let done = try await connection.client.call(\.stop, body: PasscodeRequest(passcode: own.text))
         try done.print("AppLocker is stopped.", output)
     }
 }

@@ -63,7 +63,7 @@ struct UpCommand: AsyncParsableCommand {
         report("AppLocker is running; its control socket is \(directory.controlSocket).")
         let client = ControlClient(socketPath: directory.controlSocket)
         let option = isStandard ? "" : " --socket \(directory.controlSocket)"
-        guard let status = try? await client.call(.status, reply: StatusReport.self) else { return }
+        guard let status = try? await client.call(\.status) else { return }
         for sentence in status.degraded { report("DEGRADED: \(sentence.terminalSafe)") }
         if !status.isSetUp { report("Next, in another terminal: applocker setup\(option)") }
     }

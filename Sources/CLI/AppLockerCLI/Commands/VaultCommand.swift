@@ -24,7 +24,7 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try (try await connection.client.call(.vault, reply: VaultStatus.self)).print(output)
+            try (try await connection.client.call(\.vault)).print(output)
         }
     }
 
@@ -60,8 +60,8 @@ struct VaultCommand: AsyncParsableCommand {
 
         func run() async throws {
             let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let status: VaultStatus = try await owner.whereNeeded { token in
-                try await owner.client.call(.closeVault, token: token)
+            let status = try await owner.whereNeeded { token in
+                try await owner.client.call(\.closeVault, token: token)
             }
             try status.print(output)
         }

@@ -26,8 +26,8 @@ extension Demo {
     private func lockTheProgram() async throws {
         narrator.step("2. Lock a program")
         let owner = OwnerSession(client: client, passcodes: .terminal)
-        let changed: AppsChanged = try await owner.open(with: passcode) { token in
-            try await client.call(.addApp, token: token, body: AddAppRequest(app: program.path))
+        let changed = try await owner.open(with: passcode) { token in
+            try await client.call(\.addApp, token: token, body: AddAppRequest(app: program.path))
         }
         let app = changed.apps.first
         narrator.check(
@@ -84,15 +84,15 @@ extension Demo {
     }
 
     private func answer(_ prompt: PromptReport, with passcode: Passcode) async throws {
-        _ = try await client.call(
-            .answerPrompt, parameter: prompt.prompt,
-            body: PromptAnswerRequest(passcode: passcode.text, grant: GrantRequest(.duration)), reply: PromptAnswer.self
+        try await client.call(
+            \.answerPrompt, parameter: prompt.prompt,
+            body: PromptAnswerRequest(passcode: passcode.text, grant: GrantRequest(.duration))
         )
     }
 
     private func killTheGate(_ prompts: DemoPrompts) async throws {
         narrator.step("5. Lock it, start it, and kill the gate while it waits")
-        let changed: AppsChanged = try await client.call(.lock, body: LockRequest(all: true))
+        let changed = try await client.call(\.lock, body: LockRequest(all: true))
         narrator.print("Locked again: \(changed.apps.map(\.stateText).joined(separator: ", ")).")
         let launch = try await program.launch()
         _ = try await prompts.next()
@@ -138,12 +138,12 @@ extension Demo {
     }
 
     private func cancel(_ prompt: PromptReport) async throws {
-        _ = try await client.call(.cancelPrompt, parameter: prompt.prompt, reply: DoneReport.self)
+        try await client.call(\.cancelPrompt, parameter: prompt.prompt)
     }
 
     /// The process number of a working gate; nil if it doesn't work now.
     private func gateProcess() async throws -> Int32? {
-        let status: StatusReport = try await client.call(.status)
+        let status = try await client.call(\.status)
         guard status.protection != .gateAway else { return nil }
         return status.processes.first { $0.name == "applocker-gate" }?.pid
     }
@@ -155,7 +155,7 @@ extension Demo {
 
     private func showTheLog() async throws {
         narrator.step("7. Read the log")
-        let list: EventList = try await client.call(.log, query: [("limit", "50")])
+        let list = try await client.call(\.log, query: LogQuery(limit: 50))
         for event in list.events { narrator.print(event.line(Paint(isColoured: false))) }
         let kinds = Set(list.events.map(\.kind))
         let expected: Set = ["launch_denied", "launch_allowed", "passcode_wrong"]

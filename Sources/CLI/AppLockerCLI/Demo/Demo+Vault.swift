@@ -8,11 +8,9 @@ extension Demo {
     /// Adds a note to the vault, shows its bytes on disk, and locks the vault.
     func sealANote() async throws {
         narrator.step("6. Seal a note")
-        _ = try await client.call(
-            .openVault, body: PasscodeRequest(passcode: passcode.text), reply: VaultStatus.self)
-        let saved: NoteSaved = try await client.call(
-            .addNote, body: NoteRequest(title: "Door", body: Self.secret))
-        let read: NoteContent = try await client.call(.readNote, parameter: saved.note.id)
+        try await client.call(\.openVault, body: PasscodeRequest(passcode: passcode.text))
+        let saved = try await client.call(\.addNote, body: NoteRequest(title: "Door", body: Self.secret))
+        let read = try await client.call(\.readNote, parameter: saved.note.id)
         narrator.check(
             read.body == Self.secret, "With the vault open it reads: \(read.body).",
             otherwise: "It differs from what was written.")
@@ -22,9 +20,9 @@ extension Demo {
             !isInClear && files.contains { $0.name == "applocker.sqlite" },
             "None of its words is in the \(files.count) files that AppLocker stores.",
             otherwise: "Its words are on the disk unsealed, or there is no database.")
-        _ = try await client.call(.closeVault, reply: VaultStatus.self)
+        try await client.call(\.closeVault)
         do {
-            let note: NoteContent = try await client.call(.readNote, parameter: saved.note.id)
+            let note = try await client.call(\.readNote, parameter: saved.note.id)
             narrator.fail("With the vault locked it still reads: \(note.body)")
         } catch let error as ControlError {
             narrator.check(
@@ -46,7 +44,7 @@ extension Demo {
 
     /// Verifies the log's chain.
     func verifyTheLog() async throws {
-        let verification: LogVerification = try await client.call(.verifyLog)
+        let verification = try await client.call(\.verifyLog)
         narrator.check(
             verification.isWhole,
             "The log is unchanged: \(verification.links) events, each signed and naming the one before.",

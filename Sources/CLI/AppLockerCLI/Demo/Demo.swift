@@ -37,10 +37,10 @@ struct Demo: Sendable {
         close(logDescriptor)
         let client = ControlClient(socketPath: state + "/control.sock")
         let isUp = await holds(within: patience) {
-            let status = try? await client.call(.status, reply: StatusReport.self)
+            let status = try? await client.call(\.status)
             return status.map { $0.protection != .gateAway } ?? false
         }
-        guard isUp, let status = try? await client.call(.status, reply: StatusReport.self) else {
+        guard isUp, let status = try? await client.call(\.status) else {
             supervisor.send(SIGTERM)
             let words = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
             let last = words.split(separator: "\n").last.map(String.init) ?? "no output"
@@ -54,8 +54,7 @@ struct Demo: Sendable {
                 : "WEAK MODE: locked apps are detected and stopped only after they start.")
         for sentence in status.degraded { narrator.print("DEGRADED: \(sentence.terminalSafe)") }
         let passcode = Passcode((0..<4).map { _ in String(Int.random(in: 100...999)) }.joined(separator: "-"))
-        _ = try await client.call(
-            .setUp, body: PasscodeRequest(passcode: passcode.text), reply: DoneReport.self)
+        try await client.call(\.setUp, body: PasscodeRequest(passcode: passcode.text))
         narrator.print("The passcode of this demo is \(try passcode.text).")
         return Demo(
             narrator: narrator, client: client, program: try DemoProgram(in: directory, isHeld: isHeld),

@@ -33,7 +33,7 @@ struct MomentExport: Sendable {
     }
 
     func run() async throws -> Report {
-        let list: MomentList = try await client.call(.listMoments)
+        let list = try await client.call(\.listMoments)
         let total = list.moments.reduce(0) { $0 + $1.photos.count }
         let progress = FileProgress("Exporting", total: UInt64(total), isShown: showsProgress)
         defer { progress.end() }
@@ -41,7 +41,7 @@ struct MomentExport: Sendable {
         var files: [String: TimelinePage.File] = [:]
         var exported: [TimelinePage.Moment] = []
         for moment in list.moments {
-            let content: MomentContent = try await client.call(.readMoment, parameter: moment.id)
+            let content = try await client.call(\.readMoment, parameter: moment.id)
             var own: [TimelinePage.File] = []
             for photo in moment.photos {
                 try Task.checkCancellation()
@@ -74,7 +74,7 @@ struct MomentExport: Sendable {
         let report: PhotoReport
         let bytes: [UInt8]
         do {
-            report = try await client.call(.readPhoto, parameter: photo.id)
+            report = try await client.call(\.readPhoto, parameter: photo.id)
             bytes = try await PhotoDownload(client: client, photo: report).original()
         } catch let error as ControlError where [.noSuchItem, .notReadable, .hub].contains(error.code) {
             return TimelinePage.File(photo: photo, type: "", taken: nil, path: nil)

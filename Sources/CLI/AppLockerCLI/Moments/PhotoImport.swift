@@ -135,8 +135,7 @@ struct PhotoImport: Sendable {
         var (known, new) = (Set<Data>(), [Found]())
         for start in stride(from: 0, to: found.count, by: 1_000) {
             let part = found[start..<min(start + 1_000, found.count)]
-            let reply: KnownPhotos = try await client.call(
-                .knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
+            let reply = try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
             for (one, place) in zip(part, reply.places) {
                 if place != nil || known.contains(one.digest) { report.duplicates += 1 } else { new.append(one) }
                 known.insert(one.digest)
@@ -165,8 +164,8 @@ struct PhotoImport: Sendable {
         do {
             if let failure { throw failure }
             guard let first = taken.first else { return }
-            let moment: MomentReport = try await client.call(
-                .addMoment,
+            let moment = try await client.call(
+                \.addMoment,
                 body: NewMoment(
                     id: ItemID.random().description, title: "", words: "", date: first.time.date,
                     offset: first.time.offset, mood: mood,
@@ -241,8 +240,7 @@ struct PhotoImport: Sendable {
         let failed = Set(report.skipped.map(\.path))
         for start in stride(from: 0, to: found.count, by: 1_000) {
             let part = found[start..<min(start + 1_000, found.count)]
-            let reply: KnownPhotos = try await client.call(
-                .knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
+            let reply = try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
             for (one, place) in zip(part, reply.places) where !failed.contains(one.path) {
                 try Task.checkCancellation()
                 if let place, try await isKept(one, place) {
@@ -268,7 +266,7 @@ struct PhotoImport: Sendable {
     }
 
     private func isKept(_ one: Found, _ place: KnownPhotos.Place) async throws -> Bool {
-        let photo: PhotoReport = try await client.call(.readPhoto, parameter: place.photo)
+        let photo = try await client.call(\.readPhoto, parameter: place.photo)
         let kept = try await PhotoDownload(client: client, photo: photo).original()
         return try await runBlocking { [maker] in
             let chosen = try ChosenPhoto(one.path)

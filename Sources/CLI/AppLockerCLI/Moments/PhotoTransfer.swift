@@ -55,7 +55,7 @@ struct PhotoUpload: Sendable {
     /// Removes content without a record at once, instead of waiting for the periodic cleanup.
     func discard(_ photos: [NewPhoto]) async {
         for blob in photos.flatMap({ [$0.original.blob] + ($0.medium.map { [$0.blob] } ?? []) }) {
-            _ = try? await client.call(.removeBlob, parameter: blob, reply: DoneReport.self)
+            _ = try? await client.call(\.removeBlob, parameter: blob)
         }
     }
 }
@@ -113,9 +113,8 @@ enum PhotoVault {
     static func open(_ client: ControlClient, _ passcodes: PasscodeSource) async throws -> ItemID {
         let status: VaultStatus = try await OpenVault(client: client, passcodes: passcodes).use {
             // Any request that needs the keys opens the vault.
-            _ = try await client.call(
-                .knownPhotos, body: KnownPhotosRequest(digests: []), reply: KnownPhotos.self)
-            return try await client.call(.vault)
+            try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: []))
+            return try await client.call(\.vault)
         }
         guard let vault = status.vault.flatMap({ ItemID($0) }) else {
             throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")

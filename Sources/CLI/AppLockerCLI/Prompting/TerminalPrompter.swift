@@ -107,8 +107,8 @@ struct TerminalPrompter: Sendable {
                 return try await refuse(launch)
             }
             do {
-                let answer: PromptAnswer = try await client.call(
-                    .answerPrompt, parameter: launch.report.prompt,
+                let answer = try await client.call(
+                    \.answerPrompt, parameter: launch.report.prompt,
                     body: PromptAnswerRequest(passcode: passcode.text, grant: length))
                 return try await allowed(launch, answer)
             } catch let error as ControlError {
@@ -161,7 +161,7 @@ struct TerminalPrompter: Sendable {
 
     private func refuse(_ launch: WaitingLaunch) async throws -> PromptOutcome {
         do {
-            _ = try await client.call(.cancelPrompt, parameter: launch.report.prompt, reply: DoneReport.self)
+            try await client.call(\.cancelPrompt, parameter: launch.report.prompt)
         } catch let error as ControlError where error.code == .noSuchPrompt {
             return settled(launch.outcome ?? .gone)
         }

@@ -22,56 +22,46 @@ public struct HouseholdServices: Sendable {
 
 // Requests about the hub and the household's devices.
 extension ControlRequestHandler {
-    func householdReply(to request: ControlRequest) async throws -> any Encodable & Sendable {
-        let (name, user) = (request.parameter ?? "", request.peer.user)
-        switch request.route {
-        case .hubStatus: return try await devices.sync.status()
-        case .listDevices: return try await devices.household.devices()
-        case .joining:
-            return try await devices.household.joiningReport(
-                waitingUpTo: try number("wait", in: request, default: 0, range: 0...25))
-        case .connectHub: return try await connectHub(try decode(request), user: user)
-        case .disconnectHub: return DoneReport(notes: try await devices.household.disconnect(user: user))
-        case .joinHub:
-            let body: JoinHubRequest = try decode(request)
-            return try await devices.household.join(
+    func addHouseholdRequests(to table: inout RequestTable) {
+        let (household, sync) = (devices.household, devices.sync)
+        table.answer(\.hubStatus) { _ in try await sync.status() }
+        table.answer(\.connectHub) { request in
+            let body = try request.body
+            try await household.connect(
+                HubSettings(
+                    url: body.url.hasSuffix("/") ? String(body.url.dropLast()) : body.url,
+                    certificates: body.certificates, proxy: body.proxy, isInsecure: body.isInsecure ?? false),
+                registrationToken: body.registrationToken, user: request.user)
+            return try await sync.status()
+        }
+        table.answer(\.disconnectHub) { DoneReport(notes: try await household.disconnect(user: $0.user)) }
+        table.answer(\.joinHub) { request in
+            let body = try request.body
+            return try await household.join(
                 body.link,
                 HubSettings(
                     url: "", certificates: body.certificates, proxy: body.proxy, isInsecure: body.isInsecure ?? false))
-        case .endJoining: try await devices.household.endJoining()
-        case .sendVaultKeys:
-            let body: PasscodeRequest = try decode(request)
-            try await devices.household.sendVaultKeys(SecretBytes(utf8: body.passcode), user: user)
-        case .makePairing:
-            let body: NewPairingRequest = try decode(request)
-            return try await devices.household.makePairing(
-                address: body.address, role: body.role?.device ?? .companion)
-        case .pairing:
-            return try await devices.household.pairing(
-                name, waitingUpTo: try number("wait", in: request, default: 0, range: 0...25))
-        case .confirmPairing:
-            let body: PasscodeRequest = try decode(request)
-            return try await devices.household.confirmPairing(
-                name, passcode: SecretBytes(utf8: body.passcode), user: user)
-        case .endPairing: try await devices.household.endPairing(name)
-        case .renameDevice:
-            let body: RenameDeviceRequest = try decode(request)
-            return try await devices.household.rename(name, to: body.name, user: user)
-        case .restoreChanges: return try await devices.restore(try decode(request), user: user)
-        default:
-            let body: PasscodeRequest = try decode(request)
-            return DoneReport(
-                notes: try await devices.revoke(name, passcode: SecretBytes(utf8: body.passcode), user: user))
         }
-        return DoneReport()
-    }
-
-    private func connectHub(_ body: ConnectHubRequest, user: UInt32) async throws -> HubStatus {
-        try await devices.household.connect(
-            HubSettings(
-                url: body.url.hasSuffix("/") ? String(body.url.dropLast()) : body.url, certificates: body.certificates,
-                proxy: body.proxy, isInsecure: body.isInsecure ?? false),
-            registrationToken: body.registrationToken, user: user)
-        return try await devices.sync.status()
+        table.answer(\.joining) { try await household.joiningReport(waitingUpTo: $0.query.wait) }
+        table.perform(\.endJoining) { _ in try await household.endJoining() }
+        table.perform(\.sendVaultKeys) {
+            try await household.sendVaultKeys(SecretBytes(utf8: $0.body.passcode), user: $0.user)
+        }
+        table.answer(\.makePairing) { request in
+            let body = try request.body
+            return try await household.makePairing(address: body.address, role: body.role?.device ?? .companion)
+        }
+        table.answer(\.pairing) { try await household.pairing($0.name, waitingUpTo: $0.query.wait) }
+        table.answer(\.confirmPairing) {
+            try await household.confirmPairing($0.name, passcode: SecretBytes(utf8: $0.body.passcode), user: $0.user)
+        }
+        table.perform(\.endPairing) { try await household.endPairing($0.name) }
+        table.answer(\.listDevices) { _ in try await household.devices() }
+        table.answer(\.renameDevice) { try await household.rename($0.name, to: $0.body.name, user: $0.user) }
+        table.answer(\.revokeDevice) {
+            DoneReport(
+                notes: try await devices.revoke($0.name, passcode: SecretBytes(utf8: $0.body.passcode), user: $0.user))
+        }
+        table.answer(\.restoreChanges) { try await devices.restore($0.body, user: $0.user) }
     }
 }
