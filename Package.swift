@@ -110,6 +110,7 @@ targets += module("ControlAPI", in: .shared, ["HubAPI"], tests: [])
 targets += module("SealedFormats", in: .shared, ["HubAPI", crypto, cryptoExtras], tests: [])
 targets += module(
     "Household", in: .shared, ["ControlAPI", "HubAPI", "SealedFormats", crypto], tests: ["HubAPI", "SealedFormats"])
+targets += module("Sync", in: .shared, ["Household", "HubAPI", "SealedFormats"])
 targets += module(
     "HubClient", in: .shared, ["HubAPI", httpClient, nioCore, nioHTTP1, nioSSL, nioPosix],
     // With a real hub, which needs Linux.
@@ -158,17 +159,19 @@ targets += program(
 // Each daemon reads the machine's catalogue as it starts, and hundreds of tests start one.
 targets += module("AppCatalog", in: .daemon, ["Policy"], tests: ["Policy"], optimised: true)
 targets += module(
-    "DaemonCore", in: .daemon, ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household"],
+    "DaemonCore", in: .daemon,
+    ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household", "Sync"],
     tests: [
-        "Household", "HeadlessCompanion", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "SealedStore", "CLinux",
-        grdb,
+        "Household", "HeadlessCompanion", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "SealedStore", "Sync",
+        "CLinux", grdb,
     ])
 targets += module(
-    "SealedStore", in: .daemon, ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", grdb],
-    tests: ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "store-writer", grdb])
+    "SealedStore", in: .daemon,
+    ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Sync", grdb],
+    tests: ["DaemonCore", "Household", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Sync", "store-writer", grdb])
 // What the crash tests kill.
 targets += program(
-    "store-writer", in: .daemon, ["DaemonCore", "SealedFormats", "SealedStore"],
+    "store-writer", in: .daemon, ["DaemonCore", "SealedFormats", "SealedStore", "Sync"],
     path: Area.daemon.tests("StoreWriter"))
 targets += module(
     "SessionSignals", in: .daemon, ["DaemonCore", "DBus"],
@@ -288,7 +291,7 @@ targets += [
         dependencies: [
             "SystemTestSupport", "TestSupport", "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy",
             "ControlAPI", "HubAPI",
-            "Household", "DaemonCore", "HubStore",
+            "Household", "DaemonCore", "Sync", "HubStore",
         ], swiftSettings: strict),
     .testTarget(
         name: "Integration",

@@ -33,16 +33,18 @@ let package = Package(
             name: "Household",
             dependencies: ["ControlAPI", "HubAPI", "SealedFormats", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
+        .target(name: "Sync", dependencies: ["Household", "HubAPI", "SealedFormats"], swiftSettings: settings),
         .target(name: "BlockingThread", swiftSettings: settings),
         .target(
-            name: "DaemonCore", dependencies: ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household"],
+            name: "DaemonCore",
+            dependencies: ["BlockingThread", "Policy", "ControlAPI", "HubAPI", "SealedFormats", "Household", "Sync"],
             swiftSettings: settings),
         .target(name: "HubStore", dependencies: ["SealedFormats", "HubAPI"], swiftSettings: settings),
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
                 "SealedFormats", "AppCatalog", "GateProtocol", "Pictures", "Policy", "ControlAPI", "HubAPI", "Household",
-                "DaemonCore", "HubStore",
+                "DaemonCore", "HubStore", "Sync",
             ], swiftSettings: settings),
     ]
 )

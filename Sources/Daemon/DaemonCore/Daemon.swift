@@ -2,6 +2,7 @@ import ControlAPI
 public import Household
 import Policy
 public import SealedFormats
+public import Sync
 
 /// The daemon's services, put together.
 public struct Daemon: Sendable {

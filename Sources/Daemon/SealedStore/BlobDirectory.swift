@@ -1,8 +1,8 @@
-public import DaemonCore
 import Dispatch
 import Foundation
 import Glibc
 public import SealedFormats
+public import Sync
 
 /// Blobs as files: `kept/ID` for those that belong to a record, `passing/ID` for the others.
 ///

@@ -2,6 +2,7 @@ import DaemonCore
 import Foundation
 import GRDB
 public import SealedFormats
+import Sync
 
 // Which content belongs to which record: a photo names its sizes, a file and an intruder photo the content of their own id.
 extension StateDatabase {

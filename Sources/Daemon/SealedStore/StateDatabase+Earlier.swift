@@ -2,6 +2,7 @@ public import DaemonCore
 import Foundation
 import GRDB
 public import SealedFormats
+public import Sync
 
 // What other devices replaced or removed, sealed as it was, until it is too old.
 extension StateDatabase {

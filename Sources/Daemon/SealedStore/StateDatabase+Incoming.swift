@@ -1,9 +1,9 @@
-public import DaemonCore
 import Foundation
 import GRDB
 import Household
 import HubAPI
 public import SealedFormats
+public import Sync
 
 // What comes from the hub. A hub whose store was restored serves older states: they are compared with what is here by their versions,
 // so that the newest stays, and of two that don't know of each other both.

@@ -1,7 +1,7 @@
-public import DaemonCore
 import Foundation
 import GRDB
 public import SealedFormats
+public import Sync
 
 // Sealed records. In clear are collection, id, vault, revision, epoch, the devices that wrote and replaced it, when another
 // device's change arrived, and the padded size.

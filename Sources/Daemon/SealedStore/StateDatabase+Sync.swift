@@ -4,9 +4,10 @@ import GRDB
 import Household
 public import HubAPI
 public import SealedFormats
+public import Sync
 
 // What was not sent to the hub yet, and what was read from it.
-extension StateDatabase: SyncStore {
+extension StateDatabase: HouseholdStore {
     static func createSync(_ database: Database) throws {
         // What the hub has of a record: the revision, and its place in the hub's order.
         try database.alter(table: "record") { table in

@@ -5,6 +5,7 @@ import GRDB
 import Glibc
 import Policy
 public import SealedFormats
+public import Sync
 
 /// Why the state could not be opened.
 public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConvertible {

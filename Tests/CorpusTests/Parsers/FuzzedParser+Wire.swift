@@ -5,6 +5,7 @@ import HubAPI
 import HubStore
 import Policy
 import SealedFormats
+import Sync
 
 @testable import DaemonCore
 

@@ -4,6 +4,7 @@ import HubAPI
 import Policy
 import SealedFormats
 import SealedStore
+import Sync
 import TestSupport
 import Testing
 

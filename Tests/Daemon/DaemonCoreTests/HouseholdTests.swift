@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 import Synchronization
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import Household
 import HubAPI
 import SealedFormats
 import SealedStore
+import Sync
 
 @testable import DaemonCore
 

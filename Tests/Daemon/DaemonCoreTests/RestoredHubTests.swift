@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import Household
 import Policy
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 
 /// A real store whose writes can be made to fail, and that shows what was written.

@@ -1,5 +1,6 @@
 import DaemonCore
 import Policy
+import Sync
 import Synchronization
 
 /// Clocks that move when a test says so. Sendable because everything is in one `Mutex`.

@@ -3,6 +3,7 @@ import Foundation
 import Policy
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 import TestSupport
 import Testing

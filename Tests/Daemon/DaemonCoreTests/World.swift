@@ -5,6 +5,7 @@ import HubAPI
 import Policy
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import DaemonCore
 import Foundation
 import SealedFormats
 import SealedStore
+import Sync
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Glibc
 import SealedFormats
+import Sync
 import SystemTestSupport
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import DaemonCore
 import Foundation
 import GRDB
 import SealedFormats
+import Sync
 import TestSupport
 import Testing
 

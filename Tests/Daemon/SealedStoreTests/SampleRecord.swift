@@ -1,6 +1,7 @@
 import DaemonCore
 import Foundation
 import SealedFormats
+import Sync
 
 /// A note as the daemon seals it, under a key of the test's own.
 struct SampleRecord {

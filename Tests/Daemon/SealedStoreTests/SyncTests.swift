@@ -4,6 +4,7 @@ import GRDB
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 import TestSupport
 import Testing
 

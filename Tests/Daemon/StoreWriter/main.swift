@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import SealedFormats
 import SealedStore
+import Sync
 
 // Writes records and blobs to the state in the directory it is given, until it is killed. Each line on standard output is
 // something that was acknowledged: "r ID REVISION" a record, "b ID SIZE" a blob with its record, "d ID" a removed one; or

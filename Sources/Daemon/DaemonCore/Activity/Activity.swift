@@ -1,6 +1,7 @@
 import ControlAPI
 public import Policy
 public import SealedFormats
+import Sync
 
 /// An event that the activity log records.
 public struct ActivityEvent: Sendable {

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 public import Policy
+import Sync
 
 /// The list of apps: which are locked, their grants, and the gate's marks that follow from both.
 ///

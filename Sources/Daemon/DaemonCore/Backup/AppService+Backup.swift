@@ -1,5 +1,6 @@
 import ControlAPI
 import Policy
+import Sync
 
 // The list of apps as a backup contains it.
 extension AppService {

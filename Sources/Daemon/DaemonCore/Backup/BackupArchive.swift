@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Writes a backup's entries into a sealed stream, with one chunk in memory at a time.
 struct BackupWriter {

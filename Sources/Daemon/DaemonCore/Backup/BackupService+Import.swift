@@ -3,6 +3,7 @@ public import ControlAPI
 import Foundation
 import Household
 import SealedFormats
+import Sync
 
 // Importing a backup: all of it is read and authenticated before the change is written in one transaction.
 extension BackupService {

@@ -3,6 +3,7 @@ public import ControlAPI
 import Foundation
 import HubAPI
 import SealedFormats
+import Sync
 
 /// Sealed backups: written from the stored records without opening them, together with the keys that open them, under a
 /// passphrase of their own.

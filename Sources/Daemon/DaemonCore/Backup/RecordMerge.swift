@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Determines which records an import changes.
 struct RecordMerge {

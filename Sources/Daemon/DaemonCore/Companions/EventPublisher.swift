@@ -4,6 +4,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 
 /// Informs the other devices of events and of waiting launches, in sealed records, as they happen.
 actor EventPublisher {

@@ -4,17 +4,19 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 
 /// Performs commands of companions: once, within a minute, and with the rights of the owner at the computer.
 actor RemoteService {
     private let household: HouseholdService
     private let sync: SyncService
-    private let store: any SyncStore
+    private let store: any HouseholdStore
     private let actions: RemoteActions
     private let log: ActivityLog
 
     init(
-        household: HouseholdService, sync: SyncService, store: any SyncStore, actions: RemoteActions, log: ActivityLog
+        household: HouseholdService, sync: SyncService, store: any HouseholdStore, actions: RemoteActions,
+        log: ActivityLog
     ) {
         self.household = household
         self.sync = sync

@@ -4,6 +4,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 
 /// Keeps `status/<computer>` and `apps/<computer>` up to date: on every change, at most every two seconds, and every
 /// five minutes, so that devices know the age of the status and the time of this computer.

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// The vault and the services that use its keys.
 public struct SealedServices: Sendable {

@@ -2,6 +2,7 @@ public import ControlAPI
 import Foundation
 import Policy
 import SealedFormats
+import Sync
 
 /// The control socket's requests, mapped to the services, and who may make them.
 ///

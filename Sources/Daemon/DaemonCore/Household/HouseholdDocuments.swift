@@ -3,6 +3,7 @@ import Foundation
 import Household
 public import HubAPI
 public import SealedFormats
+import Sync
 
 /// Documents of the household besides records.
 enum HouseholdDocuments {
@@ -81,7 +82,7 @@ struct StoredRevocation: Codable {
 
 /// What a daemon needs to be part of a household.
 public struct HouseholdPorts: Sendable {
-    var store: any SyncStore
+    var store: any HouseholdStore
     /// This computer's key; it signs records and the roster.
     var signingKey: DeviceSigningKey
     /// Connects to a hub. The token is nil for requests that need no authorization.
@@ -90,7 +91,7 @@ public struct HouseholdPorts: Sendable {
     var embeddedHub: String?
 
     public init(
-        store: any SyncStore, signingKey: DeviceSigningKey,
+        store: any HouseholdStore, signingKey: DeviceSigningKey,
         connect: @escaping @Sendable (HubSettings, SecretBytes?) throws -> any HubConnection,
         embeddedHub: String? = nil
     ) {

@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // Records that a revoked device wrote as a member stay: they are read to the last one and become this computer's own.
 extension HouseholdService {

@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // The end of joining: the hub's data is checked before it is used.
 extension HouseholdService {

@@ -4,6 +4,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 
 /// The stored state while this computer waits to be admitted, so that joining continues after a restart.
 struct StoredJoining: Codable {

@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // Leaving the household.
 extension HouseholdService {

@@ -2,6 +2,7 @@ import ControlAPI
 import Foundation
 import Household
 import SealedFormats
+import Sync
 
 // Decisions of other computers of the household, and how this one answers them.
 extension HouseholdService {

@@ -4,6 +4,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 
 // Pairing: an invitation, a device that joins by it, and the owner who confirms.
 extension HouseholdService {

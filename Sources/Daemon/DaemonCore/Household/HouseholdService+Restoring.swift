@@ -2,6 +2,7 @@ import ControlAPI
 import Foundation
 import Household
 import SealedFormats
+import Sync
 
 // Undoing what a device did before it was revoked.
 extension HouseholdService {

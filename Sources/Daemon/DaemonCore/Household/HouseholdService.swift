@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 /// This computer as a member of a household: its keys there, the other devices, and the connection to the hub.
 public actor HouseholdService {
@@ -17,7 +18,7 @@ public actor HouseholdService {
         var device: HubID { HubID(secrets.device) }
     }
 
-    let store: any SyncStore
+    let store: any HouseholdStore
     let passcodes: PasscodeService
     let vault: VaultService
     let time: any TimeSource

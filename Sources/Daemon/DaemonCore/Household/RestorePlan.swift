@@ -2,6 +2,7 @@ import ControlAPI
 import Foundation
 import HubAPI
 import SealedFormats
+import Sync
 
 /// How one record is restored that devices which no longer belong replaced or removed.
 ///
@@ -13,7 +14,7 @@ struct RestorePlan {
         var records: [StoredRecord] = []
     }
 
-    let store: any SyncStore
+    let store: any HouseholdStore
     let keys: VaultKeys
     /// The devices whose changes are undone.
     let devices: Set<ItemID>

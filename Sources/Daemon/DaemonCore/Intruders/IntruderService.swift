@@ -2,6 +2,7 @@ public import ControlAPI
 import Foundation
 import Policy
 import SealedFormats
+import Sync
 
 /// Takes photos after wrong passcodes. Each photo is sealed to the inbox key at once, so that the computer itself can't
 /// open it while the vault is locked.

@@ -1,6 +1,7 @@
 public import ControlAPI
 public import Policy
 public import SealedFormats
+import Sync
 
 /// The launches that wait for an answer. Prompters and paired phones may answer; the first answer counts.
 public actor LaunchService: Relockable {

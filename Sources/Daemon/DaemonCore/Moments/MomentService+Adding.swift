@@ -1,6 +1,7 @@
 public import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 // Adds a moment with its photos in one transaction. After a crash before it, only content that is swept remains.
 extension MomentService {

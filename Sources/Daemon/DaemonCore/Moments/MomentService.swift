@@ -1,6 +1,7 @@
 public import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Moments with their photos. Clients seal the photos' content, which this service only stores; a photo's record holds
 /// its keys.

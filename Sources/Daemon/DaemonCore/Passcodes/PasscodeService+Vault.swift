@@ -3,6 +3,7 @@ import ControlAPI
 import Foundation
 import Policy
 import SealedFormats
+import Sync
 
 // The root key of the vault, and the key slots that wrap it.
 extension PasscodeService {

@@ -3,6 +3,7 @@ public import ControlAPI
 import Foundation
 public import Policy
 public import SealedFormats
+import Sync
 
 /// The owner's passcode, the apps' own ones, and the counts of wrong ones.
 ///

@@ -1,5 +1,6 @@
 import ControlAPI
 import Policy
+import Sync
 
 // Inactivity, as reported by a desktop agent or, without one, by the system's idle hint.
 extension PresenceService {

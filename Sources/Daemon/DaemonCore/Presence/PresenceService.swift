@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Policy
+import Sync
 
 /// Locks everything of a user who is absent: the computer sleeps, the screen is locked, another user switches in, or
 /// the user is idle.

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Splits a note or moment that was changed here and elsewhere at the same time into two, as soon as the vault is open.
 actor ConflictService {

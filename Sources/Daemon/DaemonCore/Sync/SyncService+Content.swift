@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // The content of records: uploaded with them, and downloaded when it is first read.
 extension SyncService {

@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // Outgoing records, in two independent lanes: those of the household, which are urgent, and those of vaults, which may
 // have large content.

@@ -2,6 +2,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 // How far the hub was read. If its store was restored from a backup or replaced, everything is read from the beginning
 // and compared, and what the hub no longer has is sent again.

@@ -3,6 +3,7 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 /// Keeps this computer and the hub equal: local changes are sent in order and once, received records are checked and
 /// stored.

@@ -1,6 +1,7 @@
 public import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Files in the vault. Clients seal the content, which this service only stores; the record holds its key.
 public actor FileService {

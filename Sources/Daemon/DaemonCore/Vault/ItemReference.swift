@@ -1,5 +1,6 @@
 import ControlAPI
 import SealedFormats
+import Sync
 
 /// A sealed item as a person names it: by its id, by the first digits of it (at least 4), or by its name.
 struct ItemReference {

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 import Synchronization
 
 /// The content of the notes, opened once and kept beside the vault's keys. It is overwritten with them.

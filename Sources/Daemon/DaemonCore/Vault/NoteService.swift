@@ -1,6 +1,7 @@
 public import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// Notes: small texts, sealed with their titles.
 public actor NoteService {

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import SealedFormats
+import Sync
 
 /// The keys of an open vault, for one piece of work. They stay in memory for as long as the value is held.
 struct VaultKeys: Sendable {

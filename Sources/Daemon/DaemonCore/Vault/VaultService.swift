@@ -2,6 +2,7 @@ public import ControlAPI
 import Foundation
 import Policy
 public import SealedFormats
+import Sync
 
 /// Whether the vault is open, and for whom.
 ///

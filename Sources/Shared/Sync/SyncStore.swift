@@ -1,7 +1,7 @@
 public import HubAPI
 public import SealedFormats
 
-/// A record of the household by this computer, sealed and signed, that the hub does not have yet.
+/// A record of the household by this device, sealed and signed, that the hub does not have yet.
 public struct QueuedRecord: Sendable {
     /// In the order of writing.
     public let number: Int64
@@ -57,7 +57,7 @@ public struct IncomingRecord: Sendable {
     public var sequence: UInt64
     /// `RecordVersion` of the revisions that it replaced, one after the other.
     public var ancestors: [UInt8]
-    /// When it arrived, in seconds since 1970 by this computer's clock.
+    /// When it arrived, in seconds since 1970 by this device's clock.
     public var received: Double
 
     public init(record: StoredRecord, sequence: UInt64, ancestors: [UInt8] = [], received: Double) {
@@ -103,7 +103,7 @@ public protocol SyncStore: RecordStore {
         _ line: OutboxLine, as record: StoredRecord, known: KnownRevision, version: [UInt8]
     ) async throws
     /// The hub has this line's record under this sequence number. Removes the line unless the record has changed since.
-    /// - Parameter author: who signed it there; nil: this computer.
+    /// - Parameter author: who signed it there; nil: this device.
     func acknowledge(_ line: OutboxLine, sequence: UInt64, author: ItemID?) async throws
     /// Forgets the hub's state of a vault's record that the hub no longer has.
     func forgetKnown(_ collection: RecordCollection, _ id: ItemID) async throws
@@ -122,40 +122,14 @@ public protocol SyncStore: RecordStore {
 
     /// Nil: nothing was received from the hub.
     func known(_ collection: RecordCollection, _ id: ItemID) async throws -> KnownRevision?
-    /// What a record of a vault replaces is kept as an `EarlierVersion`, in the same transaction.
+    /// What a record of a vault replaces is kept as an earlier version, in the same transaction.
     func take(_ incoming: IncomingChange) async throws
-    /// The newest known record of the household with this name, this computer's own too.
-    func householdRecord(_ collection: RecordCollection, _ id: ItemID) async throws -> HubRecord?
-    func householdRecords(in collection: RecordCollection) async throws -> [HubRecord]
-    /// Records of every collection, tombstones left out.
-    func vaultRecords() async throws -> [StoredRecord]
-    /// Tombstones of vaults.
-    func tombstones(by authors: Set<ItemID>) async throws -> [StoredRecord]
-    /// Counts records of vaults, tombstones too.
-    func countRecords(by authors: Set<ItemID>) async throws -> Int
     /// Signals that records of vaults were written. For one reader.
     var outboxChanges: AsyncStream<Void> { get }
     /// Local versions of records that another device changed at the same time.
     func conflicts() async throws -> [StoredRecord]
     /// Writes a change and removes these conflicts with it.
     func write(_ change: StateChange, resolving conflicts: [StoredRecord]) async throws
-
-    // MARK: What other devices replaced
-
-    /// Those replaced at this time or later, in seconds since 1970, the oldest first.
-    func earlierVersions(since time: Double) async throws -> [EarlierVersion]
-    /// Nil where it is not kept any more.
-    func record(of version: EarlierVersion) async throws -> StoredRecord?
-    /// The device whose change a record is, even if this computer has sealed it again since; nil without such a record.
-    func writer(of collection: RecordCollection, _ id: ItemID) async throws -> ItemID?
-
-    // MARK: Commands and households
-
-    /// Stores a command's id permanently; durable when it returns.
-    /// - Returns: false if it is stored already.
-    func handle(command id: ItemID) async throws -> Bool
-    /// Removes a hub's state, and queues everything else for the next hub.
-    func forgetHub(removing documents: [String]) async throws
 }
 
 extension SyncStore {

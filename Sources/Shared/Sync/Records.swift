@@ -26,17 +26,17 @@ public struct StoredRecord: Hashable, Sendable {
     public var version: [UInt8] { RecordVersion.digest(revision: name.revision, sealed: sealed) }
 
     /// Its next revision, as a tombstone.
-    func removed(by device: ItemID) -> StoredRecord {
+    public func removed(by device: ItemID) -> StoredRecord {
         var name = name
         name.revision += 1
         return StoredRecord(name: name, epoch: epoch, author: device, sealed: nil)
     }
 }
 
-/// A device at whose request this computer changes records.
+/// A device at whose request this one changes records.
 public struct Requester: Hashable, Sendable {
     public var device: ItemID
-    /// The time of the request, in seconds since 1970 by this computer's clock.
+    /// The time of the request, in seconds since 1970 by this device's clock.
     public var time: Double
 
     public init(device: ItemID, time: Double) {
@@ -50,11 +50,12 @@ public struct StateChange: Sendable {
     /// Nil removes a document.
     public var documents: [String: [UInt8]?]
     public var records: [StoredRecord]
-    /// Unchanged content, sealed again by this computer under other keys; each is the revision after the stored one.
+    /// Unchanged content, sealed again by this device under other keys; each is the revision after the stored one.
     public var resealed: [StoredRecord] = []
     /// Records of the household, sealed and signed, for the hub; in their order.
     public var household: [HubRecord] = []
-    /// The device that requested the change; nil: this computer. What a requester replaces is kept as `EarlierVersion`.
+    /// The device that requested the change; nil: this one. What a requester replaces is kept as an
+    /// earlier version.
     public var requester: Requester?
     /// Whether any revision is accepted, as from a backup; otherwise each has to be the one after the stored revision.
     public var acceptsAnyRevision = false
@@ -102,12 +103,12 @@ public struct RecordStamp: Hashable, Sendable {
         self.tag = tag
     }
 
-    init(of record: StoredRecord) {
+    public init(of record: StoredRecord) {
         self.init(revision: record.name.revision, tag: (record.sealed ?? []).suffix(Self.tagLength))
     }
 
     /// The stamp as clients send it.
-    var text: String { "\(revision)-" + Data(tag).base64EncodedString() }
+    public var text: String { "\(revision)-" + Data(tag).base64EncodedString() }
 }
 
 /// The local replica of the sealed records.
@@ -135,7 +136,7 @@ public protocol RecordStore: DocumentStore {
 
 extension RecordStore {
     /// Removes content that neither a record nor a kept earlier version names.
-    func removeUnnamed(_ content: ItemID, from blobs: any BlobStore) async throws {
+    public func removeUnnamed(_ content: ItemID, from blobs: any BlobStore) async throws {
         if !(try await isOfRecord(blob: content)) { try await blobs.remove(content) }
     }
 }

@@ -13,13 +13,18 @@ public struct UnreadableState: Error, CustomStringConvertible {
     public let document: String
     public let cause: String
 
+    public init(document: String, cause: String) {
+        self.document = document
+        self.cause = cause
+    }
+
     public var description: String {
         "The stored \"\(document)\" can't be read (\(cause)). Restore the state from a backup."
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], named document: String) throws
-        -> Value
-    {
+    public static func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: [UInt8], named document: String
+    ) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {

@@ -1,0 +1,7 @@
+public import Policy
+public import Sync
+
+/// The time, and waiting for it.
+public protocol TimeSource: WallClock {
+    func now() -> Moment
+}
