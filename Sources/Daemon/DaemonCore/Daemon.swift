@@ -123,30 +123,30 @@ public struct Daemon: Sendable {
                 ports.stop()
             })
         let status = StatusReader(
-            apps: apps, passcodes: passcodes, launches: launches, presence: presence, vault: vault, sync: sync,
+            apps: apps, passcodes: passcodes, launches: launches, presence: presence, vault: vault, sync: sync.engine,
             authorizer: authorizer, version: version, ownUser: ownUser, ownProcess: ownProcess)
         let agents = AgentService(
             presence: presence, status: status, apps: apps, passcodes: passcodes, vault: vault, changes: changes,
             log: log)
         let conflicts = ConflictService(
-            store: store, vault: vault, household: household, sync: sync, deviceName: deviceName, events: events)
+            store: store, vault: vault, household: household, sync: sync.engine, deviceName: deviceName, events: events)
         control = ControlRequestHandler(
             apps: apps, passcodes: passcodes, launches: launches, sessions: sessions, presence: presence,
             agents: agents, statusReader: status, lockGenerations: lockGenerations, sealed: sealed,
             devices: HouseholdServices(household: household, sync: sync, conflicts: conflicts),
             activity: ports.activity, time: ports.time, ownUser: ownUser)
         publisher = EventPublisher(
-            household: household, sync: sync, apps: apps, log: log, documents: ports.records, time: ports.time,
+            household: household, sync: sync.engine, apps: apps, log: log, documents: ports.records, time: ports.time,
             deviceName: deviceName, events: events)
         statusPublisher = StatusPublisher(
-            household: household, sync: sync, publisher: publisher, apps: apps, status: status,
+            household: household, sync: sync.engine, publisher: publisher, apps: apps, status: status,
             resolver: ports.resolver, inspectHost: ports.inspectHost, documents: ports.records, time: ports.time,
             changes: changes, events: events, deviceName: deviceName)
         remote = RemoteService(
             household: household, sync: sync, store: store,
             actions: RemoteActions(
                 apps: apps, launches: launches, passcodes: passcodes, vault: vault, sessions: sessions,
-                intruders: sealed.intruders, household: household, sync: sync, lockGenerations: lockGenerations,
+                intruders: sealed.intruders, household: household, sync: sync.engine, lockGenerations: lockGenerations,
                 authorizer: authorizer, status: status, statusPublisher: statusPublisher),
             log: log)
         self.log = log

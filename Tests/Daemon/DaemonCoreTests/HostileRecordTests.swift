@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import DaemonCore
+@testable import Sync
 
 /// One record that does not open, or that the hub does not take, vetoes nothing.
 @Suite struct HostileRecordTests {
@@ -76,14 +77,14 @@ import Testing
                 guard let record = try? JSONDecoder().decode(HubRecord.self, from: Data(variant)) else { continue }
                 var served = signed(record.revision, record.epoch, record.replaces)
                 served.sequence = record.sequence
-                try await connected.sync.receive([served])
+                try await connected.sync.engine.receive([served])
             }
         }
         let content = SealedNote(title: "theirs", body: "", created: 1, modified: 2)
         for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(content))) {
             let name = RecordName(vault: entry.vault, collection: .notes, id: .random(), revision: 1)
             let envelope = try RecordEnvelope(sealing: variant, as: name, vaultKey: entry.key, epoch: entry.epoch)
-            try await connected.sync.receive([secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)])
+            try await connected.sync.engine.receive([secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)])
         }
         let shown = Set(try await titles(connected))
         #expect(shown == ["good", "theirs"])

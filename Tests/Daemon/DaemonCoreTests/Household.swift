@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import Sync
 import Synchronization
 import TestSupport
 import Testing
@@ -35,7 +36,7 @@ struct ConnectedWorld {
     }
 
     func isConnected() async throws {
-        let isConnected = await eventually { await sync.isConnected }
+        let isConnected = await eventually { await sync.engine.isConnected }
         try #require(isConnected)
     }
 

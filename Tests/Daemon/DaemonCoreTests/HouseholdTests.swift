@@ -5,12 +5,12 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
-import Sync
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import DaemonCore
+@testable import Sync
 
 @Suite struct HouseholdTests {
     @Test func aPairedCompanionSeesAppsStatusAndWhatHappens() async throws {
@@ -115,7 +115,7 @@ import Testing
             throw HubUnreachable(.offline, "The network is down.")
         }
         connected.hub.setDown(true)
-        await eventually { await !connected.sync.isConnected }
+        await eventually { await !connected.sync.engine.isConnected }
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here"), peer: alice)
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here, twice"), peer: alice)
         await vault.lock(user: nil, "test")
@@ -156,7 +156,7 @@ import Testing
         let companion = try await connected.pair()
         try await connected.settled()
         connected.hub.setDown(true)
-        await eventually { await !connected.sync.isConnected }
+        await eventually { await !connected.sync.engine.isConnected }
         let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 300 : 10_000
         let log = await connected.world.control.apps.log
         for number in 1...count {
@@ -187,7 +187,7 @@ import Testing
     @Test func whatIsQueuedWhileTheQueueIsReadIsSent() async throws {
         let connected = try await ConnectedWorld()
         try await connected.settled()
-        let (sync, store) = (connected.sync, await connected.sync.store)
+        let (sync, store) = (connected.sync.engine, await connected.sync.engine.store)
         let secrets = try #require(await connected.household.session).secrets
         for _ in 1...100 {
             try await withThrowingTaskGroup(of: Void.self) { group in

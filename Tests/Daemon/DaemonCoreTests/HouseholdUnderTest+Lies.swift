@@ -4,6 +4,7 @@ import HeadlessCompanion
 import Household
 import HubAPI
 import SealedFormats
+import Sync
 
 @testable import DaemonCore
 
@@ -185,7 +186,7 @@ extension HouseholdUnderTest {
         try await until("\(computer.world.name) was told the lie") {
             if !lying.isPrepared(for: computer.id) { return true }
             // Where it was about to connect, it did not notice that it was cut off.
-            if await computer.sync.isConnected { cutOff(computer.id) }
+            if await computer.sync.engine.isConnected { cutOff(computer.id) }
             computer.world.time.wakeNext(within: .seconds(400))
             return false
         }

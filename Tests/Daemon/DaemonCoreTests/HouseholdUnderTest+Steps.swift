@@ -119,7 +119,7 @@ extension HouseholdUnderTest {
     private func revoke(_ gone: Int, on author: Int) async throws {
         let companion = phones[author].companion
         guard let id = try? await companion.computer(nil), let index = computers.firstIndex(where: { $0.id == id }),
-            !computers[index].isAway, await computers[index].sync.isConnected
+            !computers[index].isAway, await computers[index].sync.engine.isConnected
         else { return }
         var state: CommandReply.State?
         let device = phones[gone].id

@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 import SystemTestSupport
 import TestSupport
@@ -159,7 +160,7 @@ actor HouseholdUnderTest {
     func connect(_ index: Int) async throws {
         let computer = computers[index]
         try await until("\(computer.world.name) is connected") {
-            if await computer.sync.isConnected { return true }
+            if await computer.sync.engine.isConnected { return true }
             computer.world.time.wakeNext(within: .seconds(120))
             return false
         }
@@ -211,7 +212,7 @@ actor HouseholdUnderTest {
 
     func pair(at index: Int) async throws {
         let computer = computers[index]
-        guard await computer.sync.isConnected, !computer.isAway else { return }
+        guard await computer.sync.engine.isConnected, !computer.isAway else { return }
         pairings += 1
         let (name, lying, process) = ("phone \(pairings)", lying, LyingHub.Process())
         let pairing = try await computer.household.makePairing(address: nil)

@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import SealedFormats
 import SealedStore
+import Sync
 import Synchronization
 import TestSupport
 import Testing
@@ -83,7 +84,7 @@ import Testing
             key: DeviceSigningKey(), name: "attic-computer")
         try await second.household.connect(
             HubSettings(url: "http://127.0.0.1:1", isEmbedded: true), registrationToken: nil, user: nil)
-        await eventually { await second.sync.isConnected }
+        await eventually { await second.sync.engine.isConnected }
         try await second.openVault()
         _ = try await second.sealed.notes.add(NoteRequest(title: "old", body: ""), peer: alice)
         await eventually { own.records(in: "notes").count == 1 }

@@ -236,12 +236,12 @@ import Testing
         connected.meddler.meddleWithRoster { $0.entries = [] }
         connected.hub.stream(.roster(number: 1))
         await isFoundOut(connected, "another list of devices than before")
-        await eventually { await !connected.sync.isConnected }
+        await eventually { await !connected.sync.engine.isConnected }
         // An entry by somebody who is no computer of the household: the phone itself.
         connected.meddler.meddle(nil)
         await eventually("it connects again") {
             connected.world.time.wakeNext(within: .seconds(60))
-            return await connected.sync.isConnected
+            return await connected.sync.engine.isConnected
         }
         var roster = try Roster(entries: entries.map { [UInt8]($0) })
         let secrets = await companion.secrets

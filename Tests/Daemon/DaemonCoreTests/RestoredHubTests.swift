@@ -67,7 +67,7 @@ import Testing
                     pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
                 await eventually("\(name) is connected") {
                     world.time.advance(by: .seconds(1))
-                    return await world.sync.isConnected
+                    return await world.sync.engine.isConnected
                 }
                 worlds.append(world)
             }
@@ -185,7 +185,7 @@ import Testing
         }
         await eventually("it goes on") {
             connected.world.time.advance(by: .seconds(61))
-            return await connected.sync.isConnected
+            return await connected.sync.engine.isConnected
         }
         try await kept.sync()
         let error = await #expect(throws: (any Error).self) { try await lost.sync() }
@@ -207,7 +207,7 @@ import Testing
         }
         await eventually("it goes on") {
             connected.world.time.advance(by: .seconds(61))
-            return await connected.sync.isConnected
+            return await connected.sync.engine.isConnected
         }
         _ = try await connected.devices.revoke("Phone", passcode: SecretBytes(utf8: "right"), user: alice.user)
         let again = try await connected.pair("Phone")

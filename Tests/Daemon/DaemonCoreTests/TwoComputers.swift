@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import SealedFormats
 import SealedStore
+import Sync
 import TestSupport
 import Testing
 
@@ -81,7 +82,7 @@ struct TwoComputers {
     func isJoined() async throws {
         let isConnected = await eventually("the second is connected") {
             second.time.advance(by: .seconds(1))
-            return await second.sync.isConnected
+            return await second.sync.engine.isConnected
         }
         try #require(isConnected)
     }

@@ -9,7 +9,7 @@ import Sync
 /// Informs the other devices of events and of waiting launches, in sealed records, as they happen.
 actor EventPublisher {
     private let household: HouseholdService
-    private let sync: SyncService
+    private let sync: SyncEngine
     private let apps: AppService
     private let log: ActivityLog
     private let documents: any DocumentStore
@@ -22,7 +22,7 @@ actor EventPublisher {
     private var requests: [String: (id: ItemID, body: LaunchRequest)] = [:]
 
     init(
-        household: HouseholdService, sync: SyncService, apps: AppService, log: ActivityLog,
+        household: HouseholdService, sync: SyncEngine, apps: AppService, log: ActivityLog,
         documents: any DocumentStore, time: any TimeSource, deviceName: String, events: DaemonEvents
     ) {
         self.household = household

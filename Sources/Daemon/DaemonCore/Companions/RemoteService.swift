@@ -38,7 +38,7 @@ actor RemoteService {
         } catch is RecordRefusal {
             // Sealed correctly, but the content is unknown: the companion is newer than this version. Which computer it
             // is for can't be read either.
-            return await sync.reportProtocolViolation(RecordRefusal.unreadable.description)
+            return await sync.engine.reportProtocolViolation(RecordRefusal.unreadable.description)
         } catch {
             return
         }
@@ -116,7 +116,7 @@ actor RemoteService {
             let sealed = try? await household.seal(
                 reply, .commands, record.name.id, revision: revision, replaces: revision - 1)
         else { return }
-        await sync.submit([sealed])
+        await sync.engine.submit([sealed])
     }
 }
 
@@ -134,7 +134,7 @@ struct RemoteActions: Sendable {
     let sessions: SessionService
     let intruders: IntruderService
     let household: HouseholdService
-    let sync: SyncService
+    let sync: SyncEngine
     let lockGenerations: LockGenerations
     let authorizer: LaunchAuthorizer
     let status: StatusReader

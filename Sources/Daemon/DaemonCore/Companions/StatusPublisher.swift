@@ -23,7 +23,7 @@ actor StatusPublisher {
     }
 
     private let household: HouseholdService
-    private let sync: SyncService
+    private let sync: SyncEngine
     private let publisher: EventPublisher
     private let apps: AppService
     private let documents: any DocumentStore
@@ -44,7 +44,7 @@ actor StatusPublisher {
     private var repetition: Task<Void, Never>?
 
     init(
-        household: HouseholdService, sync: SyncService, publisher: EventPublisher, apps: AppService,
+        household: HouseholdService, sync: SyncEngine, publisher: EventPublisher, apps: AppService,
         status: StatusReader, resolver: any AppResolver,
         inspectHost: @escaping @Sendable () async -> [IntegrityFinding], documents: any DocumentStore,
         time: any TimeSource, changes: StateChanges, events: DaemonEvents, deviceName: String

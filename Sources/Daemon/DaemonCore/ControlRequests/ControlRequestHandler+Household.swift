@@ -2,6 +2,7 @@ import ControlAPI
 import Foundation
 import Household
 import SealedFormats
+import Sync
 
 /// The services of the household: its devices, the hub, and conflicts.
 public struct HouseholdServices: Sendable {
@@ -11,12 +12,12 @@ public struct HouseholdServices: Sendable {
 
     /// As `HouseholdService.revoke`, after reading everything that the hub has.
     func revoke(_ reference: String, passcode: SecretBytes, user: UInt32) async throws -> [String] {
-        try await household.revoke(reference, passcode: passcode, user: user, reader: sync)
+        try await household.revoke(reference, passcode: passcode, user: user, reader: sync.engine)
     }
 
     /// As `HouseholdService.restore`, after reading everything that the hub has.
     func restore(_ request: RestoreRequest, user: UInt32) async throws -> RestoreReport {
-        try await household.restore(request, user: user, reader: sync)
+        try await household.restore(request, user: user, reader: sync.engine)
     }
 }
 

@@ -13,12 +13,6 @@ enum HouseholdDocuments {
     static let keys = "household-keys"
     /// `StoredRoster`.
     static let roster = "roster"
-    /// The sequence number up to which the hub was read, in decimal.
-    static let cursor = "hub-cursor"
-    /// `[HubGeneration]` of the hub's store, as it was when the hub was read last.
-    static let generations = "hub-generations"
-    /// Present while the hub's records are compared with the local ones.
-    static let comparing = "hub-comparing"
     /// The id of the newest record of `events` by this computer.
     static let eventHead = "event-head"
     /// `StoredRevocation`, until the hub has received it.
@@ -41,9 +35,8 @@ enum HouseholdDocuments {
     static let keysOwed = "keys-owed"
 
     /// The documents that are removed with the hub.
-    static let ofHub = [
-        settings, keys, roster, cursor, generations, comparing, eventHead, revocation, reseal, answered, keysOwed,
-    ]
+    static let ofHub =
+        [settings, keys, roster, eventHead, revocation, reseal, answered, keysOwed] + SyncDocuments.all
 }
 
 /// The address of the hub, and how to connect to it.

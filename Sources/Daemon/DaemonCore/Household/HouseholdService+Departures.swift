@@ -19,7 +19,7 @@ extension HouseholdService {
     /// - Parameter ring: the vaults' keys, where they are open.
     /// - Returns: sentences: what was done, and what could not be.
     func concludeRevocation(
-        of device: ItemID, name: String, ring: KeyRing?, reader: any HubReader
+        of device: ItemID, name: String, ring: KeyRing?, reader: SyncEngine
     ) async -> [String] {
         var sentences: [String] = []
         do {

@@ -14,7 +14,7 @@ extension HouseholdService {
     ///
     /// - Throws: as `PasscodeService.verify`, or `ControlError` with `badRequest`, `noSuchItem`, `ambiguousItem` or
     ///   `failed`.
-    func restore(_ request: RestoreRequest, user: UInt32, reader: any HubReader) async throws -> RestoreReport {
+    func restore(_ request: RestoreRequest, user: UInt32, reader: SyncEngine) async throws -> RestoreReport {
         guard request.before.isFinite else { throw ControlError(.badRequest, "`before` is not a time.") }
         return try await memberships.perform {
             // Opened inside `memberships`, where keys are replaced: nothing is sealed under keys of a revoked device.

@@ -18,7 +18,7 @@ extension HouseholdService {
     /// - Returns: sentences about the outcome.
     /// - Throws: as `PasscodeService.verify`, or `ControlError` with `noSuchItem`, `badRequest` or `hub`.
     func revoke(
-        _ reference: String, passcode: SecretBytes, user: UInt32, reader: any HubReader
+        _ reference: String, passcode: SecretBytes, user: UInt32, reader: SyncEngine
     ) async throws -> [String] {
         let (member, name) = try await member(reference)
         guard member.id != signingKey.publicKey.id else {
@@ -88,7 +88,7 @@ extension HouseholdService {
     ///   - reader: reads the device's last records.
     /// - Returns: a sentence.
     /// - Throws: `ControlError` with `noSuchItem`, `notYours`, `busy` or `failed`.
-    func revoke(_ device: ItemID, requestedBy author: String, reader: any HubReader) async throws -> String {
+    func revoke(_ device: ItemID, requestedBy author: String, reader: SyncEngine) async throws -> String {
         guard let member = try requireSession().roster.member(device) else {
             throw ControlError(.noSuchItem, "There is no such device; it may have been revoked already.")
         }

@@ -16,6 +16,7 @@ public actor HouseholdService {
 
         /// This computer's id at the hub.
         var device: HubID { HubID(secrets.device) }
+        var sync: SyncSession { SyncSession(hub: hub, secrets: secrets, roster: roster) }
     }
 
     let store: any HouseholdStore
@@ -232,7 +233,7 @@ public actor HouseholdService {
         self.session?.roster = roster
     }
 
-    func isForThisComputer(_ record: CheckedRecord) -> Bool {
+    private func isForThisComputer(_ record: CheckedRecord) -> Bool {
         guard let own = session?.secrets.device else { return false }
         return DeviceKeys.isFor(own, id: record.name.id, author: record.author.id)
     }

@@ -1,5 +1,6 @@
 import ControlAPI
 import Policy
+import Sync
 
 /// The status that every logged-in user may read, combined from all services for the command line, desktop agents and
 /// other devices.
@@ -9,7 +10,7 @@ struct StatusReader: Sendable {
     let launches: LaunchService
     let presence: PresenceService
     let vault: VaultService
-    let sync: SyncService
+    let sync: SyncEngine
     let authorizer: LaunchAuthorizer
     let version: String
     /// The user the daemon runs as.

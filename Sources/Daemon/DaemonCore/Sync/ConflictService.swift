@@ -9,11 +9,11 @@ actor ConflictService {
     private let vault: VaultService
     private let household: HouseholdService
     private let deviceName: String
-    private let sync: SyncService
+    private let sync: SyncEngine
     private let events: AsyncStream<DaemonEvent>
 
     init(
-        store: any SyncStore, vault: VaultService, household: HouseholdService, sync: SyncService, deviceName: String,
+        store: any SyncStore, vault: VaultService, household: HouseholdService, sync: SyncEngine, deviceName: String,
         events: DaemonEvents
     ) {
         self.sync = sync

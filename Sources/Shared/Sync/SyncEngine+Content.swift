@@ -1,13 +1,11 @@
-import ControlAPI
 import Foundation
 import Household
 import HubAPI
-import SealedFormats
-import Sync
+public import SealedFormats
 
 // The content of records: uploaded with them, and downloaded when it is first read.
-extension SyncService {
-    /// A restored record names content that the hub may have removed since. If this computer has it, it is sent, and
+extension SyncEngine {
+    /// A restored record names content that the hub may have removed since. If this device has it, it is sent, and
     /// then the record again.
     func resendWithContent(
         _ batch: [(line: OutboxLine, record: HubRecord)], to hub: any HubConnection, _ outcomes: inout [HubWriteOutcome]
@@ -26,7 +24,7 @@ extension SyncService {
     }
 
     /// Uploads the record's content, from where an earlier attempt ended.
-    /// - Returns: its size in bytes; nil if neither this computer nor the hub has it.
+    /// - Returns: its size in bytes; nil if neither this device nor the hub has it.
     func upload(_ record: StoredRecord, to hub: any HubConnection) async throws -> UInt64? {
         guard record.sealed != nil, !record.blobs.isEmpty else { return 0 }
         var bytes: UInt64 = 0
@@ -66,7 +64,9 @@ extension SyncService {
     }
 
     /// Downloads content that was added on another device, in pieces. Opening it detects any modification.
-    func fetch(_ id: ItemID) async throws {
+    ///
+    /// - Throws: `IncompleteContent`, and what the delegate, the connection and the blob store throw.
+    public func fetch(_ id: ItemID) async throws {
         do {
             try await fetchAll(of: id)
         } catch {
@@ -77,10 +77,10 @@ extension SyncService {
     }
 
     private func fetchAll(of id: ItemID) async throws {
-        let hub = try await household.requireSession().hub
+        let hub = try await delegate.requireSession().hub
         let state = try await hub.blobState(HubID(id))
         guard state.isComplete else {
-            throw ControlError(.noSuchItem, "The content at the hub is incomplete. Try again later.")
+            throw IncompleteContent()
         }
         var offset: UInt64 = 0
         while offset < state.size {
@@ -94,4 +94,9 @@ extension SyncService {
         }
         try await blobs.keep(id)
     }
+}
+
+/// The device that added a content has not uploaded all of it yet.
+public struct IncompleteContent: Error, Sendable, CustomStringConvertible {
+    public var description: String { "The content at the hub is incomplete. Try again later." }
 }

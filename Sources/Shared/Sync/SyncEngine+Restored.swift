@@ -2,14 +2,13 @@ import Foundation
 import Household
 import HubAPI
 import SealedFormats
-import Sync
 
 // How far the hub was read. If its store was restored from a backup or replaced, everything is read from the beginning
 // and compared, and what the hub no longer has is sent again.
-extension SyncService {
+extension SyncEngine {
     func loadCursor() async throws {
         let before = comparisons
-        let bytes = try await store.document(HouseholdDocuments.cursor)
+        let bytes = try await store.document(SyncDocuments.cursor)
         guard before == comparisons else { return }
         cursor = max(cursor, bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0)
         if bytes == nil { cursor = 0 }
@@ -17,15 +16,15 @@ extension SyncService {
 
     func saveCursor() async throws {
         var change = IncomingChange()
-        change.documents[HouseholdDocuments.cursor] = Array(String(cursor).utf8)
+        change.documents[SyncDocuments.cursor] = Array(String(cursor).utf8)
         try await store.take(change)
     }
 
-    func compareStores(_ report: HouseholdReport, _ session: HouseholdService.Session) async throws {
+    func compareStores(_ report: HouseholdReport, _ session: SyncSession) async throws {
         recordsAtHub = report.records
         let served = [UInt8](try JSONEncoder().encode(report.generations))
-        let known = try await store.document(HouseholdDocuments.generations).map {
-            try UnreadableState.decode([HubGeneration].self, from: $0, named: HouseholdDocuments.generations)
+        let known = try await store.document(SyncDocuments.generations).map {
+            try UnreadableState.decode([HubGeneration].self, from: $0, named: SyncDocuments.generations)
         }
         let newest = max(cursor, try await store.newestSequence())
         if let known {
@@ -35,8 +34,8 @@ extension SyncService {
                 try await store.beginComparing(
                     of: session.secrets.device,
                     documents: [
-                        HouseholdDocuments.generations: served, HouseholdDocuments.comparing: [1],
-                        HouseholdDocuments.cursor: Array("0".utf8),
+                        SyncDocuments.generations: served, SyncDocuments.comparing: [1],
+                        SyncDocuments.cursor: Array("0".utf8),
                     ])
                 // After the write: `loadCursor` could otherwise read the old cursor from disk and restore it.
                 cursor = 0
@@ -46,14 +45,12 @@ extension SyncService {
             }
         }
         // Compared as values, because encoded JSON has no defined order of keys.
-        if known != report.generations { try await store.save(served, as: HouseholdDocuments.generations) }
+        if known != report.generations { try await store.save(served, as: SyncDocuments.generations) }
     }
 
     func endComparing() async throws {
-        guard try await store.document(HouseholdDocuments.comparing) != nil else { return }
-        let count = try await store.endComparing(documents: [HouseholdDocuments.comparing: nil])
-        await report(
-            "The hub's store has changed, as after a restored backup. This computer compared its records with it; "
-                + (count == 1 ? "1 record was sent again." : "\(count) records were sent again."))
+        guard try await store.document(SyncDocuments.comparing) != nil else { return }
+        let count = try await store.endComparing(documents: [SyncDocuments.comparing: nil])
+        await report(delegate.sentence(afterSendingAgain: count))
     }
 }

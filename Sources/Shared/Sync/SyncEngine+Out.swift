@@ -1,13 +1,11 @@
-import ControlAPI
 import Foundation
 import Household
-import HubAPI
+public import HubAPI
 import SealedFormats
-import Sync
 
 // Outgoing records, in two independent lanes: those of the household, which are urgent, and those of vaults, which may
 // have large content.
-extension SyncService {
+extension SyncEngine {
     private static let batch = 128
     private static let batchBytes = 4 << 20
     /// The most bytes of content that are uploaded before their records.
@@ -15,14 +13,14 @@ extension SyncService {
 
     /// Sends records of the household, after those that were submitted earlier, and writes them to disk meanwhile.
     /// - Parameter documents: written in the same transaction.
-    func submit(_ records: [HubRecord], documents: [String: [UInt8]?] = [:]) {
+    public func submit(_ records: [HubRecord], documents: [String: [UInt8]?] = [:]) {
         fresh += records
         freshDocuments.merge(documents) { $1 }
         queueSignal.raise()
     }
 
     /// Records were queued on disk.
-    func queued() {
+    public func queued() {
         hasBacklog = true
         queueSignal.raise()
     }
@@ -53,7 +51,7 @@ extension SyncService {
             try? await store.unqueue(batch)
             return !fresh.isEmpty || hasBacklog
         }
-        guard hasBacklog, isConnected, let session = await household.session else { return false }
+        guard hasBacklog, isConnected, let session = await delegate.session else { return false }
         // Before the store is read, so that records which are queued meanwhile count.
         hasBacklog = false
         do {
@@ -79,7 +77,7 @@ extension SyncService {
         var change = StateChange(documents: freshDocuments)
         freshDocuments = [:]
         change.household = batch
-        let session = await household.session
+        let session = await delegate.session
         guard let session, isConnected, !hasBacklog else {
             hasBacklog = true
             if session == nil { unwritten = 0 } else { await keep(change) }
@@ -98,7 +96,7 @@ extension SyncService {
         do {
             try await store.write(change)
         } catch {
-            await log.enqueue(.eventsLost, "Events for other devices could not be written (\(error)).")
+            await delegate.reportLoss("Events for other devices could not be written (\(error)).")
         }
     }
 
@@ -112,13 +110,13 @@ extension SyncService {
     }
 
     /// - Returns: for each record whether it is settled: written, or never to be written.
-    private func deliver(_ records: [HubRecord], to session: HouseholdService.Session) async throws -> [Bool] {
+    private func deliver(_ records: [HubRecord], to session: SyncSession) async throws -> [Bool] {
         var outcomes = try await session.hub.write(records)
         lastSynced()
         // A record that the hub has lost, as after a restored backup, is sent as new.
         let missing = outcomes.indices.filter { outcomes[$0].error?.code == .conflict }
         try await resend(records, replacing: missing.map { ($0, 0) }, to: session.hub, &outcomes)
-        // An older revision by this computer, as after a restored backup, is replaced.
+        // An older revision by this device, as after a restored backup, is replaced.
         var older: [(index: Int, revision: UInt64)] = []
         for (index, outcome) in outcomes.enumerated() {
             guard let conflict = outcome.conflict, isOlder(conflict, than: records[index], session) else { continue }
@@ -154,14 +152,14 @@ extension SyncService {
         for (place, outcome) in zip(places, try await hub.write(again)) { outcomes[place.index] = outcome }
     }
 
-    private func isOlder(_ stored: HubRecord, than record: HubRecord, _ session: HouseholdService.Session) -> Bool {
+    private func isOlder(_ stored: HubRecord, than record: HubRecord, _ session: SyncSession) -> Bool {
         stored.collection == record.collection && stored.id == record.id && stored.revision < record.revision
             && stored.author == session.device
     }
 
     /// - Returns: false if the record is to be sent again, because the conflict is invalid.
     private func adopt(
-        _ conflict: HubRecord, insteadOf record: HubRecord, _ session: HouseholdService.Session
+        _ conflict: HubRecord, insteadOf record: HubRecord, _ session: SyncSession
     ) async throws -> Bool {
         guard conflict.collection == record.collection, conflict.id == record.id else {
             await reportProtocolViolation("a conflict with another record")
@@ -186,7 +184,7 @@ extension SyncService {
             disconnected(error)
             return false
         default:
-            await log.enqueue(.eventsLost, "The hub refused a record of \(collection): \(error.message)")
+            await delegate.reportLoss("The hub refused a record of \(collection): \(error.message)")
             return true
         }
     }
@@ -214,7 +212,7 @@ extension SyncService {
     }
 
     private func sendOutboxBatch() async throws -> Bool {
-        guard let session = await household.session else { return false }
+        guard let session = await delegate.session else { return false }
         let lines = try await store.outbox(limit: 64, but: Set(parked.keys))
         guard !lines.isEmpty else { return false }
         var batch: [(line: OutboxLine, record: HubRecord)] = []
@@ -268,7 +266,7 @@ extension SyncService {
     }
 
     /// Sets aside a line that can't be sent, until the next connection or for five minutes. The others continue.
-    /// - Throws: the error, if it concerns the connection or this computer as a whole.
+    /// - Throws: the error, if it concerns the connection or this device as a whole.
     func park(_ line: OutboxLine, _ error: any Error) throws {
         switch error {
         case is CancellationError: throw error
@@ -276,7 +274,7 @@ extension SyncService {
         case let error as HubError where [.unauthorized, .tooMany, .unavailable].contains(error.code): throw error
         default: break
         }
-        parked[line.number] = "A record of \(line.record.name.collection.rawValue): \(ControlError(hub: error).message)"
+        parked[line.number] = "A record of \(line.record.name.collection.rawValue): \(delegate.sentence(for: error))"
         guard parked.count == 1 else { return }
         Task { [time] in
             _ = try? await time.sleep(for: .seconds(300))
@@ -312,7 +310,7 @@ extension SyncService {
             return try await overwrite(line, conflict)
         }
         // Without this check it would be tried for ever.
-        guard conflict.revision > before, let roster = await household.session?.roster,
+        guard conflict.revision > before, let roster = await delegate.session?.roster,
             (try? RecordCheck(roster).check(conflict, known: before)) == nil
         else { throw HubUnreachable(.notUnderstood, "The hub refuses a record without a valid reason.") }
         try await overwrite(line, conflict)
@@ -330,10 +328,7 @@ extension SyncService {
             if record.sealed == nil {
                 record.name.revision = next
             } else {
-                guard let resealed = try await household.vault.openKeys()?.resealed(record, revision: next) else {
-                    throw ControlError(.vaultLocked, "It is sent once the vault is open.")
-                }
-                record = resealed
+                record = try await delegate.resealed(record, revision: next)
             }
         }
         try await store.overwrite(
