@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import SystemTestSupport
+import TestSupport
 import Testing
 
 @Suite("The command line: backups")

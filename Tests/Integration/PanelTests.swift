@@ -1,7 +1,7 @@
 import Foundation
 import HeadlessCompanion
-import TestSupport
 import SystemTestSupport
+import TestSupport
 import Testing
 
 /// `applocker panel` with a real hub and daemon; in the browser's place a program that notes what it was given.

@@ -1,7 +1,7 @@
 import Foundation
 import HeadlessCompanion
-import TestSupport
 import SystemTestSupport
+import TestSupport
 import Testing
 
 /// `applocker household restore`, with the programs as they are.

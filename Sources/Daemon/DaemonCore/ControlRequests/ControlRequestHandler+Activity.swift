@@ -1,6 +1,7 @@
 import ControlAPI
 import Policy
 import SealedFormats
+import Sync
 
 // Requests about the activity log.
 extension ControlRequestHandler {
