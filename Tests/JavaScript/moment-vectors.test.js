@@ -1,5 +1,6 @@
 // Vectors/moments.json: what another implementation made of docs/formats.md is read here, and refused here, as it
 // should be.
+import { style } from "/features/backup/moment-pages.js";
 import { photoBody, momentBody, photoHash, readMoment, readPhoto, sealedLength } from "/formats/moment-format.js";
 import { base64, hex, textOf, unhex } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
@@ -48,6 +49,10 @@ export const tests = {
             }
         }
         for (const vector of refused) equal(readPhoto(await open(vector), vector.blobs), null, vector.name);
+    },
+
+    async thePageLooksLikeTheCommandLines() {
+        equal(style, `\n${await (await fetch("/Vectors/moment-pages.css")).text()}`, "style sheet");
     },
 
     async hashes() {

@@ -87,6 +87,12 @@ import Testing
         #expect(entry?["words"] as? String == evil && entry?["date"] as? String == "1970-01-01T00:00:00+00:00")
     }
 
+    @Test func thePageLooksLikeTheCompanions() throws {
+        let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../Vectors/moment-pages.css")
+        #expect(try TimelinePage.style + "\n" == String(contentsOf: vectors, encoding: .utf8))
+    }
+
     @Test func namesOfPhotosNeverMeet() {
         var names = PhotoNames()
         let time = MomentTime(date: 1_715_963_405, offset: 120)

@@ -8,18 +8,19 @@
  */
 /** @typedef {{ moment: Moment, photos: PageFile[] }} PageMoment */
 
-const style = `
+/** `Vectors/moment-pages.css`, which the page of the command line has too. */
+export const style = `
 :root { color-scheme: light dark; --text: #1d2130; --soft: #5b647c; --ground: #f6f5f3; --card: #fff; --heart: #b4326b; }
-@media (prefers-color-scheme: dark) { :root { --text: #eef0f7; --soft: #a9b2c8; --ground: #12151f; --card: #1b2030;
-    --heart: #ff9cc4; } }
+@media (prefers-color-scheme: dark) {
+    :root { --text: #eef0f7; --soft: #a9b2c8; --ground: #12151f; --card: #1b2030; --heart: #ff9cc4; }
+}
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, -apple-system, "Segoe
-    UI", Roboto, sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, sans-serif; }
 main { max-width: 44rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
 h1 { font-size: 2.2rem; margin: 0; }
 h2 { font-size: 1.5rem; margin: 3rem 0 1rem; }
-article { background: var(--card); border-radius: 1rem; padding: 1.25rem; margin: 0 0 1.25rem; overflow-wrap:
-    anywhere; }
+article { background: var(--card); border-radius: 1rem; padding: 1.25rem; margin: 0 0 1.25rem; }
+article { overflow-wrap: anywhere; }
 h3 { margin: 0; font-size: 1.15rem; }
 .soft { color: var(--soft); margin: 0 0 .5rem; font-size: .9rem; }
 .words { white-space: pre-wrap; margin: .5rem 0; }
