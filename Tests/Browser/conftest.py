@@ -106,6 +106,9 @@ def recorded(request, browser):
                     page.screenshot(path=folder / f"{number}-{index}.png", timeout=5_000)
                 context.tracing.stop(path=folder / f"{number}-trace.zip")
         with contextlib.suppress(Error):
+            # A trace that nothing stops stays in the temporary directory.
+            context.tracing.stop()
+        with contextlib.suppress(Error):
             context.close()
 
 
