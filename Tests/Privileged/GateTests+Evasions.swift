@@ -150,7 +150,7 @@ extension GateTests {
         #expect(app.program.runs.count == 1)
     }
 
-    /// Held from Linux 6.18 on; on 6.1 the overlay runs without an event. What the kernel does is tried twice, in two
+    /// Held on Linux 6.12 and 6.18; on 6.1 the overlay runs without an event. What the kernel does is tried twice, in two
     /// ways: `applocker doctor` must say the same.
     @Test(.requires(.userNamespaces)) func `an overlay in a user namespace does what doctor says`() async throws {
         let app = try await OneApp { _ in false }

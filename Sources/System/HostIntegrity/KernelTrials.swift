@@ -81,7 +81,7 @@ extension HostInspection {
             return HostFinding(
                 .overlayEscape, .degraded,
                 "A user can start a locked program without a prompt through an overlay mount in a user namespace.",
-                advice: "Use Linux 6.18 or newer, or forbid user namespaces: "
+                advice: "Use Linux 6.12 or newer, or forbid user namespaces: "
                     + "`sysctl -w kernel.unprivileged_userns_clone=0` on Debian, `user.max_user_namespaces=0` elsewhere."
             )
         case .notTried(let reason):
