@@ -100,20 +100,29 @@ actor LogindListener {
         if manager["PreparingForShutdown"]?.bool == true { signals.yield(.shuttingDown(delay.begin())) }
     }
 
-    /// Has the next sleep and shutdown wait.
+    /// Has the next sleep and the next shutdown wait, each by an inhibitor of its own: systemd 252 grants both in one request
+    /// only to those who may also inhibit the lid switch, which a system user may not.
     private func hold() async {
-        do {
-            let answer = try await bus.call(
-                Self.name, Self.path, Self.manager, "Inhibit",
-                [
-                    .string("sleep:shutdown"), .string("AppLocker"),
-                    .string("Lock apps and erase keys before sleep"), .string("delay"),
-                ])
-            guard let lock = answer.first?.descriptor else { throw BusError(.invalid, "logind granted no inhibitor.") }
-            delay.hold(lock)
-        } catch {
-            signals.yield(.unheld("systemd-logind refused a delay (\(error))"))
+        var locks: [BusDescriptor] = []
+        var refusal: String?
+        for what in ["sleep", "shutdown"] {
+            do {
+                let answer = try await bus.call(
+                    Self.name, Self.path, Self.manager, "Inhibit",
+                    [
+                        .string(what), .string("AppLocker"), .string("Lock apps and erase keys before \(what)"),
+                        .string("delay"),
+                    ])
+                guard let lock = answer.first?.descriptor else {
+                    throw BusError(.invalid, "logind granted no inhibitor.")
+                }
+                locks.append(lock)
+            } catch {
+                refusal = refusal ?? "systemd-logind refused to delay \(what) (\(error))"
+            }
         }
+        delay.hold(locks)
+        if let refusal { signals.yield(.unheld(refusal)) }
     }
 
     // MARK: Signals

@@ -1,13 +1,13 @@
 import DBus
 import Synchronization
 
-/// The inhibitor lock, and who waits for its end. The computer sleeps when its descriptor is closed, or when logind's
+/// The inhibitor locks, and who waits for their end. The computer sleeps when their descriptors are closed, or when logind's
 /// patience is over (InhibitDelayMaxSec in logind.conf(5), 5 s by default).
 ///
 /// Sendable because its state is one `Mutex`.
 final class SleepDelay: Sendable {
     private struct State {
-        var lock: BusDescriptor?
+        var locks: [BusDescriptor] = []
         var lastNumber: UInt64 = 0
         /// The acknowledgement that is waited for.
         var awaited: UInt64?
@@ -15,19 +15,14 @@ final class SleepDelay: Sendable {
 
     private let state = Mutex(State())
 
-    /// Holds the next sleep. A lock that was still held is given back.
-    func hold(_ lock: BusDescriptor) {
+    /// Holds the next sleep and shutdown. Locks that were still held are closed.
+    func hold(_ locks: [BusDescriptor]) {
         let old = state.withLock { state in
-            defer {
-                state.lock = lock
-                state.awaited = nil
-            }
-            return state.lock
+            defer { (state.locks, state.awaited) = (locks, nil) }
+            return state.locks
         }
-        old?.close()
+        for lock in old { lock.close() }
     }
-
-    var isHeld: Bool { state.withLock { $0.lock != nil } }
 
     /// - Returns: the number to acknowledge.
     func begin() -> UInt64 {
@@ -39,23 +34,13 @@ final class SleepDelay: Sendable {
     }
 
     func acknowledge(_ number: UInt64) {
-        let lock: BusDescriptor? = state.withLock { state in
-            guard state.awaited == number else { return nil }
-            state.awaited = nil
-            defer { state.lock = nil }
-            return state.lock
+        let locks: [BusDescriptor] = state.withLock { state in
+            guard state.awaited == number else { return [] }
+            defer { (state.locks, state.awaited) = ([], nil) }
+            return state.locks
         }
-        lock?.close()
+        for lock in locks { lock.close() }
     }
 
-    func drop() {
-        let lock = state.withLock { state in
-            defer {
-                state.lock = nil
-                state.awaited = nil
-            }
-            return state.lock
-        }
-        lock?.close()
-    }
+    func drop() { hold([]) }
 }
