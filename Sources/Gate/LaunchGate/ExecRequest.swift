@@ -45,35 +45,53 @@ private struct ExecveCall {
         private static let execveat: UInt64 = 281
     #endif
 
-    /// The thread of the process that waits in execve. The event can be read a moment before its thread sleeps, so
-    /// the file may still say "running".
+    private enum Reading {
+        case execve(ExecveCall)
+        /// The thread has not slept yet.
+        case running
+        case other
+    }
+
+    /// The thread of the process that waits in execve. The event can be read before its thread sleeps: on a busy
+    /// computer long before. `ExecRequestReader` ends the wait.
     static func find(in process: Int32) -> ExecveCall? {
-        for _ in 0..<40 {
+        for attempt in 0..<1_000 {
+            var isRunning = false
             for thread in [process] + ProcessFacts.threads(process).filter({ $0 != process }) {
-                if let call = read(process, thread) { return call }
+                switch read(process, thread) {
+                case .execve(let call): return call
+                case .running: isRunning = true
+                case .other: break
+                }
             }
+            guard isRunning || attempt < 40 else { return nil }
             usleep(100)
         }
         return nil
     }
 
-    private static func read(_ process: Int32, _ thread: Int32) -> ExecveCall? {
-        ProcessFacts.withFile(process, "task/\(thread)/syscall") { bytes in
+    private static func read(_ process: Int32, _ thread: Int32) -> Reading {
+        ProcessFacts.withFile(process, "task/\(thread)/syscall") { bytes -> Reading in
             var fields = ProcessFacts.Fields(bytes[...])
-            guard let call = fields.next().flatMap(ProcessFacts.number) else { return nil }
+            guard let first = fields.next() else { return .other }
+            guard let call = ProcessFacts.number(first) else {
+                return first.first == UInt8(ascii: "r") ? .running : .other
+            }
             var values: [UInt64] = []
             while values.count < 4, let field = fields.next() { values.append(hexadecimal(field)) }
-            guard values.count == 4 else { return nil }
+            guard values.count == 4 else { return .other }
             switch call {
             case execve:
-                return ExecveCall(base: nil, path: values[0], arguments: values[1], environment: values[2])
+                return .execve(
+                    ExecveCall(base: nil, path: values[0], arguments: values[1], environment: values[2]))
             case execveat:
-                return ExecveCall(
-                    base: Int32(truncatingIfNeeded: values[0]), path: values[1], arguments: values[2],
-                    environment: values[3])
-            default: return nil
+                return .execve(
+                    ExecveCall(
+                        base: Int32(truncatingIfNeeded: values[0]), path: values[1], arguments: values[2],
+                        environment: values[3]))
+            default: return .other
             }
-        }
+        } ?? .other
     }
 
     private static func hexadecimal(_ field: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64 {

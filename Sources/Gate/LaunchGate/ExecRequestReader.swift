@@ -8,8 +8,10 @@ import Glibc
 /// (FUSE), into memory whose page faults its owner handles (userfaultfd). Whoever reads them may then wait for ever,
 /// and the gate must not.
 struct ExecRequestReader {
-    /// How long one reading may take, in milliseconds: the desktop waits for it.
+    /// How long one reading may wait for others, in milliseconds: the desktop waits for it.
     static let patience: Int32 = 50
+    /// How long it may take where it only waits for the processor, in milliseconds.
+    private static let patienceOnBusyComputer: Int32 = 500
     /// Children that can't be ended because they still wait. With more of them nothing is read at all.
     private static let maximumStuck = 4
 
@@ -31,8 +33,8 @@ struct ExecRequestReader {
         }
         guard child > 0 else { return nil }
         // Nobody waits for the child: with SIGCHLD ignored the kernel collects it.
-        guard let handle = ProcessHandle(opening: child) else { return Self.collect(reading) }
-        let bytes = Self.collect(reading)
+        guard let handle = ProcessHandle(opening: child) else { return Self.collect(reading, from: child) }
+        let bytes = Self.collect(reading, from: child)
         if bytes == nil { handle.signal(SIGKILL) }
         if handle.isAlive { children.append(handle) }
         return bytes
@@ -50,14 +52,21 @@ struct ExecRequestReader {
         _exit(0)
     }
 
-    private static func collect(_ reading: Descriptor) -> [UInt8]? {
-        let deadline = Timetable.now + UInt64(patience) * 1_000_000
+    private static func collect(_ reading: Descriptor, from child: Int32) -> [UInt8]? {
+        var deadline = Timetable.now + UInt64(patience) * 1_000_000
+        let last = Timetable.now + UInt64(patienceOnBusyComputer) * 1_000_000
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let now = Timetable.now
+            if now >= deadline {
+                guard now < last, ProcessFacts.status(child)?.state == UInt8(ascii: "R") else { return nil }
+                deadline = now + 1_000_000
+            }
             var waiting = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
-            guard now < deadline, poll(&waiting, 1, Int32((deadline - now) / 1_000_000) + 1) == 1 else { return nil }
+            let events = poll(&waiting, 1, Int32((deadline - now) / 1_000_000) + 1)
+            guard events >= 0 else { return nil }
+            if events == 0 { continue }
             let count = Glibc.read(reading.number, &buffer, buffer.count)
             guard count >= 0 else { return nil }
             if count == 0 { return bytes.popLast() == 1 ? bytes : nil }
