@@ -11,6 +11,7 @@ struct Picture {
     init(_ file: String) async throws {
         if let directory = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] {
             let kept = directory + "/" + (file as NSString).lastPathComponent
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try? FileManager.default.removeItem(atPath: kept)
             try FileManager.default.copyItem(atPath: file, toPath: kept)
         }
