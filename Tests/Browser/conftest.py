@@ -99,15 +99,15 @@ def recorded(request, browser):
 
     yield new_context
     folder = FAILURES / re.sub(r"[^A-Za-z0-9]+", "-", request.node.nodeid)
+    has_failed = HAS_FAILED in request.node.stash
     for number, context in enumerate(contexts):
-        if HAS_FAILED in request.node.stash:
+        if has_failed:
             with contextlib.suppress(Error):
                 for index, page in enumerate(context.pages):
                     page.screenshot(path=folder / f"{number}-{index}.png", timeout=5_000)
-                context.tracing.stop(path=folder / f"{number}-trace.zip")
         with contextlib.suppress(Error):
             # A trace that nothing stops stays in the temporary directory.
-            context.tracing.stop()
+            context.tracing.stop(path=folder / f"{number}-trace.zip" if has_failed else None)
         with contextlib.suppress(Error):
             context.close()
 
