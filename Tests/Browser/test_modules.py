@@ -1,5 +1,6 @@
 """The companion's own modules in Chromium, without its screens: each test in JavaScript is a test here."""
 
+import contextlib
 import os
 
 import pytest
@@ -18,18 +19,14 @@ def address():
 
 
 @pytest.fixture(scope="session")
-def module_page(browser, address):
-    """One page for the tests of a module, which use databases of their own."""
-    opened = {}
-
+def pages_by_module(browser, address):
+    @contextlib.contextmanager
     def page(module):
-        if module not in opened:
-            opened[module] = javascript.Page(browser.new_context(), address, module)
-        return opened[module]
+        with contextlib.closing(browser.new_context()) as context:
+            yield javascript.Page(context, address, module)
 
-    yield page
-    for one in opened.values():
-        one.context.close()
+    with contextlib.closing(javascript.SharedByModule(page)) as shared:
+        yield shared
 
 
 @pytest.mark.parametrize(
@@ -40,7 +37,7 @@ def module_page(browser, address):
         for name in javascript.names(module)
     ],
 )
-def test_in_chromium(module_page, module, name):
-    module_page(module).run(
-        name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]}
-    )
+def test_in_chromium(pages_by_module, module, name):
+    """The tests of a module share a page and use databases of their own."""
+    with pages_by_module.use(module, name) as page:
+        page.run(name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]})

@@ -49,18 +49,17 @@ def display():
 
 
 @pytest.fixture(scope="session")
-def module_browser(display):
-    """A browser for each module, on the page of the tests."""
-    with pages.served() as address, contextlib.ExitStack() as started:
-        browsers = {}
+def browsers_by_module(display):
+    with pages.served() as address:
 
+        @contextlib.contextmanager
         def browser(module):
-            if module not in browsers:
-                browsers[module] = started.enter_context(webkit.started(display))
-                browsers[module].get(address + "/tests.html")
-            return browsers[module]
+            with webkit.started(display) as browser:
+                browser.get(address + "/tests.html")
+                yield browser
 
-        yield browser
+        with contextlib.closing(javascript.SharedByModule(browser)) as shared:
+            yield shared
 
 
 @pytest.mark.parametrize(
@@ -71,8 +70,9 @@ def module_browser(display):
         for name in javascript.names(module)
     ],
 )
-def test_in_webkit(module_browser, module, name):
-    webkit.run(module_browser(module), module, name, {"reader": javascript.independent_reader})
+def test_in_webkit(browsers_by_module, module, name):
+    with browsers_by_module.use(module, name) as browser:
+        webkit.run(browser, module, name, {"reader": javascript.independent_reader})
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Runs the tests of Tests/JavaScript/*.test.js in a page."""
 
 import base64
+import contextlib
 import json
 import pathlib
 import re
@@ -18,6 +19,28 @@ def names(module):
     text = (FOLDER / f"{module}.test.js").read_text()
     block = text[text.index("export const tests = {") :]
     return re.findall(r"^    (?:async )?(\w+)(?:\(|: )", block, re.M)
+
+
+class SharedByModule:
+    """Something that the tests of a module share, for instance a page: `create` makes it as a context manager for the
+    first test, and the last one closes it. Left open, its companions would use the processor beside all later tests."""
+
+    def __init__(self, create):
+        self.create, self.open = create, {}
+
+    @contextlib.contextmanager
+    def use(self, module, name):
+        if module not in self.open:
+            stack = contextlib.ExitStack()
+            self.open[module] = stack, stack.enter_context(self.create(module))
+        yield self.open[module][1]
+        if name == names(module)[-1]:
+            self.open.pop(module)[0].close()
+
+    def close(self):
+        """What a selection of tests has left open."""
+        for stack, _ in self.open.values():
+            stack.close()
 
 
 def independent_reader(things):
