@@ -200,8 +200,10 @@ final class World: Sendable {
         throw CancellationError()
     }
 
+    /// With those that the daemon has queued and not written yet.
     func events(_ kind: ActivityEvent.Kind) async throws -> [EventReport] {
-        try await database.events(after: 0, limit: 100_000, app: nil).filter { $0.kind == kind.rawValue }
+        await apps.log.drain()
+        return try await database.events(after: 0, limit: 100_000, app: nil).filter { $0.kind == kind.rawValue }
     }
 
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }

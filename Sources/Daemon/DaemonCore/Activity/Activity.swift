@@ -198,6 +198,9 @@ public actor ActivityLog {
         await writer?.value
     }
 
+    /// Returns when every event that was queued before this call is on disk, or lost.
+    func drain() async { await append([]) }
+
     private func write() async {
         while !pending.isEmpty || !waiters.isEmpty {
             var batch = pending
