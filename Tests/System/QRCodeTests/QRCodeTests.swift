@@ -1,10 +1,11 @@
 import Foundation
 import QRCode
+import SystemTestSupport
 import TestSupport
 import Testing
 
 struct QRCodeTests {
-    @Test func anotherReaderFindsTheTextInThePicture() throws {
+    @Test(.requires(.program("zbarimg"))) func anotherReaderFindsTheTextInThePicture() throws {
         let text = "0123-4567-89AB-CDEF"
         let code = try QRCode(text)
         let directory = try TemporaryDirectory()
