@@ -57,9 +57,9 @@ extension Companion {
 
     private func reply(to command: HubID, from computer: HubID) async throws -> CommandReply? {
         let found = Found()
-        try await watch { _, taken in
-            guard case .reply(command, _, let reply)? = taken, reply.computer == computer else { return true }
-            await self.heard(reply)
+        try await watch { _, ingested in
+            guard case .reply(command, _, let reply)? = ingested, reply.computer == computer else { return true }
+            await self.received(reply)
             guard reply.state != .received else { return true }
             found.reply = reply
             return false
@@ -72,7 +72,7 @@ extension Companion {
         var reply: CommandReply?
     }
 
-    private func heard(_ reply: CommandReply) {
+    private func received(_ reply: CommandReply) {
         state.clocks[reply.computer, default: ComputerClock()].received(reply.clock, at: clock())
     }
 

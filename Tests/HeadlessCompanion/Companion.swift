@@ -145,7 +145,7 @@ public actor Companion {
         try await followRoster()
         while true {
             let page = try await hub.records(after: state.cursor)
-            for record in page.records { try await take(record) }
+            for record in page.records { try await ingest(record) }
             guard page.next > state.cursor else {
                 if page.next < state.cursor { reportProtocolViolation("fewer records than before") }
                 break
@@ -175,21 +175,21 @@ public actor Companion {
     }
 
     /// Reads live until the body returns false.
-    public func watch(_ body: @Sendable (HubStreamItem, Taken?) async throws -> Bool) async throws {
+    public func watch(_ body: @Sendable (HubStreamItem, Ingested?) async throws -> Bool) async throws {
         for try await item in try await hub.stream(after: state.cursor) {
-            var taken: Taken?
+            var ingested: Ingested?
             switch item {
             case .record(let record):
-                taken = try await take(record)
+                ingested = try await ingest(record)
                 state.cursor = max(state.cursor, record.sequence ?? 0)
             case .large(let sequence):
-                if let record = try await hub.record(at: sequence) { taken = try await take(record) }
+                if let record = try await hub.record(at: sequence) { ingested = try await ingest(record) }
                 state.cursor = max(state.cursor, sequence)
             case .roster: try await followRoster()
             case .live(let sequence): state.cursor = max(state.cursor, sequence)
             case .open, .join: break
             }
-            guard try await body(item, taken) else { break }
+            guard try await body(item, ingested) else { break }
         }
         try save()
     }
@@ -213,7 +213,7 @@ public actor Companion {
     // MARK: Records
 
     /// An accepted record, with its content if that is the household's.
-    public enum Taken: Sendable {
+    public enum Ingested: Sendable {
         case event(HubID, HouseholdEvent)
         case request(HubID, revision: UInt64, LaunchRequest)
         case status(HubID, ComputerStatus)
@@ -230,7 +230,7 @@ public actor Companion {
     /// Checks one record and stores it.
     /// - Returns: nil if it is refused, already stored, or not for this device.
     @discardableResult
-    public func take(_ record: HubRecord) async throws -> Taken? {
+    public func ingest(_ record: HubRecord) async throws -> Ingested? {
         let key = Self.key(record.collection, record.id)
         let known = state.records[key]
         if let known, record.revision <= known.revision {
@@ -240,10 +240,10 @@ public actor Companion {
         }
         do {
             guard let checked = try await check(record, known: known?.revision ?? 0) else { return nil }
-            let taken = try open(checked)
+            let ingested = try open(checked)
             state.records[key] = record
-            if case .keys? = taken { try await takeDeferred() }
-            return taken
+            if case .keys? = ingested { try await ingestDeferred() }
+            return ingested
         } catch let error as RecordRefusal {
             refuse(error)
         } catch is StatusKeyMissing {
@@ -253,10 +253,10 @@ public actor Companion {
         return nil
     }
 
-    private func takeDeferred() async throws {
+    private func ingestDeferred() async throws {
         let deferred = state.deferred
         state.deferred = []
-        for record in deferred { try await take(record) }
+        for record in deferred { try await ingest(record) }
     }
 
     /// Nil if its device was revoked since.
@@ -270,7 +270,7 @@ public actor Companion {
         }
     }
 
-    private func open(_ record: CheckedRecord) throws -> Taken? {
+    private func open(_ record: CheckedRecord) throws -> Ingested? {
         let id = HubID(record.name.id)
         switch record.name.collection {
         case .keys:

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HeadlessCompanion
 
-/// What a companion keeps. What it does is tested with a daemon, in DaemonCoreTests and Integration.
+/// The files of a companion. DaemonCoreTests and Integration test its functions with a daemon.
 @Suite struct CompanionFilesTests {
     private func secrets() -> HouseholdSecrets {
         let household = ItemID.random()
@@ -16,7 +16,7 @@ import Testing
             ring: KeyRing([.init(kind: .status, vault: household, epoch: 3, key: .random(count: 32))]))
     }
 
-    @Test func keysComeBackAndNobodyElseReadsThem() throws {
+    @Test func keysAreStoredWithoutAccessForOtherUsers() throws {
         let directory = try TemporaryDirectory()
         let files = CompanionFiles(directory: directory.path("phone"))
         try files.prepare()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingIsSaidInWords() throws {
+    @Test func missingFilesAreReportedWithAReason() throws {
         let directory = try TemporaryDirectory()
         let error = #expect(throws: CompanionError.self) {
             try Companion(directory: directory.path) { _, _ in throw CancellationError() }
@@ -40,7 +40,7 @@ import Testing
         #expect(error?.description.contains("There is no companion in") == true)
     }
 
-    @Test func aDirectoryIsOneCompanionsAndALinkHasToBeOne() async throws {
+    @Test func aDirectoryBelongsToOneCompanionAndInvalidLinksAreRefused() async throws {
         let directory = try TemporaryDirectory()
         try CompanionFiles(directory: directory.path).save(secrets(), deviceSecret: .random(count: 32))
         let link = Invitation(household: .random(), computer: .random()).link(hub: "https://hub.test")

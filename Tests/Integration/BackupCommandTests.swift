@@ -39,8 +39,8 @@ struct BackupCommandTests {
         return (path, outcome)
     }
 
-    @Test("Made under the passcode or a passphrase, taken over as a whole, after saying what would change")
-    func thereAndBack() async throws {
+    @Test("Exported under the passcode or a passphrase, imported as a whole after a preview")
+    func exportAndImport() async throws {
         let applocker = try await filled()
         let right = [CommandLineFixture.passcode]
         let (path, outcome) = try await export(applocker, ["--json"], passcodes: right)
@@ -62,11 +62,11 @@ struct BackupCommandTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
         let wrong = try await export(applocker, ["--json"], passcodes: ["not it"])
         #expect(wrong.outcome.status == 1 && wrong.outcome.code == "wrong_passcode")
-        #expect(access(wrong.path, F_OK) != 0, "nothing is left of it")
+        #expect(access(wrong.path, F_OK) != 0, "no file is left")
         let nowhere = applocker.directory.path("no/such/folder")
         #expect(try await applocker.run("backup", "export", nowhere, passcodes: right).status == 1)
 
-        // Things go on: one note is changed, one is new, the file and the app are gone.
+        // Meanwhile one note is changed, one is new, the file and the app are removed.
         #expect(try await applocker.run(["note", "edit", "Safe", "-"], input: "newer").status == 0)
         try await applocker.addNote("Later", "later")
         #expect(try await applocker.run("file", "remove", "letter.txt", "--yes").status == 0)
@@ -107,7 +107,7 @@ struct BackupCommandTests {
         try await applocker.end()
     }
 
-    @Test("What can't be opened is refused in one sentence, and everything is kept")
+    @Test("A backup that can't be opened is refused in one sentence, and nothing is changed")
     func refusals() async throws {
         let applocker = try await filled()
         let right = CommandLineFixture.passcode
@@ -135,7 +135,7 @@ struct BackupCommandTests {
         flipped[backup.count - 100] ^= 1
         let damaged = try await refused(flipped, "a flipped bit")
         #expect(damaged != other)
-        #expect(try await refused(backup.dropLast(30), "cut off") != other)
+        #expect(try await refused(backup.dropLast(30), "truncated") != other)
         var version = backup
         version[4] = 3
         #expect(try await refused(version, "version 3").contains("3"))
@@ -156,7 +156,7 @@ struct BackupCommandTests {
         try await applocker.end()
     }
 
-    @Test("What is large and no backup is refused before it is read; an interrupted import leaves nothing behind")
+    @Test("A large file that is not a backup is refused before it is read; an interrupted import leaves no files")
     func large() async throws {
         let applocker = try await filled()
         let right = CommandLineFixture.passcode
@@ -167,7 +167,7 @@ struct BackupCommandTests {
         let refused = try await applocker.run("backup", "import", large, "--yes", "--json", passcodes: [right])
         #expect(refused.status == 1 && refused.isOneSentence, "\(refused.errors)")
 
-        // Begins as a backup does, and goes on for longer than anybody waits.
+        // It begins as a backup does, and is longer than the import can read before the interrupt.
         let (path, _) = try await export(applocker, [], passcodes: [right])
         try Data(contentsOf: URL(fileURLWithPath: path)).write(to: URL(fileURLWithPath: large))
         truncate(large, 20 << 30)
@@ -201,7 +201,7 @@ struct BackupCommandTests {
         let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Vectors/earlier.json")
         let samples = try JSONDecoder().decode(Earlier.self, from: Data(contentsOf: vectors)).opens
-        // What the earlier system called an app is found under its name.
+        // An app that the earlier system had under another name is found under its own.
         let firefox = try applocker.copy(of: "/usr/bin/readlink", as: "org.mozilla.firefox")
         try #require(try await applocker.run("add", firefox, passcodes: [right]).status == 0)
         try await applocker.addNote("Kept", "")
@@ -225,14 +225,14 @@ struct BackupCommandTests {
                 #expect(notes.contains { $0.contains("Notizen") && $0.contains("not installed here") })
             }
         }
-        #expect(try await applocker.noteTitles() == ["Kept"], "there are no notes in it")
+        #expect(try await applocker.noteTitles() == ["Kept"], "the backup contains no notes")
         #expect(try await applocker.run("category", "list").output.contains("Web"))
 
         let (path, outcome) = try await export(applocker, ["--settings-only", "--json"], passcodes: [right])
         #expect(try outcome.json()["records"] as? Int == 0)
         let replaced = try await applocker.run("backup", "import", path, "--replace", "--yes", passcodes: [right])
         #expect(replaced.status == 0, "\(replaced.errors)")
-        #expect(try await applocker.noteTitles() == ["Kept"], "settings alone remove no note")
+        #expect(try await applocker.noteTitles() == ["Kept"], "importing only the settings removes no note")
         try await applocker.end()
     }
 }

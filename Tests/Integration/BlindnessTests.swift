@@ -8,19 +8,20 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// What the hub gets to see of a household that does everything: nothing that anybody could read.
+/// What the hub receives of a household that uses every feature: nothing that anybody could read.
 @Suite struct BlindnessTests {
     private static let pin = "735912 katze"
     private static let noteText = "the safe is behind the boiler"
     private static let phoneName = "Annas Telefon"
     private static let computerPhoto = "lavfi:testsrc2=size=160x120"
 
-    /// As it may lie somewhere: as it is, in hexadecimal, in base64 at each of its three alignments, and as a URL has it.
+    /// The encodings in which a secret may be stored: plain, hexadecimal, base64 at each of its three alignments, and in
+    /// a URL.
     private static func spellings(of secret: Data) -> [Data] {
         let hexadecimal = secret.map { String(format: "%02x", $0) }.joined()
         let base64 = (0..<3).map { shift in
             let shifted = (Data(count: shift) + secret).base64EncodedString()
-            // Without the characters that its neighbours have a part in.
+            // Without the characters that also depend on neighbouring bytes.
             return String(shifted.dropFirst(shift == 0 ? 0 : 4).dropLast(4))
         }
         let url = base64.map { $0.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_") }
@@ -55,7 +56,7 @@ import Testing
         let companion = try await client.pair(
             Self.phoneName, passcode: passcode, directory: fixture.directory.path("phone"), address: tap.url)
 
-        // Everything that a household does: notes both ways, a file, a photo, a blocked launch, wrong passcodes, commands, PIN.
+        // Every feature: notes both ways, a file, a photo, a blocked launch, wrong passcodes, commands, PIN.
         try await fixture.addNote("Erbschaft", Self.noteText)
         let content = (0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 17) }
         let file = fixture.directory.path("steuer.pdf")
@@ -65,9 +66,9 @@ import Testing
             try await fixture.run(
                 "settings", "set", "--camera", Self.computerPhoto, "--photo-from", "1", passcodes: [passcode]
             ).status == 0)
-        // Nobody is at the computer: the phone is asked, and says no.
+        // Nobody answers at the computer: the phone is asked, and denies.
         let launch = try ChildProcess(diary)
-        await eventually("the request arrives") {
+        await eventually("the request is received") {
             try await companion.sync()
             return await !companion.requests().isEmpty
         }
@@ -83,10 +84,10 @@ import Testing
         #expect(reply.state == .done)
         let share = try await companion.setPIN(SecretBytes(utf8: Self.pin))
         #expect(try await companion.tryPIN(SecretBytes(utf8: Self.pin)) == share)
-        await eventually("everything has arrived, the photo too") {
+        await eventually("everything is received, the photo too") {
             try await companion.sync()
             guard await companion.events().contains(where: { $0.photo != nil }) else { return false }
-            // The event goes ahead of the photo, which waits from before it is told of.
+            // The event is sent before the photo, which counts as waiting from before the event.
             guard try await client.call(\.hubStatus).waiting == 0 else { return false }
             try await companion.sync()
             return true
@@ -107,7 +108,7 @@ import Testing
             ("action", Data("unlockApp".utf8)), ("sentence", Data("wrong passcode".utf8)),
         ]
         sought += secrets.ring.entries.map { ("key of kind \($0.kind)", bytes($0.key)) }
-        // A short name is anywhere in so much base64, by chance.
+        // A short name can occur in so much base64 by chance.
         sought.removeAll { $0.secret.count < 6 }
         #expect(sought.count >= 18)
         let places = try await places(hub, tap)
@@ -120,12 +121,12 @@ import Testing
                 }
             }
         }
-        try proveSearch(places, token: bytes(secrets.token), device: secrets.device, share: bytes(share))
+        try verifySearch(places, token: bytes(secrets.token), device: secrets.device, share: bytes(share))
         try await fixture.end()
     }
 
-    /// The search finds what is there: the token in the traffic, and not on the hub's disk; the PIN share on both.
-    private func proveSearch(_ places: [String: Data], token: Data, device: ItemID, share: Data) throws {
+    /// The search finds what exists: the token in the traffic, and not on the hub's disk; the PIN share on both.
+    private func verifySearch(_ places: [String: Data], token: Data, device: ItemID, share: Data) throws {
         func isIn(_ place: String, _ secret: Data) -> Bool {
             Self.spellings(of: secret).contains { places[place]?.range(of: $0) != nil }
         }

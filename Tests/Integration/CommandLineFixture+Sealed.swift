@@ -3,7 +3,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-// What the commands on the vault need besides.
+// Additions for the commands on the vault.
 extension CommandLineFixture {
     /// As `run`, with a text on standard input and further variables.
     func run(
@@ -33,13 +33,13 @@ extension CommandLineFixture {
         return Outcome(status: status, output: child.output, errors: child.errorOutput)
     }
 
-    /// A note with this text, in the vault that is opened by it.
+    /// Adds a note with this text to the vault, which it opens.
     func addNote(_ title: String, _ body: String) async throws {
         let added = try await run(["note", "add", title, "-"], input: body, passcodes: [Self.passcode])
         try #require(added.status == 0, "\(added.errors)")
     }
 
-    /// Titles, newest first, of the open vault.
+    /// Titles of the open vault's notes, newest first.
     func noteTitles() async throws -> [String] {
         let list = try await run("note", "list", "--json")
         #expect(list.status == 0, "\(list.errors)")
@@ -65,7 +65,8 @@ extension CommandLineFixture {
         #expect(try await again.wait() == .code(0))
     }
 
-    /// Names of files below these places that hold this text and were written since; the search is proven on the way.
+    /// Names of files below these places that contain this text and were written since. A file with the text proves the
+    /// search.
     func files(holding text: String, below places: [String], newerThan stamp: String? = nil) async throws -> [String] {
         let newer = stamp.map { ["-newer", $0] } ?? []
         let proof = directory.path("proof-\(UUID().uuidString)")
@@ -81,10 +82,10 @@ extension CommandLineFixture {
 }
 
 extension CommandLineFixture.Outcome {
-    /// The word that programs know an error by; with `--json`.
+    /// The error's code, with `--json`.
     var code: String? { (try? json()["error"] as? [String: Any])?["code"] as? String }
 
-    /// Whether what went wrong is told in one line that ends as a sentence does.
+    /// Whether the error is reported in one line that ends with a full stop.
     var isOneSentence: Bool {
         let lines = errors.split(separator: "\n")
         return lines.count == 1 && lines[0].hasPrefix("applocker: ") && lines[0].hasSuffix(".")

@@ -4,8 +4,8 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// An AppLocker of the test's own: `applocker up` on a directory of its own, as root with the kernel holding launches,
-/// else in the weak mode. Everything is ended and removed with the value.
+/// A private AppLocker: `applocker up` on its own directory, as root with the kernel holding launches, else in the weak
+/// mode. Everything is ended and removed when the value is released.
 final class CommandLineFixture: Sendable {
     /// One finished command.
     struct Outcome {
@@ -40,7 +40,7 @@ final class CommandLineFixture: Sendable {
         if isSetUp { try #require(try await run("setup", passcodes: [Self.passcode]).status == 0) }
     }
 
-    /// Ends AppLocker in order, so that the test leaves nothing held.
+    /// Ends AppLocker in order, so that no launch stays held.
     func end() async throws {
         supervisor.kill(SIGINT)
         #expect(try await supervisor.wait() == .code(0))
@@ -61,7 +61,7 @@ final class CommandLineFixture: Sendable {
         return Outcome(status: status, output: child.output, errors: child.errorOutput)
     }
 
-    /// - Parameter more: of the environment, beside what every command has.
+    /// - Parameter more: variables in addition to the environment of every command.
     func start(_ arguments: [String], passcodes: [String]? = nil, more: [String: String] = [:]) throws -> ChildProcess {
         let environment = environment.merging(more) { $1 }
         let words = arguments + (passcodes == nil ? [] : ["--passcode-fd", "3"])
@@ -90,7 +90,7 @@ final class CommandLineFixture: Sendable {
     }
 }
 
-/// A terminal of the test's own: what a program writes to it, and the keys that are typed.
+/// A private terminal: what a program writes to it, and the keys that are typed.
 final class TestTerminal: Sendable {
     private let master: Int32
     /// For the program: its descriptors 0, 1 and 2.
@@ -120,7 +120,7 @@ final class TestTerminal: Sendable {
         #expect(write(master, bytes, bytes.count) == bytes.count)
     }
 
-    /// Whether what is typed is shown, as the terminal's settings say.
+    /// Whether typed characters are echoed, by the terminal's settings.
     var echoes: Bool {
         var settings = termios()
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The prompter in a terminal")
 struct CommandLinePromptTests {
-    /// With the kernel holding launches the program says its process number at once; the weak mode needs one that is
-    /// still there when it is noticed.
+    /// With the kernel holding launches the program prints its process number and ends; the weak mode needs one that
+    /// still runs when it is noticed.
     private let isHeld = geteuid() == 0 && Requirement.fanotify.isMet
 
     private func lockedDiary(_ applocker: CommandLineFixture) async throws -> String {
@@ -23,7 +23,7 @@ struct CommandLinePromptTests {
         exit == (isHeld ? .notStarted(errno: EPERM) : .signal(SIGKILL))
     }
 
-    @Test("Wrong, then right: the same process goes on, and nothing typed is shown")
+    @Test("Wrong, then right: the same process continues, and nothing typed is shown")
     func wrongThenRight() async throws {
         let applocker = try await CommandLineFixture()
         let diary = try await lockedDiary(applocker)
@@ -40,7 +40,7 @@ struct CommandLinePromptTests {
         terminal.type("\n")
         await terminal.shows("Wrong passcode.")
         #expect(launch.isRunning && launch.output.isEmpty)
-        // Typed while this one is being looked at.
+        // Typed while the passcode before it is being checked.
         terminal.type("wrong again\n")
         terminal.type(CommandLineFixture.passcode + "x\u{7F}\n")
         await terminal.shows("Wrong passcode.", times: 2)
@@ -50,7 +50,7 @@ struct CommandLinePromptTests {
         #expect(!terminal.text.contains("not the passcode"))
         #expect(!terminal.text.contains("wrong again"))
         #expect(!terminal.text.contains(CommandLineFixture.passcode))
-        // The outcome is said before the terminal is let go.
+        // The outcome is printed before the terminal is restored.
         await eventually("keys are shown again") { terminal.echoes }
         terminal.type("\u{03}")
         #expect(try await prompter.wait() == .signal(SIGINT))
@@ -77,7 +77,7 @@ struct CommandLinePromptTests {
         try await applocker.end()
     }
 
-    @Test("A signal that ends the prompter in the middle of a question leaves the terminal as it was")
+    @Test("A signal that ends the prompter during a prompt restores the terminal")
     func signalRestores() async throws {
         let applocker = try await CommandLineFixture()
         let diary = try await lockedDiary(applocker)
@@ -118,7 +118,7 @@ struct CommandLinePromptTests {
         try await applocker.end()
     }
 
-    @Test("An unlock elsewhere ends the question")
+    @Test("An unlock elsewhere ends the prompt")
     func settledElsewhere() async throws {
         let applocker = try await CommandLineFixture()
         let diary = try await lockedDiary(applocker)

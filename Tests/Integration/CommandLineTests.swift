@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The command line against a real daemon")
 struct CommandLineTests {
-    @Test("Setting up: refused where it is wrong, done once")
+    @Test("Setting up: invalid passcodes are refused, and it is done once")
     func setUp() async throws {
         let applocker = try await CommandLineFixture(isSetUp: false)
         let early = try await applocker.run("add", "/usr/bin/readlink", passcodes: ["x"])
@@ -25,7 +25,7 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
-    @Test("On a terminal the new passcode is asked twice, unseen, until both agree")
+    @Test("On a terminal the new passcode is entered twice, not echoed, until both are equal")
     func setUpOnTerminal() async throws {
         let applocker = try await CommandLineFixture(isSetUp: false)
         let terminal = try TestTerminal()
@@ -53,7 +53,7 @@ struct CommandLineTests {
         let applocker = try await CommandLineFixture()
         let right = [CommandLineFixture.passcode]
         let diary = try applocker.copy(of: "/usr/bin/readlink", as: "Diary")
-        #expect(try await applocker.run("lock", diary).status == 2, "there is no terminal to ask on")
+        #expect(try await applocker.run("lock", diary).status == 2, "there is no terminal for a prompt")
         #expect(try await applocker.run("lock", diary, passcodes: right).status == 0)
         #expect(try await applocker.run("lock", diary).status == 0, "on the list it needs no passcode")
         #expect(try await applocker.run("lock", "--all").status == 0)
@@ -85,7 +85,7 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
-    @Test("Hundreds of programs are locked by one command: all of them, or none where one is not there")
+    @Test("Hundreds of programs are locked by one command: all of them, or none if one is missing")
     func many() async throws {
         let applocker = try await CommandLineFixture()
         let right = [CommandLineFixture.passcode]
@@ -138,7 +138,7 @@ struct CommandLineTests {
     }
 
     @Test("Monitoring, settings, statistics and the doctor")
-    func theRest() async throws {
+    func monitoringSettingsAndStatistics() async throws {
         let applocker = try await CommandLineFixture()
         let right = [CommandLineFixture.passcode]
         #expect(try await applocker.run("monitoring", "off", passcodes: ["not it"]).status == 1)
@@ -165,15 +165,15 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
-    @Test("`log --follow` goes on with what happens, one JSON object a line")
+    @Test("`log --follow` continues with new events, one JSON object a line")
     func follow() async throws {
         let applocker = try await CommandLineFixture()
         let log = try applocker.start(["log", "--follow", "--json"])
-        /// Without the last one, of which only a part may have come.
+        /// Without the last one, of which only a part may have arrived.
         func lines() -> [Substring] { log.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
-        await eventually("what was before comes") { lines().contains { $0.contains("set_up") } }
+        await eventually("earlier events are printed") { lines().contains { $0.contains("set_up") } }
         #expect(try await applocker.run("lock", "--all").status == 0)
-        await eventually("what happens comes") { lines().contains { $0.contains("\"kind\":\"locked\"") } }
+        await eventually("new events are printed") { lines().contains { $0.contains("\"kind\":\"locked\"") } }
         for line in lines() {
             _ = try JSONDecoder().decode(EventReport.self, from: Data(line.utf8))
         }
@@ -181,7 +181,7 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
-    @Test("The demo ends by itself, and every step succeeds")
+    @Test("The demo ends, and every step succeeds")
     func demo() async throws {
         let demo = try await ChildProcess.run(
             BuiltProducts.path("applocker"), ["demo"], environment: ["PATH": "/usr/bin:/bin"], timeout: .seconds(60))

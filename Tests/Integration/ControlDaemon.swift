@@ -7,7 +7,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A real `applockerd` on a state of the test's own, without a gate: what the control socket promises by itself.
+/// A real `applockerd` with its own state, without a gate: the guarantees of the control socket by itself.
 final class ControlDaemon: Sendable {
     let process: ChildProcess
     let socket: String
@@ -15,7 +15,7 @@ final class ControlDaemon: Sendable {
 
     /// Starts the daemon and waits until it answers.
     /// - Parameters:
-    ///   - state: an existing directory; what an earlier daemon left there is taken up.
+    ///   - state: an existing directory; the state of an earlier daemon in it is loaded.
     ///   - hasRealCost: whether a passcode takes as long to compare as on the owner's computer.
     init(state: TemporaryDirectory, hasRealCost: Bool = false) async throws {
         socket = state.path("control.sock")
@@ -44,7 +44,7 @@ final class ControlDaemon: Sendable {
 
     func status() async throws -> StatusReport { try await client.call(\.status) }
 
-    /// Kills it, and returns once it is gone.
+    /// Kills it, and returns once it has ended.
     func killNow() async throws {
         process.kill(SIGKILL)
         _ = try await process.wait()

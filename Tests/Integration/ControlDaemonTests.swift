@@ -9,7 +9,7 @@ import Testing
 
 /// The daemon as a process: how it starts, refuses to start, and ends.
 struct ControlDaemonTests {
-    @Test(arguments: [SIGTERM, SIGINT]) func itEndsAtOnceEvenWhileAPrompterIsConnected(_ signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func itStopsAtOnceEvenWhileAPrompterIsConnected(_ signal: Int32) async throws {
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)
         var events = try await daemon.client.prompts().makeAsyncIterator()
@@ -18,12 +18,12 @@ struct ControlDaemonTests {
         let start = clock.now
         daemon.process.kill(signal)
         #expect(try await daemon.process.wait() == .code(0))
-        #expect(clock.now - start < .seconds(28), "before the prompter's connection would be given up")
+        #expect(clock.now - start < .seconds(28), "before the prompter's connection would be closed")
         #expect((try? await events.next()) == nil, "the stream ends with the daemon")
         #expect(daemon.process.errorOutput.isEmpty)
     }
 
-    @Test func aSecondDaemonOnTheSameStateIsRefusedInWordsAndTheFirstStays() async throws {
+    @Test func aSecondDaemonOnTheSameStateIsRefusedAndTheFirstContinues() async throws {
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)
         let second = try await ChildProcess.run(BuiltProducts.path("applockerd"), ["--state", state.path])
@@ -32,7 +32,7 @@ struct ControlDaemonTests {
         #expect(try await daemon.status().isSetUp == false)
     }
 
-    @Test func aStateThatCannotBeReadIsRefusedInOneSentence() async throws {
+    @Test func anUnreadableStateIsRefusedInOneSentence() async throws {
         let damages: [(String, String)] = [
             ("applocker.sqlite", String(repeating: "no database ", count: 1_000)), ("machine-secret", "short"),
         ]
@@ -43,7 +43,7 @@ struct ControlDaemonTests {
             #expect(daemon.exit == .code(1))
             #expect(daemon.errorOutput.hasPrefix("applockerd: ") && daemon.errorOutput.contains(state.path(name)))
             #expect(daemon.errorOutput.split(separator: "\n").count == 1)
-            #expect(try String(contentsOfFile: state.path(name), encoding: .utf8) == text, "left as it was")
+            #expect(try String(contentsOfFile: state.path(name), encoding: .utf8) == text, "unchanged")
         }
     }
 
@@ -61,7 +61,7 @@ struct ControlDaemonTests {
         #expect(!FileManager.default.fileExists(atPath: state.path("machine-secret")))
     }
 
-    @Test func nobodyElseMayReadWhatItStores() async throws {
+    @Test func onlyItsUserMayReadWhatItStores() async throws {
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)
         for name in ["applocker.sqlite", "applocker.sqlite-wal", "applocker.sqlite-shm", "machine-secret"] {
@@ -75,13 +75,13 @@ struct ControlDaemonTests {
     }
 
     @Test(arguments: [["--state"], ["--state", "relative"], [], ["--port", "80"]])
-    func wrongUsageIsSaidInOneSentence(_ arguments: [String]) async throws {
+    func wrongUsageIsReportedInOneSentence(_ arguments: [String]) async throws {
         let daemon = try await ChildProcess.run(BuiltProducts.path("applockerd"), arguments)
         #expect(daemon.exit == .code(1))
         #expect(daemon.errorOutput.contains("Usage: applockerd --state DIR"))
     }
 
-    @Test func theMemoryOfAPasscodeCheckGoesBackToTheSystem() async throws {
+    @Test func theMemoryOfAPasscodeCheckIsReturnedToTheSystem() async throws {
         let state = try TemporaryDirectory()
         let daemon = try await ControlDaemon(state: state)
         try await daemon.setUp()

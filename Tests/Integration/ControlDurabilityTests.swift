@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the daemon has acknowledged. Sendable because it is one `Mutex`.
+/// What the daemon has acknowledged. Sendable because its state is one `Mutex`.
 private final class Tally: Sendable {
     private let list = Mutex<[String]>([])
 
@@ -16,9 +16,9 @@ private final class Tally: Sendable {
     var count: Int { names.count }
 }
 
-/// What was acknowledged is there after the daemon was killed, whenever that was.
+/// Acknowledged changes survive a kill of the daemon at any time.
 struct ControlDurabilityTests {
-    /// A program of the test's own, to be put on the list.
+    /// A program of the test to be added to the list.
     private func program(in directory: TemporaryDirectory) throws -> String {
         let path = directory.path("app/letter-writer")
         try FileManager.default.createDirectory(
@@ -27,7 +27,7 @@ struct ControlDurabilityTests {
         return path
     }
 
-    @Test func thirtyKillsInTheMiddleOfWritingLoseNoAcknowledgedWrite() async throws {
+    @Test func thirtyKillsDuringWritesLoseNoAcknowledgedWrite() async throws {
         let state = try TemporaryDirectory()
         let programs = try TemporaryDirectory()
         let app = try program(in: programs)
@@ -47,7 +47,7 @@ struct ControlDurabilityTests {
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<2 {
                         group.addTask {
-                            // Each is one change of the list and one line of the log, until the daemon is gone; not
+                            // Each is one change of the list and one line of the log, until the daemon has ended; not
                             // more than fit with all rounds into the 1,000 lines that are read below.
                             for _ in 0..<14 {
                                 let locked = try? await daemon.client.call(\.lock, body: LockRequest(apps: [app]))
@@ -125,7 +125,7 @@ struct ControlDurabilityTests {
             }
             try await daemon.killNow()
             _ = await attempt.result
-            // On a busy machine the kill may come too late: the passcode was right, and nothing is counted any more.
+            // On a busy machine the kill may be too late: the passcode was right, and the count is reset.
             (failures, kills) = answered.count > 0 ? (0, kills) : (failures + 1, kills + 1)
         }
         #expect(kills == 3, "it was killed during the comparison")

@@ -6,7 +6,7 @@ import Testing
 /// `applocker file` against a real AppLocker.
 @Suite("The command line: files")
 struct FileCommandTests {
-    @Test("locks a folder in place and gives it back as it was")
+    @Test("locks a folder in place and restores it unchanged")
     func inPlace() async throws {
         let fixture = try await CommandLineFixture()
         let folder = fixture.directory.path("letters")
@@ -63,13 +63,13 @@ struct FileCommandTests {
         let got = try await fixture.run("file", "get", "passport.jpg", "-o", fixture.directory.path)
         #expect(got.status == 0, "\(got.errors)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == large)
-        let taken = try await fixture.run("file", "get", "passport.jpg", "-o", path)
-        #expect(taken.status == 1)
-        #expect(taken.errors.contains("exists already"))
+        let existing = try await fixture.run("file", "get", "passport.jpg", "-o", path)
+        #expect(existing.status == 1)
+        #expect(existing.errors.contains("exists already"))
         let empty = try await fixture.run("file", "get", "empty", "-o", "-")
         #expect(empty.status == 0 && empty.output.isEmpty)
 
-        // Nobody can be asked here, and it can't be undone.
+        // Nobody can confirm here, and removing can't be undone.
         #expect(try await fixture.run("file", "remove", "empty").status == 2)
         #expect(try await fixture.run("file", "remove", "empty", "--yes").status == 0)
         #expect(try await fixture.run("file", "get", "empty").status == 4)
@@ -85,7 +85,7 @@ struct FileCommandTests {
         try await fixture.end()
     }
 
-    @Test("Ctrl-C while it locks leaves the file whole")
+    @Test("Ctrl-C while it locks leaves the file unchanged")
     func interrupted() async throws {
         let fixture = try await CommandLineFixture()
         #expect(try await fixture.run("vault", "unlock", passcodes: [CommandLineFixture.passcode]).status == 0)
@@ -101,7 +101,7 @@ struct FileCommandTests {
             }
             child.kill(SIGINT)
             guard try await child.wait() != .code(0) else {
-                // On a busy machine it may be done before the signal comes: then once more.
+                // On a busy machine it may have finished before the signal arrives: then it tries again.
                 #expect(try await fixture.run("file", "unlock", path + ".aplk").status == 0)
                 continue
             }
@@ -109,7 +109,7 @@ struct FileCommandTests {
             #expect(child.exit == .code(1))
             #expect(child.errorOutput.contains("Interrupted"), "\(child.errorOutput)")
         }
-        #expect(isInterrupted, "each time it was done before")
+        #expect(isInterrupted, "each time it had finished before")
         #expect(access(path, F_OK) == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["large", "state"])
         try await fixture.end()

@@ -9,7 +9,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Computer, hub and companion as they are: three programs and HTTP between them.
+/// Computer, hub and companion as three programs that are connected by HTTP.
 @Suite struct HubTests {
     private func word(_ line: Substring?, _ key: String) throws -> String {
         let object = try JSONSerialization.jsonObject(with: Data((line ?? "").utf8)) as? [String: Any]
@@ -48,18 +48,18 @@ import Testing
         let prompter = Task { for try await _ in events {} }
         await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : true") }
         let launch = try ChildProcess(diary)
-        await eventually("the request arrives") {
+        await eventually("the request is received") {
             try await companion.sync()
             return await companion.requests().first?.appName == "diary"
         }
         #expect(launch.isRunning && launch.exit == nil)
-        await eventually("the status arrives") {
+        await eventually("the status is received") {
             try await companion.sync()
             return await !companion.report().computers.isEmpty
         }
         let report = try #require(await companion.report().computers.first)
         #expect(report.status.integrity?.contains { $0.id == "root-access" && !$0.sentence.isEmpty } == true)
-        await eventually("the list of apps") {
+        await eventually("the list of apps is received") {
             try await companion.sync()
             let list = await companion.lists()[report.id]
             return list?.apps.count == 1 && list?.others != nil
@@ -72,13 +72,13 @@ import Testing
         #expect(try await launch.wait() == .code(0))
         prompter.cancel()
 
-        // No prompter is there at all: the phone alone is asked, unless the owner does not want it.
+        // No prompter is connected: only the phone is asked, unless the owner turned that off.
         await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : false") }
         #expect(try await companion.command(.lockAll, to: computer).state == .done)
         let second = try ChildProcess(diary)
-        await eventually("the second request arrives") {
+        await eventually("the second request is received") {
             try await companion.sync()
-            // The phone may not have heard yet that the first one is settled.
+            // The phone may not have received yet that the first one is settled.
             let requests = await companion.requests()
             return requests.count == 1 && requests.first?.prompt != prompt
         }
@@ -96,7 +96,7 @@ import Testing
         let alerts = await companion.events().map(\.sentence)
         #expect(alerts.contains("diary was started and waits for the passcode."), "\(alerts)")
 
-        // Content that is not here comes from the hub.
+        // Content that is not stored here is read from the hub.
         let file = fixture.directory.path("taxes.pdf")
         let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         try content.write(to: URL(fileURLWithPath: file))
@@ -139,7 +139,7 @@ import Testing
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
     }
 
-    @Test func upRunsAHubAndConnectsToItOnceThereIsAPasscode() async throws {
+    @Test func upRunsAHubAndConnectsToItOnceAPasscodeIsSet() async throws {
         let directory = try TemporaryDirectory()
         let state = directory.path("state")
         let up = try ChildProcess(
@@ -148,10 +148,10 @@ import Testing
         await eventually {
             try await client.call(\.status).protection != .gateAway
         }
-        let isTold = await eventually("the hub's address is told") {
+        let isReported = await eventually("the hub's address is reported") {
             up.errorOutput.contains("A hub runs on 127.0.0.1:")
         }
-        try #require(isTold, "\(up.errorOutput)")
+        try #require(isReported, "\(up.errorOutput)")
         #expect(try await client.call(\.hubStatus).url == nil)
         try await client.call(\.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
         let isConnected = await eventually("it is connected") {
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// kill -9 of daemon and hub, over and over, while events are queued and sent. 10,000 of them with APPLOCKER_LONG=1.
-    @Test func everyQueuedEventArrivesInOrderOnceWhateverIsKilled() async throws {
+    @Test func everyQueuedEventIsReceivedOnceAndInOrderDespiteKills() async throws {
         let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 120 : 10_000
         let directory = try TemporaryDirectory()
         let hub = try await RunningHub(in: directory)
@@ -216,7 +216,7 @@ import Testing
         try await companion.sync()
         let report = await companion.report()
         #expect(report.misbehaviour.isEmpty && report.refused == 0)
-        // Each names the one before: none is missing, and they come in the order of their times.
+        // Each names its predecessor: none is missing, and they are in the order of their times.
         #expect(report.computers.first?.missingEvents == 0)
         let events = await companion.events().filter { $0.kind == .relocked }
         #expect(events.count == count / kills * kills)

@@ -5,25 +5,25 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// One AppLocker for all steps: each passcode costs real work.
+/// One AppLocker for all steps: each check of a passcode takes time.
 @Suite(
-    "Photos of who gives wrong passcodes",
+    "Photos after wrong passcodes",
     .requires(
         .program("/usr/bin/ffmpeg"), .program("identify"), .display, .program("xdotool"), .program("import")))
 struct IntruderTests {
     private static let size = "320x240"
 
-    @Test("From the camera to the list, the file and the window; sealed on disk, and untold while the vault is locked")
+    @Test("From the camera to the list, the file and the window; sealed on disk, unreadable while the vault is locked")
     func fromTheCameraToTheWindow() async throws {
         let applocker = try await CommandLineFixture()
         try await useCamera("lavfi:testsrc2=size=\(Self.size)", applocker)
-        try await giveWrongPasscode(applocker, times: 2)
+        try await enterWrongPasscode(applocker, times: 2)
         await eventually("the photo is taken") { try await events(applocker, "intruder_photographed") == 1 }
-        // Whoever has all of the disk, and AppLocker's answers, has no picture.
-        try await nothingIsTold(applocker)
+        // Neither the disk nor AppLocker's answers contain a picture.
+        try await expectNothingReadable(applocker)
         #expect(try await applocker.run("vault", "unlock", passcodes: [CommandLineFixture.passcode]).status == 0)
         let photo = try #require(try await photos(applocker).first)
-        #expect(try await photos(applocker).count == 1, "the first wrong passcode takes none")
+        #expect(try await photos(applocker).count == 1, "the first wrong passcode causes no photo")
         let id = try #require(photo["id"] as? String)
         #expect(photo["failures"] as? Int == 2)
         #expect(photo["user"] as? Int == Int(geteuid()))
@@ -33,10 +33,10 @@ struct IntruderTests {
         try await export(id, size: photo["size"] as? Int, applocker)
         try await show(id, applocker)
 
-        // A photo without a camera is an event, and the wrong passcode is answered all the same.
+        // A photo without a camera is an event, and the wrong passcode is still answered.
         try await useCamera("v4l2:/dev/video987", applocker)
-        try await giveWrongPasscode(applocker, times: 2)
-        await eventually("the log says so") {
+        try await enterWrongPasscode(applocker, times: 2)
+        await eventually("the log has the event") {
             try await applocker.run("log").output.contains("There is no camera /dev/video987.")
         }
         #expect(try await photos(applocker).count == 1)
@@ -50,7 +50,7 @@ struct IntruderTests {
         try #require(set.status == 0, "\(set.errors)")
     }
 
-    private func giveWrongPasscode(_ applocker: CommandLineFixture, times: Int) async throws {
+    private func enterWrongPasscode(_ applocker: CommandLineFixture, times: Int) async throws {
         for _ in 1...times {
             #expect(try await applocker.run("vault", "unlock", passcodes: ["not it"]).status == 1)
         }
@@ -67,7 +67,7 @@ struct IntruderTests {
         return try #require(try list.json()["intruders"] as? [[String: Any]])
     }
 
-    private func nothingIsTold(_ applocker: CommandLineFixture) async throws {
+    private func expectNothingReadable(_ applocker: CommandLineFixture) async throws {
         let client = ControlClient(socketPath: applocker.socket)
         func isRefused<Reply>(_ operation: ControlOperationPath<NoInput, Reply>) async -> Bool {
             do {
@@ -83,7 +83,7 @@ struct IntruderTests {
         #expect(try await applocker.run("intruders", "list").status != 0)
         let state = applocker.directory.path("state")
         let all = try await ChildProcess.run("grep", ["-r", "-a", "-l", "SQLite format 3", state])
-        #expect(!all.output.isEmpty, "the database is among what is searched")
+        #expect(!all.output.isEmpty, "the search includes the database")
         for word in ["JFIF", "Lavc"] {
             let found = try await ChildProcess.run("grep", ["-r", "-a", "-l", word, state])
             #expect(found.output.isEmpty, "\(word) is in clear")
@@ -93,7 +93,7 @@ struct IntruderTests {
     private func export(_ id: String, size: Int?, _ applocker: CommandLineFixture) async throws {
         let file = applocker.directory.path("out.jpg")
         let wrong = try await applocker.run("intruders", "export", id, "-o", file, passcodes: ["not it"])
-        #expect(wrong.status == 1, "a wrong passcode never passes, the vault open or not")
+        #expect(wrong.status == 1, "a wrong passcode is refused, the vault open or not")
         #expect(!FileManager.default.fileExists(atPath: file))
         let export = try await applocker.run("intruders", "export", String(id.prefix(6)), "-o", file)
         #expect(export.status == 0, "\(export.errors)")
@@ -130,8 +130,8 @@ struct IntruderTests {
         #expect(shown.isRunning, "\(shown.errorOutput)")
         let arguments = try String(contentsOfFile: "/proc/\(shown.pid)/cmdline", encoding: .utf8)
         #expect(arguments.contains("--photo-fd"))
-        #expect(!arguments.contains("wrong passcode"), "what is known beside the picture is sealed, too")
-        // A stripe of the test picture is pure yellow, as nothing else in the window is.
+        #expect(!arguments.contains("wrong passcode"), "the picture's details are sealed, too")
+        // One stripe of the test picture is pure yellow; nothing else in the window is.
         await eventually("the picture") {
             let shot = try ChildProcess(
                 "import", ["-window", await window(), "-depth", "8", "rgb:-"], environment: environment)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The command line: the log's chain", .requires(.program("python3")))
 struct LogCommandTests {
-    /// Runs SQL on the database, as somebody would who wants to hide something.
+    /// Runs SQL on the database, as an attacker would who wants to hide an event.
     private func change(_ applocker: CommandLineFixture, _ sql: String) async throws {
         let program = """
             import sqlite3, sys
@@ -19,7 +19,7 @@ struct LogCommandTests {
         try #require(done.exit == .code(0), "\(done.errorOutput)")
     }
 
-    /// The database's files while AppLocker is away, by name.
+    /// The database's files while AppLocker is not running, by name.
     private func database(_ applocker: CommandLineFixture) throws -> [String: Data] {
         var files: [String: Data] = [:]
         let state = applocker.directory.path("state")
@@ -44,7 +44,7 @@ struct LogCommandTests {
         return (outcome.status, try outcome.json())
     }
 
-    @Test("Verifying names the first event that was changed, left out or cut off while AppLocker was away")
+    @Test("Verifying names the first event that was changed, removed or truncated while AppLocker was not running")
     func tampering() async throws {
         let applocker = try await CommandLineFixture()
         for _ in 1...2 {
@@ -73,7 +73,7 @@ struct LogCommandTests {
         try await applocker.end()
         let kept = try database(applocker)
 
-        let changes: [(sql: String, first: Int, says: String)] = [
+        let changes: [(sql: String, first: Int, message: String)] = [
             ("UPDATE activity SET sentence = 'Nothing happened.' WHERE number = \(number)", number, "was changed"),
             ("DELETE FROM activity WHERE number = \(number)", number, "Event \(number) is missing"),
             (
@@ -84,22 +84,22 @@ struct LogCommandTests {
                 """, number, "was changed"
             ),
         ]
-        for (sql, first, says) in changes {
+        for (sql, first, message) in changes {
             try put(back: kept, applocker)
             try await change(applocker, sql)
             let again = try await applocker.startAgain()
             let result = try await applocker.run("log", "verify")
-            #expect(result.status == 1 && result.output.contains(says), "\(result.output)")
+            #expect(result.status == 1 && result.output.contains(message), "\(result.output)")
             #expect(result.output.contains("\(first)"))
             let (status, report) = try await verify(applocker)
             #expect(status == 1 && report["isWhole"] as? Bool == false && report["firstBroken"] as? Int == first)
-            // AppLocker goes on protecting, and the log is still shown and written.
+            // AppLocker continues to protect, and the log is still shown and written.
             #expect(try await applocker.run("lock", "--all").status == 0)
             #expect(try await applocker.run("log").output.contains("locked"))
             try await applocker.end(again)
         }
 
-        // Cut at its end so that the file agrees with itself: the head that was kept finds it.
+        // Truncated so that the file is consistent: the head that was kept detects it.
         try put(back: kept, applocker)
         try await change(
             applocker,

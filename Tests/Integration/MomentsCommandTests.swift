@@ -8,7 +8,7 @@ import Testing
 struct MomentsCommandTests {
     private static let ffmpeg = "/usr/bin/ffmpeg"
 
-    /// A picture with noise enough to be large; each seed another one.
+    /// A picture with enough noise to be large; each seed makes another one.
     private func picture(_ path: String, seed: Int, size: String = "1200x900") throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.ffmpeg)
@@ -27,7 +27,7 @@ struct MomentsCommandTests {
     }
 
     @Test("adds, finds, shows, saves and removes", .requires(.program(ffmpeg)))
-    func story() async throws {
+    func fromAddingToRemoving() async throws {
         let fixture = try await CommandLineFixture()
         let (one, two) = (fixture.directory.path("one.jpg"), fixture.directory.path("two.jpg"))
         try picture(one, seed: 1, size: "2400x1800")
@@ -50,14 +50,14 @@ struct MomentsCommandTests {
         let files = try #require(try saved.json()["saved"] as? [[String: String]]).compactMap { $0["file"] }
         #expect(files.count == 2)
         for (file, original) in zip(files, [one, two]) {
-            // ffmpeg's comment is gone, and nothing else.
+            // ffmpeg's comment is removed, and nothing else.
             let (kept, whole) = (
                 try Data(contentsOf: URL(fileURLWithPath: file)), try Data(contentsOf: URL(fileURLWithPath: original))
             )
             #expect(kept.count < whole.count && kept.suffix(10_000) == whole.suffix(10_000))
         }
 
-        // Nothing of it lies in the open.
+        // No part of it is stored unsealed.
         let photos = try [one, two].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
         for path in try FileManager.default.subpathsOfDirectory(atPath: fixture.directory.path("state")) {
             guard let bytes = FileManager.default.contents(atPath: fixture.directory.path("state") + "/" + path) else {
@@ -87,7 +87,7 @@ struct MomentsCommandTests {
         try await fixture.end()
     }
 
-    @Test("imports by day, leaves duplicates out, compares before it removes, and exports", .requires(.program(ffmpeg)))
+    @Test("imports by day, skips duplicates, compares before it removes, and exports", .requires(.program(ffmpeg)))
     func importing() async throws {
         let fixture = try await CommandLineFixture()
         let folder = fixture.directory.path("old")
@@ -96,7 +96,7 @@ struct MomentsCommandTests {
         for (name, seed, date) in [
             ("a", 1, day), ("b", 2, day + 60), ("deep/c", 3, day + 90_000), ("deep/a-again", 1, day),
         ] {
-            // The earlier one takes longer.
+            // The earlier one takes longer to process.
             try picture("\(folder)/\(name).jpg", seed: seed, size: seed == 1 ? "4000x3000" : "1200x900")
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSince1970: date)], ofItemAtPath: "\(folder)/\(name).jpg")
@@ -135,8 +135,8 @@ struct MomentsCommandTests {
         try await fixture.end()
     }
 
-    /// Killed wherever: a day is there with all its photos, or not at all; and in the end each once.
-    @Test("an import that is killed goes on", .requires(.program(ffmpeg)))
+    /// Killed at any time: a day is imported with all its photos, or not at all, and finally each photo once.
+    @Test("an import that was killed can be repeated", .requires(.program(ffmpeg)))
     func killed() async throws {
         let fixture = try await CommandLineFixture()
         let folder = fixture.directory.path("old")
@@ -163,7 +163,7 @@ struct MomentsCommandTests {
         #expect(found.map { ($0["photos"] as? [Any])?.count } == [2, 2, 2])
         let ids = found.flatMap { ($0["photos"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String } }
         #expect(Set(ids).count == 6)
-        // What the killed ones had sealed goes at the next start.
+        // Content sealed by killed imports is removed at the next start.
         try await fixture.end()
         let again = try await fixture.startAgain()
         #expect(

@@ -56,7 +56,7 @@ struct NoteCommandTests {
         try await applocker.end()
     }
 
-    @Test("What is wrong is told in one sentence, with its exit status, and changes nothing")
+    @Test("An error is reported in one sentence, with its exit status, and changes nothing")
     func refusals() async throws {
         let applocker = try await CommandLineFixture()
         try await applocker.addNote("Twice", "one")
@@ -103,7 +103,7 @@ struct NoteCommandTests {
 
     // MARK: The editor
 
-    /// An editor for scripts: it says where its file is, writes a new text into it once, and waits until it may go on.
+    /// A scripted editor: it stores its file's path, writes a new text into the file, and waits for `finishEditing`.
     private static let editor = #"""
         #!/bin/sh
         printf '%s\n' "$1" > "$HOME/editing.new" && mv "$HOME/editing.new" "$HOME/editing"
@@ -138,9 +138,9 @@ struct NoteCommandTests {
         return Editing(child: child, file: file)
     }
 
-    private func goOn(_ applocker: CommandLineFixture) throws { try applocker.directory.write("", to: "go") }
+    private func finishEditing(_ applocker: CommandLineFixture) throws { try applocker.directory.write("", to: "go") }
 
-    @Test("In the editor the text is in a private file of memory and nowhere else, and gone afterwards")
+    @Test("While it is edited the text is only in a private file in memory, and removed afterwards")
     func editing() async throws {
         let applocker = try await CommandLineFixture()
         let (half, other, old) = (Self.word(), Self.word(), Self.word())
@@ -156,13 +156,13 @@ struct NoteCommandTests {
         #expect(try await applocker.files(holding: "Mar\(half)-\(other)", below: places, newerThan: stamp) == [])
         #expect(try await applocker.files(holding: old, below: places, newerThan: stamp) == [])
         for line in ["cmdline", "environ"] {
-            let told = try String(contentsOfFile: "/proc/\(editing.child.pid)/\(line)", encoding: .utf8)
-            #expect(!told.contains(old))
+            let content = try String(contentsOfFile: "/proc/\(editing.child.pid)/\(line)", encoding: .utf8)
+            #expect(!content.contains(old))
         }
 
-        // Somebody else is faster: both are kept.
+        // The note is changed meanwhile: both versions are kept.
         #expect(try await applocker.run(["note", "edit", "Plan", "-"], input: "from elsewhere").status == 0)
-        try goOn(applocker)
+        try finishEditing(applocker)
         let saved = try await applocker.finish(editing.child)
         #expect(saved.status == 0, "\(saved.errors)")
         #expect((try saved.json()["conflict"] as? String)?.contains("Both versions are kept") == true)
@@ -173,31 +173,31 @@ struct NoteCommandTests {
         #expect(titles.count == 2)
         #expect(try await applocker.run("note", "show", copy).output == "Mar\(half)-\(other)\n")
 
-        // Without a rival it is the same note.
+        // Without a conflict it is the same note.
         let again = try await edit("Plan", applocker, text: (half, "again"))
-        try goOn(applocker)
+        try finishEditing(applocker)
         #expect(try await applocker.finish(again.child).status == 0)
         #expect(try await applocker.run("note", "show", "Plan").output == "Mar\(half)-again\n")
         #expect(try await applocker.files(holding: half, below: places, newerThan: stamp) == [])
         try await applocker.end()
     }
 
-    @Test("An editor that fails, or is interrupted, leaves the note as it was and no text behind")
+    @Test("An editor that fails, or is interrupted, leaves the note unchanged and no text on disk")
     func failedEditing() async throws {
         let applocker = try await CommandLineFixture()
         try await applocker.addNote("Plan", "as it was")
         try await mistypedPasscode(applocker)
         let failing = try await edit("Plan", applocker, text: (Self.word(), "b"), status: 3)
-        try goOn(applocker)
+        try finishEditing(applocker)
         let failed = try await applocker.finish(failing.child)
         #expect(failed.status == 1 && failed.code == "editor_failed" && failed.isOneSentence)
         #expect(access(failing.folder, F_OK) != 0)
 
         for number in [SIGTERM, SIGHUP, SIGINT] {
             let interrupted = try await edit("Plan", applocker, text: (Self.word(), "b"))
-            // Ctrl-C goes to all of the terminal's programs.
+            // Ctrl-C is sent to all of the terminal's programs.
             if number == SIGINT { kill(-interrupted.child.pid, number) } else { interrupted.child.kill(number) }
-            let isGone = await eventually("the text is gone after signal \(number)") {
+            let isGone = await eventually("the text is removed after signal \(number)") {
                 access(interrupted.folder, F_OK) != 0
             }
             let ended = try await applocker.finish(interrupted.child)
@@ -211,7 +211,7 @@ struct NoteCommandTests {
         }
         #expect(try await applocker.run("note", "show", "Plan").output == "as it was\n")
 
-        // A new note: a wrong passcode is noticed before anything is written, and not after.
+        // A new note: a wrong passcode is detected before anything is written, not after.
         let ran = applocker.directory.path("ran")
         let writing = ["EDITOR": "sh -c 'touch \(ran); printf \"New\\n\\ntext\\n\" > \"$1\"' sh"]
         #expect(try await applocker.run("vault", "lock").status == 0)
@@ -228,7 +228,7 @@ struct NoteCommandTests {
         try await applocker.end()
     }
 
-    /// The vault locked itself while the editor was open, and the passcode is mistyped then: the text is kept.
+    /// The vault locked itself while the editor was open, and then the passcode is mistyped: the text is kept.
     private func mistypedPasscode(_ applocker: CommandLineFixture) async throws {
         let terminal = try TestTerminal()
         let program = try applocker.directory.write(Self.editor, to: "editor", permissions: 0o755)
@@ -239,7 +239,7 @@ struct NoteCommandTests {
             environment: applocker.environment.merging(more) { $1 })
         await eventually("the editor runs") { access(applocker.directory.path("editing"), F_OK) == 0 }
         #expect(try await applocker.run("vault", "lock").status == 0)
-        try goOn(applocker)
+        try finishEditing(applocker)
         for (count, passcode) in [(1, "not it"), (2, CommandLineFixture.passcode)] {
             await terminal.shows("Passcode: ", times: count)
             await eventually { !terminal.echoes }
@@ -253,7 +253,7 @@ struct NoteCommandTests {
     private static func word() -> String { UUID().uuidString }
 
     @Test(
-        "A copied line is on the desktop's clipboard for as long as the settings say, and then nothing is",
+        "A copied line is on the desktop's clipboard for the time of the settings, and is then removed",
         .requires(.program("Xvfb"), .program("xclip")))
     func copied() async throws {
         let applocker = try await CommandLineFixture()
@@ -281,7 +281,7 @@ struct NoteCommandTests {
             #expect(copied.exit == .code(0), "\(copied.errorOutput)")
             #expect(!copied.output.contains("12-34-56") && copied.output.contains("5 s"), "\(copied.output)")
             let text = try await pasted()
-            // On a busy machine the five seconds may be over: then once more.
+            // On a busy machine the five seconds may be over: then it tries again.
             guard text == "12-34-56" || ContinuousClock.now - begun < .seconds(5) else { continue }
             #expect(text == "12-34-56")
             wasPasted = true

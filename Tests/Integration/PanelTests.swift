@@ -4,7 +4,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// `applocker panel` with a real hub and daemon; in the browser's place a program that notes what it was given.
+/// `applocker panel` with a real hub and daemon; a program in the browser's place records its arguments.
 @Suite struct PanelTests {
     private func desktop(_ fixture: CommandLineFixture) throws -> [String: String] {
         let folder = fixture.directory.path("desktop")
@@ -20,7 +20,7 @@ import Testing
         return text.split(separator: "\n").map(String.init)
     }
 
-    @Test func theBrowserIsPairedAndTheLinkIsInNobodysArguments() async throws {
+    @Test func theBrowserIsPairedAndTheLinkIsInNoProcessArguments() async throws {
         let fixture = try await CommandLineFixture()
         let hub = try await RunningHub(in: fixture.directory)
         let (passcode, desktop) = ([CommandLineFixture.passcode], try desktop(fixture))
@@ -61,12 +61,12 @@ import Testing
         await eventually { opened(fixture).count == 2 }
         #expect(opened(fixture).last == "http://localhost:\(hub.port)/")
 
-        // No browser: said at once, and the link is worth nothing.
+        // No browser: reported at once, and the link becomes invalid.
         #expect(FileManager.default.createFile(atPath: fixture.directory.path("broken"), contents: nil))
         let broken = try await fixture.finish(fixture.start(["panel", "--again"], passcodes: passcode, more: desktop))
         #expect(broken.status == 1 && broken.errors.contains("--print-link"), "\(broken.output)\(broken.errors)")
 
-        // Printed, and interrupted: nothing stays.
+        // Printed, and interrupted: no file is left.
         let printed = try fixture.start(["panel", "--again", "--print-link"], passcodes: passcode, more: desktop)
         await eventually { printed.output.contains("#pair=") }
         printed.kill(SIGINT)

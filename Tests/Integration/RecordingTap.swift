@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 import SystemTestSupport
 
-/// Sits between a hub and its clients and keeps every byte that goes either way.
+/// A proxy between a hub and its clients that records every byte in both directions.
 ///
 /// Sendable because its state is one `Mutex`; its threads end with their connections.
 final class RecordingTap: Sendable {
     let port: UInt16
     private let listener: Int32
-    /// Each direction of each connection by itself, so that nothing is torn apart by what came in between.
+    /// Each direction of each connection separately, so that interleaving doesn't split anything.
     private let seen = Mutex<[Data]>([])
 
     var url: String { "http://127.0.0.1:\(port)" }

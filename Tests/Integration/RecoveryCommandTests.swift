@@ -36,17 +36,17 @@ struct RecoveryCommandTests {
         #expect(again.status == 2 && again.code == "exists")
         #expect(try String(contentsOfFile: page, encoding: .utf8) == html)
 
-        // The sheet that was printed last is the one that counts, also where another one was refused.
+        // Only the sheet that was printed last is valid, also after another one was refused.
         let outdated = try await applocker.run("recovery", "test", "--json", passcodes: [first])
         #expect(outdated.status == 1 && outdated.code == "wrong_passcode" && outdated.isOneSentence)
         #expect(try await applocker.run("recovery", "test", passcodes: [code]).status == 0)
-        // As somebody types it from paper.
+        // As a person types it from paper.
         let typed = code.lowercased().replacingOccurrences(of: "-", with: " ")
         #expect(try await applocker.run("recovery", "test", passcodes: [typed]).status == 0)
         let mistyped = try await applocker.run("recovery", "test", "--json", passcodes: ["ABCD"])
         #expect(mistyped.status == 2 && mistyped.code == "bad_request" && mistyped.isOneSentence)
 
-        // It is nowhere on disk and in no log.
+        // It is neither in a file nor in the log.
         #expect(unlink(page) == 0)
         let state = applocker.directory.path("state")
         for text in [code, code.replacingOccurrences(of: "-", with: "")] {
@@ -74,11 +74,11 @@ struct RecoveryCommandTests {
         let diary = try applocker.copy(of: "/usr/bin/readlink", as: "Diary")
         #expect(try await applocker.run("add", diary, passcodes: ["a fresh horse"]).status == 0)
         #expect(try await applocker.run("log").output.contains("recovery_used"))
-        // The sheet goes on being the right one.
+        // The sheet stays valid.
         #expect(try await applocker.run("recovery", "test", passcodes: [code]).status == 0)
     }
 
-    /// What a scanner reads off the page as a browser shows it.
+    /// What a decoder reads from the page as a browser shows it.
     private func scanned(_ page: String, _ applocker: CommandLineFixture) async throws -> String {
         let picture = applocker.directory.path("page.png")
         let shown = try await ChildProcess.run(
@@ -94,8 +94,8 @@ struct RecoveryCommandTests {
         return read.output.trimmingCharacters(in: .newlines)
     }
 
-    @Test("Before there is a sheet, none is the right one")
-    func none() async throws {
+    @Test("Before a sheet is printed, no code is valid")
+    func withoutASheet() async throws {
         let applocker = try await CommandLineFixture(isSetUp: false)
         let early = try await applocker.run("recovery", "print", "--json", passcodes: ["x"])
         #expect(early.status == 1 && early.code == "not_set_up")

@@ -14,7 +14,7 @@ struct ResetCommandTests {
         }
     }
 
-    @Test("Asks twice, erases the keys and everything else, and AppLocker begins anew")
+    @Test("Confirms twice, erases the keys and everything else, and starts again as new")
     func reset() async throws {
         let applocker = try await CommandLineFixture()
         let right = [CommandLineFixture.passcode]
@@ -34,7 +34,7 @@ struct ResetCommandTests {
 
         let erased = try await applocker.run(words, input: "", passcodes: right)
         #expect(erased.status == 0 && erased.output.hasPrefix("Everything is erased."), "\(erased.errors)")
-        // Whoever started the daemon starts it again, as new.
+        // The daemon's parent starts it again, as new.
         await eventually("it is as new") {
             let status = try await applocker.run("status", "--json")
             return try status.status == 0 && status.json()["isSetUp"] as? Bool == false
@@ -43,7 +43,7 @@ struct ResetCommandTests {
         #expect(after[0] != before[0] && after[1] != before[1])
         let blobs = try FileManager.default.subpathsOfDirectory(atPath: applocker.directory.path("state/blobs"))
         #expect(blobs.sorted() == ["kept", "passing"])
-        // Wiped where it lay: neither the old keys nor the app's name are in any file.
+        // Overwritten in place: neither the old keys nor the app's name are in any file.
         let state = applocker.directory.path("state")
         for name in try FileManager.default.subpathsOfDirectory(atPath: state) {
             guard let bytes = FileManager.default.contents(atPath: state + "/" + name) else { continue }
@@ -63,7 +63,7 @@ struct ResetCommandTests {
         #expect(try await applocker.run("vault", "--json").json()["vault"] as? String != vault)
         let log = try await applocker.run("log", "verify")
         #expect(log.status == 0, "\(log.output)")
-        // And what alone brings it back does.
+        // Importing the backup restores everything.
         let restored = try await applocker.run(
             "backup", "import", backup, "--passphrase", "--yes", passcodes: ["a fresh horse"] + right)
         #expect(restored.status == 0, "\(restored.errors)")
@@ -71,12 +71,12 @@ struct ResetCommandTests {
         try await applocker.end()
     }
 
-    @Test("A reset that was cut off after the keys were gone is finished at the next start")
-    func cutOff() async throws {
+    @Test("A reset that was interrupted after the keys were erased is finished at the next start")
+    func interrupted() async throws {
         let applocker = try await CommandLineFixture()
         try await applocker.addNote("Safe", "12-34-56")
         try await applocker.end()
-        // As the power would leave it between the two steps.
+        // The state after a power failure between the two steps.
         for name in ["machine-secret", "device-key"] { #expect(unlink(applocker.directory.path("state/\(name)")) == 0) }
         try applocker.directory.write("", to: "state/erasing", permissions: 0o600)
         let again = try await applocker.startAgain()
@@ -89,7 +89,7 @@ struct ResetCommandTests {
     }
 
     private func newSecrets(_ applocker: CommandLineFixture) async throws -> [Data] {
-        await eventually("there are new keys") { try secrets(applocker).allSatisfy { $0.count == 32 } }
+        await eventually("new keys exist") { try secrets(applocker).allSatisfy { $0.count == 32 } }
         return try secrets(applocker)
     }
 

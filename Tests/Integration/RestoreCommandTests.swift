@@ -4,7 +4,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// `applocker household restore`, with the programs as they are.
+/// `applocker household restore` with the real programs.
 @Suite struct RestoreCommandTests {
     @Test func restoreListsConfirmsAndRevertsChanges() async throws {
         let fixture = try await CommandLineFixture()
@@ -28,7 +28,7 @@ import Testing
             return (list ?? []).compactMap { $0["title"] as? String }.sorted()
         }
         await eventually { try await titles() == ["Bank", "Doctor"] }
-        // The command line knows whole seconds: the theft is not in the one in which the notes were written.
+        // The command line has whole seconds: the theft is in a later second than the notes.
         let written = Int(Date().timeIntervalSince1970)
         await eventually { Int(Date().timeIntervalSince1970) > written }
         let format = DateFormatter()
@@ -39,7 +39,7 @@ import Testing
         for note in try await companion.notes() where note.title == "Doctor" { try await companion.removeNote(note.id) }
         await eventually { try await titles() == ["HA HA"] }
 
-        // While the phone belongs to the household nothing of it is undone.
+        // While the phone belongs to the household, none of its changes are reverted.
         func run(_ more: String...) async throws -> CommandLineFixture.Outcome {
             try await fixture.finish(fixture.start(restore + more, passcodes: passcode))
         }

@@ -9,14 +9,14 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A real `applocker-hub` of the test's own, on a port of its own, over SQLite.
+/// A real `applocker-hub` on its own port, over SQLite.
 final class RunningHub: Sendable {
     let state: String
     let port: Int
     private let process: Mutex<ChildProcess>
 
     var url: String { "http://127.0.0.1:\(port)" }
-    /// What it logged and printed so far.
+    /// Its standard output and error so far.
     var log: Data { process.withLock { $0.errorData + $0.outputData } }
 
     init(in directory: TemporaryDirectory) async throws {

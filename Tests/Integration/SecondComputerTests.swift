@@ -8,7 +8,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Two computers of one household as they are: each with its own programs, one hub, one phone.
+/// Two computers of one household, each with its own programs, one hub, one phone.
 @Suite struct SecondComputerTests {
     private func word(_ output: String, _ key: String) throws -> String {
         let line = try #require(output.split(separator: "\n").first)
@@ -16,7 +16,7 @@ import Testing
         return try #require(object?[key] as? String)
     }
 
-    @Test func aSecondComputerJoinsIsSeenOnThePhoneAnswersItAndIsRevoked() async throws {
+    @Test func aSecondComputerJoinsIsListedOnThePhoneAcceptsItsCommandAndIsRevoked() async throws {
         let (first, second) = (try await CommandLineFixture(), try await CommandLineFixture())
         let hub = try await RunningHub(in: first.directory)
         let (passcode, phone) = ([CommandLineFixture.passcode], first.directory.path("phone"))
@@ -30,13 +30,13 @@ import Testing
             forPhone, name: "Anna's phone", directory: phone, connect: Companion.overHTTP)
         #expect(try await pairing.wait() == .code(0))
 
-        let letting = try first.start(["pair", "--computer", "--json", "--yes"], passcodes: passcode)
-        await eventually { letting.output.contains("\n") }
-        let link = try word(letting.output, "link")
+        let inviting = try first.start(["pair", "--computer", "--json", "--yes"], passcodes: passcode)
+        await eventually { inviting.output.contains("\n") }
+        let link = try word(inviting.output, "link")
         let joined = try await second.run("hub", "join", link, passcodes: passcode)
         #expect(joined.status == 0, "\(joined.output)\(joined.errors)")
         #expect(joined.output.contains("This computer is in the household at \(hub.url)."))
-        #expect(try await letting.wait() == .code(0))
+        #expect(try await inviting.wait() == .code(0))
         let used = try await second.run("hub", "join", link, passcodes: passcode)
         #expect(used.status == 1 && used.errors.contains("already in that household"), "\(used.errors)")
         for fixture in [first, second] {
@@ -45,19 +45,19 @@ import Testing
         let devices = try await second.run("devices", "list", "--json").json()["devices"] as? [[String: Any]]
         #expect(devices?.compactMap { $0["role"] as? String } == ["computer", "companion", "computer"])
 
-        // What is written at the second is on the phone, and what is held there waits for the phone.
+        // A note of the second computer is synced to the phone, and a launch held there waits for the phone.
         #expect(try await second.run("vault", "unlock", passcodes: passcode).status == 0)
         try await ControlClient(socketPath: second.socket).call(
             \.addNote, body: NoteRequest(title: "Attic", body: "behind the boiler"))
         let companion = try Companion(directory: phone, connect: Companion.overHTTP)
-        await eventually("the note arrives") {
+        await eventually("the note is received") {
             try await companion.sync()
             return try await companion.notes().map(\.title) == ["Attic"]
         }
         let diary = try second.copy(of: "/usr/bin/true", as: "diary")
         #expect(try await second.run("add", diary, passcodes: passcode).status == 0)
         let launch = try ChildProcess(diary)
-        await eventually("the request arrives") {
+        await eventually("the request is received") {
             try await companion.sync()
             return await companion.requests().first?.appName == "diary"
         }
@@ -67,7 +67,7 @@ import Testing
             .approve(prompt: request.prompt, grant: GrantRequest(.thisLaunch)), to: request.computer)
         #expect(approved.state == .done && approved.computer == request.computer)
         #expect(try await launch.wait() == .code(0))
-        await eventually("both tell of themselves") {
+        await eventually("both have sent their status") {
             try await companion.sync()
             return await companion.report().computers.count == 2
         }
@@ -76,19 +76,19 @@ import Testing
         let id = request.computer.description
         let revoked = try await first.run("devices", "revoke", id, "--yes", passcodes: passcode)
         #expect(revoked.status == 0, "\(revoked.errors)")
-        await eventually("it notices") {
+        await eventually("its revocation is reported") {
             try await second.run("hub", "status").output.contains("Another computer removed this one")
         }
         #expect(try await second.run("note", "list").output.contains("Attic"))
-        await eventually("the log says so, too") {
+        await eventually("the log has it, too") {
             try await second.run("log").output.contains("Another computer removed this one")
         }
         try await first.end()
         try await second.end()
     }
 
-    /// kill -9 of the computer that joins, over and over, from before it asks until it is in.
-    @Test func whateverIsKilledTheSecondComputerComesIn() async throws {
+    /// kill -9 of the joining computer, over and over, from before its request until it is a member.
+    @Test func theSecondComputerJoinsDespiteKills() async throws {
         let directories = (try TemporaryDirectory(), try TemporaryDirectory())
         let hub = try await RunningHub(in: directories.0)
         let first = try await ControlDaemon(state: directories.0)
@@ -124,7 +124,7 @@ import Testing
         }
         #expect(try await confirming.value.role == .computer)
         let client = second.client
-        await eventually("it is in") {
+        await eventually("it has joined") {
             try await client.call(\.hubStatus).connected
         }
         #expect(try await client.call(\.listDevices).devices.count == 2)

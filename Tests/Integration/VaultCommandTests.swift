@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The command line: the vault")
 struct VaultCommandTests {
-    @Test("Opens with the passcode alone, for who opened it, until somebody locks it or AppLocker ends")
+    @Test("Opens only with the passcode, for the user who opened it, until it is locked or AppLocker ends")
     func openAndLock() async throws {
         let applocker = try await CommandLineFixture(isSetUp: false)
         let right = [CommandLineFixture.passcode]
@@ -29,7 +29,7 @@ struct VaultCommandTests {
         #expect(wrong.isOneSentence, "\(wrong.errors)")
         #expect(try await isOpen() == false)
 
-        // Everything that needs the keys is refused, and says how to get at them.
+        // Everything that needs the keys is refused, and the error names the command that opens the vault.
         for command in [["note", "list"], ["note", "show", "x"], ["file", "list"], ["intruders", "list"]] {
             let refused = try await applocker.run(command + ["--json"], input: "")
             #expect(refused.status == 1 && refused.code == "vault_locked", "\(command): \(refused.output)")
@@ -51,7 +51,7 @@ struct VaultCommandTests {
         let idle = try await applocker.run("vault", "status", "--json").json()["locksInSeconds"] as? Int
         #expect((1...60).contains(try #require(idle)))
 
-        // Locking asks nobody, and twice is no error.
+        // Locking needs no passcode, and locking twice is no error.
         for _ in 1...2 {
             let locked = try await applocker.run("vault", "lock", "--json")
             #expect(try locked.status == 0 && locked.json()["isOpen"] as? Bool == false)
@@ -68,8 +68,8 @@ struct VaultCommandTests {
 
         #expect(try await applocker.run("vault", "unlock", passcodes: right).status == 0)
         try await applocker.end()
-        let away = try await applocker.run("vault", "--json")
-        #expect(away.status == 3 && away.code == "not_running")
+        let stopped = try await applocker.run("vault", "--json")
+        #expect(stopped.status == 3 && stopped.code == "not_running")
         let again = try await applocker.startAgain()
         #expect(try await isOpen() == false, "no key outlives the process")
         try await applocker.end(again)

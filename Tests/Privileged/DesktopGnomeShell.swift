@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A real gnome-shell of an ordinary user: a Wayland compositor with a virtual monitor, two buses of its own, and the
-/// real applocker-prompt as its client. The shell is driven from inside, by the method that its own developers use.
+/// real applocker-prompt as its client. The shell is controlled by the method that its own developers use.
 final class GnomeShellSession: Sendable {
     let home: TemporaryDirectory
     let environment: [String: String]
@@ -15,7 +15,7 @@ final class GnomeShellSession: Sendable {
     init(of applocker: RunningAppLocker) async throws {
         home = try TemporaryDirectory()
         try Self.writeSettings(in: home, version: try await Self.version())
-        try await DesktopSession.handOver(home)
+        try await DesktopSession.assignToUser(home)
         var environment = DesktopSession.environment(home: home, applocker: applocker)
         environment["XDG_SESSION_TYPE"] = "wayland"
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=" + home.path("system-bus")
@@ -30,7 +30,7 @@ final class GnomeShellSession: Sendable {
         self.shell = shell
         environment["WAYLAND_DISPLAY"] = "wayland-0"
         self.environment = environment
-        await eventually(every: .milliseconds(200), "gnome-shell can be driven") {
+        await eventually(every: .milliseconds(200), "gnome-shell can be controlled") {
             try await Self.evaluate("1", environment) == "1"
         }
         _ = try await Self.evaluate(
@@ -39,8 +39,8 @@ final class GnomeShellSession: Sendable {
             global.keyboard = imports.gi.Clutter.get_default_backend().get_default_seat()
                 .create_virtual_device(imports.gi.Clutter.InputDeviceType.KEYBOARD_DEVICE); 1
             """, environment)
-        // No window has the keyboard while the overview is there, and it stays while the shell is starting up.
-        await eventually(every: .milliseconds(200), "the overview is gone") {
+        // No window has the keyboard during the overview, which is shown while the shell starts.
+        await eventually(every: .milliseconds(200), "the overview is hidden") {
             try await Self.evaluate(
                 "Main.overview.hide(); Main.layoutManager._startingUp || Main.overview.visible ? 0 : 1", environment)
                 == "1"
@@ -50,7 +50,7 @@ final class GnomeShellSession: Sendable {
 
     deinit { ProcessRecord.killAll(mentioning: home.path) }
 
-    /// An extension lifts the ban on `org.gnome.Shell.Eval`; since version 45 it has to be a module.
+    /// An extension makes `org.gnome.Shell.Eval` available; since version 45 it has to be a module.
     private static func writeSettings(in home: TemporaryDirectory, version: Int) throws {
         let folder = ".local/share/gnome-shell/extensions/tests@applocker/"
         let lift = "global.context.unsafe_mode = true;"
@@ -76,14 +76,14 @@ final class GnomeShellSession: Sendable {
         return try #require(Int(printed.drop { !$0.isNumber }.prefix(while: \.isNumber)), "no version in \(printed)")
     }
 
-    // MARK: Driving it
+    // MARK: Controlling it
 
-    /// What the shell, or the bus, said instead of doing it.
+    /// The error of the shell or the bus.
     struct Refused: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Runs JavaScript in the shell and returns what its last expression comes to, as JSON.
+    /// Runs JavaScript in the shell and returns the value of its last expression, as JSON.
     @discardableResult
     func evaluate(_ script: String) async throws -> String { try await Self.evaluate(script, environment) }
 
@@ -105,7 +105,7 @@ final class GnomeShellSession: Sendable {
         return outcome.output
     }
 
-    /// Presses keys on a keyboard of the shell's own, as if on the machine's: each by its X keysym.
+    /// Presses keys on a virtual keyboard of the shell, each by its X keysym.
     func press(_ keys: [UInt32]) async throws {
         for key in keys {
             try await evaluate(
@@ -118,7 +118,7 @@ final class GnomeShellSession: Sendable {
         try await press(passcode.unicodeScalars.map(\.value) + [0xff0d])
     }
 
-    /// The titles of the windows that are on the screen.
+    /// The titles of the visible windows.
     func titles() async throws -> String {
         try await evaluate("global.get_window_actors().map(actor => actor.meta_window.get_title())")
     }
@@ -128,7 +128,7 @@ final class GnomeShellSession: Sendable {
             try await evaluate("String(global.display.focus_window && global.display.focus_window.get_title())")
                 == "\"\(name) is locked\""
         }
-        // The real time has to pass: keys that come right after the window are not taken as an answer.
+        // Real time has to pass: keys right after the window appears are not accepted as an answer.
         try await Task.sleep(for: .milliseconds(1_200))
     }
 

@@ -7,7 +7,7 @@ struct Picture {
     /// Three bytes a pixel.
     private let pixels: [UInt8]
 
-    /// Reads a picture file, and keeps a copy in the directory that APPLOCKER_PICTURES names.
+    /// Reads a picture file, and stores a copy in the directory that APPLOCKER_PICTURES names.
     init(_ file: String) async throws {
         if let directory = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] {
             let kept = directory + "/" + (file as NSString).lastPathComponent
@@ -20,7 +20,7 @@ struct Picture {
         pixels = Array(converter.outputData)
     }
 
-    /// How many pixels are about this colour.
+    /// How many pixels have about this colour.
     func count(red: ClosedRange<UInt8>, green: ClosedRange<UInt8>, blue: ClosedRange<UInt8>) -> Int {
         var count = 0
         for start in stride(from: 0, to: pixels.count - 2, by: 3) where red.contains(pixels[start]) {
@@ -32,7 +32,7 @@ struct Picture {
     /// The red of the refused passcode: the field's frame and the message.
     var alarmed: Int { count(red: 150...255, green: 0...60, blue: 0...70) }
 
-    /// The prompt's own light or dark paper and its text come to many colours; an empty window to a handful.
+    /// The prompt's background and text have many colours, an empty window only a few.
     var distinctColours: Int {
         var colours: Set<[UInt8]> = []
         for start in stride(from: 0, to: pixels.count - 2, by: 3) { colours.insert(Array(pixels[start..<start + 3])) }

@@ -18,14 +18,14 @@ final class DesktopSession: Sendable {
 
     /// - Parameters:
     ///   - files: text files of the user's home, by name: written before anything starts.
-    ///   - before: starts what is to be there before the prompter looks for the desktop's processes.
+    ///   - before: starts programs before the prompter searches for the desktop's processes.
     init(
         of applocker: RunningAppLocker, files: [String: String] = [:],
         before: (_ environment: [String: String]) async throws -> Void = { _ in }
     ) async throws {
         home = try TemporaryDirectory()
         for (name, text) in files { try home.write(text, to: name) }
-        try await Self.handOver(home)
+        try await Self.assignToUser(home)
         server = try await XServer(screen: "1280x800x24")
         var environment = Self.environment(home: home, applocker: applocker)
         environment["DISPLAY"] = server.display
@@ -37,7 +37,7 @@ final class DesktopSession: Sendable {
             "openbox", ["--sm-disable", "--startup", "touch openbox-runs"], environment: environment,
             workingDirectory: home.path, user: Self.user)
         self.windowManager = windowManager
-        // It starts this once it has taken its keys.
+        // It starts this once it has grabbed its keys.
         await eventually("openbox runs") { [home] in
             FileManager.default.fileExists(atPath: home.path("openbox-runs"))
         }
@@ -45,10 +45,10 @@ final class DesktopSession: Sendable {
         prompter = try await Self.startPrompter(applocker, environment)
     }
 
-    /// What desktops start leads process groups of its own.
+    /// The process groups that the desktop started.
     deinit { ProcessRecord.killAll(mentioning: home.path) }
 
-    /// What a login would set, as far as it matters here.
+    /// The environment of a login, as far as it matters here.
     static func environment(home: TemporaryDirectory, applocker: RunningAppLocker) -> [String: String] {
         [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": home.path,
@@ -57,8 +57,8 @@ final class DesktopSession: Sendable {
         ]
     }
 
-    /// Gives the home and what is in it to the user.
-    static func handOver(_ home: TemporaryDirectory) async throws {
+    /// Makes the user the owner of the home and its content.
+    static func assignToUser(_ home: TemporaryDirectory) async throws {
         chmod(home.path, 0o755)
         mkdir(home.path("run"), 0o700)
         let outcome = try await ChildProcess.run("chown", ["-R", "\(user):\(user)", home.path])
@@ -69,18 +69,18 @@ final class DesktopSession: Sendable {
         let bus = try ChildProcess(
             "dbus-daemon", ["--session", "--nofork", "--print-address", "--address=unix:path=" + path],
             environment: environment, user: user)
-        // Its socket is there a moment before it listens.
-        await eventually("the bus listens; it says: \(bus.errorOutput)") { bus.output.contains("\n") }
+        // Its socket exists a moment before it listens.
+        await eventually("the bus listens; output: \(bus.errorOutput)") { bus.output.contains("\n") }
         return bus
     }
 
-    /// Starts applocker-prompt and waits until it is asked to show something: the daemon can't tell that before.
+    /// Starts applocker-prompt and waits until its display is ready, which the daemon can't report.
     static func startPrompter(
         _ applocker: RunningAppLocker, _ environment: [String: String]
     ) async throws -> ChildProcess {
         let prompter = try ChildProcess(
             try BuiltProducts.path("applocker-prompt"), environment: environment, user: user)
-        await eventually("the prompter connects; it says: \(prompter.errorOutput)") {
+        await eventually("the prompter connects; output: \(prompter.errorOutput)") {
             prompter.errorOutput.contains("Connected.")
                 && prompter.errorOutput.contains("The desktop's processes are registered.") || !prompter.isRunning
         }
@@ -109,7 +109,7 @@ final class DesktopSession: Sendable {
         try await ChildProcess.run(program, arguments, environment: environment).output
     }
 
-    /// The X ids of the windows that can be seen. `--class` and `--name` take a pattern.
+    /// The X ids of the visible windows. `--class` and `--name` take a pattern.
     func windows(_ property: String, _ pattern: String) async throws -> [String] {
         try await x("xdotool", ["search", "--onlyvisible", property, pattern]).split(separator: "\n").map(String.init)
     }
@@ -118,7 +118,7 @@ final class DesktopSession: Sendable {
         try await !windows("--class", "^applocker-prompt$").isEmpty
     }
 
-    /// Waits for the window that asks about this app.
+    /// Waits for the prompt for this app.
     func awaitPrompt(_ name: String) async throws {
         await eventually("the prompt for \(name)") {
             try await !windows("--name", "^\(name) is locked$").isEmpty
@@ -126,7 +126,7 @@ final class DesktopSession: Sendable {
         await eventually("the prompt for \(name) has the keyboard") {
             try await x("xdotool", ["getwindowfocus", "getwindowname"]) == "\(name) is locked\n"
         }
-        // The real time has to pass: keys that come right after the window are not taken as an answer.
+        // Real time has to pass: keys right after the window appears are not accepted as an answer.
         try await Task.sleep(for: .milliseconds(600))
     }
 
@@ -163,7 +163,7 @@ final class DesktopSession: Sendable {
         pid_t(try await x("xdotool", ["getwindowpid", window]).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The whole screen as it is seen, kept as `name`.png in the directory that APPLOCKER_PICTURES names.
+    /// The whole screen, also stored as `name`.png in the directory that APPLOCKER_PICTURES names.
     func photograph(_ name: String) async throws -> Picture {
         let file = home.path(name + ".png")
         try await x("import", ["-window", "root", file])

@@ -1,4 +1,4 @@
-/// What stands for a compositor: it starts a program as told, blocked until the kernel has answered, and says after how
+/// A stand-in for a compositor: it starts the given program, blocks until the kernel has answered, and prints after how
 /// many microseconds.
 ///
 /// `labwc DIRECTORY PROGRAM ARGUMENT...`; each line of input names a way: posix_spawn, glib (GLib's own posix_spawn) or

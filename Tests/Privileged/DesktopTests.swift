@@ -4,8 +4,8 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// What draws the desktop starts a locked app. It waits for the app's execve, so it must not be the one that is held:
-/// nobody could draw the prompt.
+/// A process that draws the desktop starts a locked app. It waits for the app's execve, which must not be held: nothing
+/// could draw the prompt.
 @Suite(
     .serialized,
     .requires(
@@ -13,12 +13,12 @@ import Testing
         .program("xdotool"), .program("import")))
 struct DesktopTests {
     @Test(.requires(.program("pkg-config")))
-    func aCompositorIsAnsweredAtOnceAndAfterThePasscodeTheAppStartsAsItWas() async throws {
+    func aCompositorIsAnsweredAtOnceAndTheAppStartsUnchangedAfterThePasscode() async throws {
         let applocker = try await RunningAppLocker()
         let program = try TestProgram(at: applocker.directory.path("apps/My \"Diary\""))
         try await applocker.add(program.path)
         let directory = applocker.directory.path("apps")
-        // Not this process' child: the prompter has to find it by its name, as it finds every compositor.
+        // Not a child of this process: the prompter has to find it by its name, as it finds every compositor.
         var compositor: ChildProcess?
         let session = try await DesktopSession(of: applocker) { environment in
             let started = try ChildProcess(
@@ -67,7 +67,7 @@ struct DesktopTests {
                 """
             ])
         try await session.press("ctrl+alt+d")
-        // It is openbox that puts the prompt's window on the screen.
+        // openbox has to map the prompt's window.
         try await session.awaitPrompt("diary")
         _ = try await session.photograph("openbox-key")
         #expect(!program.hasRun)
@@ -80,8 +80,8 @@ struct DesktopTests {
         try await applocker.stop()
     }
 
-    /// GNOME starts an app by its entry through a small program, which is held in its place; a command it spawns itself
-    /// would stop the whole desktop, and is denied and started again.
+    /// GNOME starts an app's entry through a small program, and that is held. A command that the shell spawns itself
+    /// would stop the whole desktop: it is denied and started again.
     @Test(.requires(.program("gnome-shell"), .program("gdbus"), .program("gnome-calculator"), .program("convert")))
     func aRealGnomeShellContinuesWhileItsAppWaitsForThePasscode() async throws {
         let applocker = try await RunningAppLocker()
@@ -102,14 +102,14 @@ struct DesktopTests {
             #expect(asked.distinctColours > 200)
 
             try await session.answer("wrong")
-            await eventually(every: .milliseconds(200), "\(way): the prompt says so") {
+            await eventually(every: .milliseconds(200), "\(way): the prompt shows the refusal") {
                 try await session.photograph("gnome-shell-\(way)-refused").alarmed > asked.alarmed + 300
             }
             try await session.answer(RunningAppLocker.passcode)
             await eventually(every: .milliseconds(100), "\(way): the app's window") {
                 try await session.titles() == #"["Calculator"]"#
             }
-            await eventually(every: .milliseconds(300), "\(way): its orange key is seen") {
+            await eventually(every: .milliseconds(300), "\(way): its orange key is visible") {
                 try await session.photograph("gnome-shell-\(way)-open")
                     .count(red: 240...255, green: 90...140, blue: 0...40) > 2000
             }
@@ -117,7 +117,7 @@ struct DesktopTests {
             #expect(running.arguments == ["gnome-calculator"] + (way == "command" ? ["--mode=advanced"] : []))
             kill(running.pid, SIGKILL)
             try await applocker.lock("org.gnome.Calculator")
-            await eventually("it is gone") { ProcessRecord.running("/usr/bin/gnome-calculator").isEmpty }
+            await eventually("it has ended") { ProcessRecord.running("/usr/bin/gnome-calculator").isEmpty }
         }
         #expect(session.shell.isRunning)
         try await applocker.stop()

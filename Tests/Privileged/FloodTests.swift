@@ -6,16 +6,16 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// One user starts locked apps as fast as the computer can; nobody else may notice.
+/// One user starts locked apps as fast as the computer can, without delaying other users.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
 struct FloodTests {
-    /// How soon another user is asked in nine of ten launches, whatever this one does.
+    /// The limit for nine of ten prompts of another user, whatever this one does.
     static let longestWait = Duration.milliseconds(500)
 
-    /// 3,000 processes at once, twice; with `APPLOCKER_LONG=1` again and again for five minutes, beside all else that the
+    /// 3,000 processes at once, twice; with `APPLOCKER_LONG=1` repeatedly for five minutes, with everything else that the
     /// same user can do.
     @Test(.timeLimit(.minutes(10)))
-    func aBurstByOneUserDelaysNobodyElsesPrompt() async throws {
+    func aBurstByOneUserDelaysNoOtherUsersPrompt() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
         let applocker = try await RunningAppLocker()
         let program = try TestProgram(at: applocker.directory.path("Diary"))
@@ -30,9 +30,9 @@ struct FloodTests {
             }
         }
         defer { prompter.cancel() }
-        await eventually("the prompter is known") { try await applocker.status().prompterConnected }
+        await eventually("the prompter is connected") { try await applocker.status().prompterConnected }
 
-        let others = isLong ? try Self.mischief(applocker, program) : []
+        let others = isLong ? try Self.attacks(applocker, program) : []
         defer { for other in others { other.kill() } }
         let before = try await Self.use(applocker)
         var waits: [Duration] = []
@@ -40,15 +40,14 @@ struct FloodTests {
         let end = ContinuousClock.now + .seconds(isLong ? 300 : 0)
         var bursts = 0
         repeat {
-            // Below other processes, as the system divides the processor between users: what is measured is who waits
-            // for AppLocker.
+            // At a low priority, as the system divides the processor between users: only AppLocker's part is measured.
             let burst = try ChildProcess(
                 "nice", ["-n", "15", try CompiledPrograms.launcher(), "3000", "1", program.path], user: 65534)
             while burst.isRunning {
                 let start = ContinuousClock.now
                 let launch = try ChildProcess(program.path)
                 #expect(try await launch.wait() == .notStarted(errno: EPERM))
-                waits.append(try #require(asked.withLock { $0[launch.pid] }, "nobody was asked") - start)
+                waits.append(try #require(asked.withLock { $0[launch.pid] }, "no prompt") - start)
             }
             #expect(try await burst.wait() == .code(0))
             #expect(burst.output == "3000 0 0\n")
@@ -66,16 +65,16 @@ struct FloodTests {
         print(
             "Disk \(before.disk) → \(after.disk) bytes, memory of the daemon \(before.memory) → \(after.memory) bytes")
         #expect(after.disk < before.disk + 128 << 20 && after.memory < before.memory + 128 << 20)
-        for other in others { #expect(other.isRunning, "it went on to the end") }
-        // Without turns each launch waits for most of a burst. One of many may be late because something else has the processor.
+        for other in others { #expect(other.isRunning, "it ran to the end") }
+        // Without turns each launch waits for most of a burst. One of many may be late because the processor is busy.
         #expect(waits[waits.count * 9 / 10] < max(Self.longestWait, shortestBurst / 3))
         try await applocker.unlock(try #require(await applocker.apps().first))
         #expect(try await ChildProcess.run(program.path, ["seven"]).exit == .code(7))
         try await applocker.stop()
     }
 
-    /// Reads the locked program, asks for the log and for its proof, guesses, and locks everything, each without an end.
-    private static func mischief(_ applocker: RunningAppLocker, _ program: TestProgram) throws -> [ChildProcess] {
+    /// Reads the locked program, requests the log and its proof, guesses passcodes, locks everything, in endless loops.
+    private static func attacks(_ applocker: RunningAppLocker, _ program: TestProgram) throws -> [ChildProcess] {
         let ask = "while :; do curl -s --unix-socket '\(applocker.socketPath)' -o /dev/null http://applocker"
         let guess = #" -d '{"apps":["Diary"],"passcode":"wrong","grant":{"scope":"untilLocked"}}'"#
         let loops =
@@ -88,7 +87,7 @@ struct FloodTests {
         }
     }
 
-    /// Bytes of the state on disk, and of memory that the daemon has.
+    /// Bytes of the state on disk, and the daemon's resident memory.
     private static func use(_ applocker: RunningAppLocker) async throws -> (disk: Int, memory: Int) {
         let state = applocker.directory.path("state")
         let names = try #require(FileManager.default.enumerator(atPath: state))

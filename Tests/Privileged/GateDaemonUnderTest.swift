@@ -4,7 +4,7 @@ import Synchronization
 import SystemTestSupport
 import Testing
 
-/// A daemon of a few lines: it speaks the real protocol over the real socket and answers as the test says.
+/// A minimal daemon: it uses the real protocol over the real socket and answers as the test defines.
 final class DaemonUnderTest: Sendable {
     struct NoMessage: Error, CustomStringConvertible {
         let description: String
@@ -36,7 +36,7 @@ final class DaemonUnderTest: Sendable {
         Thread.detachNewThread { [self] in readUntilEnd() }
     }
 
-    /// Takes over a connection that was made elsewhere.
+    /// Uses a connection that was made elsewhere.
     init(connected socket: Int32, answering: @escaping @Sendable (LaunchQuestion) -> Bool?) {
         self.answering = answering
         self.socket = socket
@@ -50,7 +50,7 @@ final class DaemonUnderTest: Sendable {
             let count = recv(socket, &buffer, buffer.count, 0)
             if count < 0 && errno == EINTR { continue }
             guard count > 0, let message = try? GateMessage(decoding: Array(buffer[..<count])) else { break }
-            // Before the answer: who sees what came of the launch must find it counted.
+            // Before the answer: a test that sees the outcome of the launch must find it counted.
             state.withLock { state in
                 if case .launch = message { state.questions += 1 }
                 state.messages.append(message)
@@ -64,9 +64,9 @@ final class DaemonUnderTest: Sendable {
     }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
-    /// How many launches were asked about.
+    /// How many launches caused a question.
     var questions: Int { state.withLock { $0.questions } }
-    /// What has arrived and was not taken by `next`.
+    /// The messages that have arrived and that `next` has not returned.
     var messages: [GateMessage] { state.withLock { $0.messages } }
 
     func hangUp() { shutdown(socket, Int32(SHUT_RDWR)) }
@@ -77,7 +77,7 @@ final class DaemonUnderTest: Sendable {
         _ = Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Takes the first message that `pick` returns something for, waiting for it if need be.
+    /// Removes and returns the first message for which `pick` returns a value, and waits for it.
     func next<Value: Sendable>(
         _ what: String, within timeout: Duration = .seconds(60), _ pick: @Sendable (GateMessage) -> Value?
     ) async throws -> Value {
@@ -95,7 +95,7 @@ final class DaemonUnderTest: Sendable {
             }
             if let found { return found }
             guard clock.now < end else {
-                throw NoMessage(description: "no \(what) within \(timeout); there was \(messages.suffix(10))")
+                throw NoMessage(description: "no \(what) within \(timeout); received: \(messages.suffix(10))")
             }
             try await Task.sleep(for: .microseconds(500))
         }
@@ -173,20 +173,20 @@ final class DaemonUnderTest: Sendable {
         _ = try await applied(sequence)
     }
 
-    /// Sends `synchronised` and waits until the gate has taken it in.
+    /// Sends `synchronised` and waits until the gate has processed it.
     func synchronise() async throws {
         send(.synchronised)
         try await roundTrip()
     }
 
-    /// What was sent to the gate before has been taken in, and what it had sent has arrived.
+    /// Waits until the gate has processed all earlier messages, and its own have arrived.
     func roundTrip() async throws {
         let number = UInt64.random(in: 0 ... .max)
         send(.ping(number))
         try await next("pong") { if case .pong(number) = $0 { () } else { nil } }
     }
 
-    /// The gate has noticed what happened to files and mounts. Within one round it may look at its daemon first; the
+    /// Waits until the gate has noticed changes of files and mounts. Within one round it may read its daemon first; the
     /// second message is read after that round.
     func filesNoticed() async throws {
         try await roundTrip()

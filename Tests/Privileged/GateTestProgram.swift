@@ -3,10 +3,10 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The locked app of the tests: a small C program that writes a record of itself before it does anything else. No
-/// record: not one of its instructions ran.
+/// The locked app of the tests: a small C program that writes a record before anything else. Without a record, none of
+/// its instructions ran.
 struct TestProgram: Sendable {
-    /// What one run wrote.
+    /// The record of one run.
     struct Run: Equatable {
         var pid: pid_t
         var directory: String
@@ -19,7 +19,7 @@ struct TestProgram: Sendable {
 
     enum Linking: String, Sendable { case `static`, dynamic }
 
-    /// Puts a copy of the program at `path`. Its records go to `path` + ".ran", whatever the copy is called later.
+    /// Copies the program to `path`. Its records are in `path` + ".ran", also if the copy is renamed later.
     init(at path: String, linking: Linking = .static) throws {
         self.path = path
         recordPath = path + ".ran"
@@ -61,7 +61,7 @@ enum CompiledPrograms {
         try Data(contentsOf: compiled("app-\(linking.rawValue)", appSource, linking == .static ? ["-static"] : []))
     }
 
-    /// A program that tries to get round the gate; see its source for the ways.
+    /// A program that tries to evade the gate; its source has the ways.
     static func evader() throws -> String { try compiled("evade", evaderSource, []).path }
 
     /// A program that starts another one many times from many processes; see its source.

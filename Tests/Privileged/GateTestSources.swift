@@ -1,4 +1,4 @@
-// What the tests compile at run time. C, because it has to make single system calls and nothing around them.
+// Sources that the tests compile at run time. C, because they make single system calls.
 
 /// The locked app: see `TestProgram`.
 let appSource = #"""
@@ -46,7 +46,7 @@ let appSource = #"""
         close(file);
     }
 
-    // fork and execve of this very program, as a browser starts its content processes.
+    // fork and execve of this program, as a browser starts its content processes.
     static void start_again(const char *self, int twice) {
         int report[2];
         if (pipe(report) != 0) _exit(91);
@@ -78,7 +78,7 @@ let appSource = #"""
         if (strcmp(argv[1], "seven") == 0) return 7;
         if (strcmp(argv[1], "stay") == 0) for (;;) pause();
         if (strcmp(argv[1], "count") == 0) {
-            // Shows on its output that it goes on.
+            // Its output shows that it continues.
             for (int number = 0;; number++) {
                 printf("%d\n", number);
                 fflush(stdout);
@@ -105,7 +105,7 @@ let appSource = #"""
     }
     """#
 
-/// The ways round the gate: see `GateTests+Evasions.swift`.
+/// The evasions of the gate: see `GateTests+Evasions.swift`.
 let evaderSource = #"""
     #define _GNU_SOURCE
     #include <errno.h>
@@ -128,8 +128,8 @@ let evaderSource = #"""
     #include <time.h>
     #include <unistd.h>
 
-    // evade WAY FILE: tries to run FILE in this way. Exits with the errno that stopped it; where it was not stopped the
-    // program runs (and leaves its record).
+    // evade WAY FILE: tries to run FILE in this way. Exits with the errno of the failure; otherwise the program runs
+    // (and leaves its record).
     static char *program;
     static char *no_environment[] = {NULL};
 
@@ -287,7 +287,7 @@ let evaderSource = #"""
             if (failure == 0) waitpid(child, NULL, 0);
             return failure;
         } else if (strcmp(way, "stuck") == 0) {
-            // The argument array lies in memory whose page faults this process handles, and never does.
+            // The argument array is in memory whose page faults this process handles, and never does.
             int faults = syscall(SYS_userfaultfd, O_CLOEXEC);
             if (faults < 0) { perror("userfaultfd"); return 208; }
             struct uffdio_api api = {.api = UFFD_API};

@@ -4,10 +4,10 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Who may start the app's programs without being asked about.
+/// Which processes may start the app's programs without a prompt.
 extension GateTests {
-    /// An instance that ignores SIGTERM would start another one while it is waited for.
-    @Test func `what is asked to end starts no more of the app`() async throws {
+    /// An instance that ignores SIGTERM could start another one before it is killed.
+    @Test func `an instance that is being closed starts no more of the app`() async throws {
         let app = try await OneApp(guarded: false) { _ in false }
         let stubborn = try ChildProcess(
             "/bin/sh", ["-c", "trap '' TERM; exec \"$0\" obey", app.program.path], input: .pipe)
@@ -22,7 +22,7 @@ extension GateTests {
         #expect(try await stubborn.wait() == .signal(SIGKILL))
     }
 
-    /// The owner lets a launch in whose execve then fails: the process stays what it was.
+    /// The owner approves a launch whose execve then fails: the process is still what it was.
     @Test func `a process whose allowed launch failed is not part of the app`() async throws {
         let app = try await OneApp { question in String(decoding: question.path, as: UTF8.self).hasSuffix("script") }
         let script = try app.gate.directory.write("#!/no/such/interpreter\n", to: "apps/script", permissions: 0o755)
@@ -45,18 +45,18 @@ extension GateTests {
         process.write("fail\n")
         await eventually("its launch was allowed and failed") { process.output == "ready\n\(ENOENT)\n" }
         #expect(app.daemon.questions == 1)
-        // For as long as its launch might take it counts as let in.
-        await eventually("it is asked about again") {
+        // It counts as admitted for as long as its launch may take.
+        await eventually("it causes a question again") {
             let before = process.output
             process.write("start\n")
-            await eventually("it says what came of its start") { process.output != before }
+            await eventually("it prints the outcome of its start") { process.output != before }
             return app.daemon.questions == 2 && process.output.hasSuffix("\n\(EPERM)\n")
         }
     }
 
-    /// In a user namespace of its own a process can have the kernel say that it runs any program.
+    /// In a user namespace of its own a process can make the kernel report that it runs any program.
     @Test(.requires(.userNamespaces, .program("unshare")))
-    func `what runs in another user namespace is not taken for an instance`() async throws {
+    func `a process in another user namespace is not an instance`() async throws {
         let app = try await OneApp(guarded: false) { _ in false }
         let child = try ChildProcess("unshare", ["-r", app.program.path, "obey"], input: .pipe)
         await eventually("it runs") { child.output == "ready\n" }

@@ -4,9 +4,9 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A launch by the process that draws the desktop.
+/// Launches by the process that draws the desktop.
 extension GateTests {
-    /// Starts `evade spawn`, which stands for a compositor: it blocks in posix_spawn until the kernel is answered.
+    /// Starts `evade spawn`, a stand-in for a compositor: it blocks in posix_spawn until the kernel is answered.
     private func startCompositor(
         _ app: OneApp, _ arguments: [String], environment: [String: String], directory: String
     ) async throws -> ChildProcess {
@@ -21,7 +21,7 @@ extension GateTests {
         async throws
     {
         let app = try await OneApp()
-        // Nobody answers in this test: a launch that is held would be held for longer than it is waited for.
+        // Without an answer in this test, a held launch would exceed the time limit.
         app.daemon.send(.settings(answerWithinMilliseconds: 600_000, maximumWaitingPerUser: 64))
         let long = String(repeating: "x", count: 100_000)
         let compositor = try await startCompositor(
@@ -43,7 +43,7 @@ extension GateTests {
         #expect(!app.program.hasRun)
     }
 
-    @Test func `the exec request of a relative path keeps it as it was given`() async throws {
+    @Test func `the exec request of a relative path is unchanged`() async throws {
         let app = try await OneApp()
         let script = """
             import os, sys
@@ -74,7 +74,7 @@ extension GateTests {
     /// fork and execve with a pipe that reports the execve, which is how GLib did it before posix_spawn.
     @Test func `a compositor that forks and waits for the execve is answered at once`() async throws {
         let app = try await OneApp()
-        // Nobody answers in this test: a launch that is held would be held for longer than it is waited for.
+        // Without an answer in this test, a held launch would exceed the time limit.
         app.daemon.send(.settings(answerWithinMilliseconds: 600_000, maximumWaitingPerUser: 64))
         let script = """
             import subprocess, sys
@@ -100,7 +100,7 @@ extension GateTests {
         #expect(question.deniedAtOnce)
     }
 
-    @Test func `a launch by anybody else is held while a desktop is protected`() async throws {
+    @Test func `a launch by another process is held while a desktop is protected`() async throws {
         let app = try await OneApp()
         let compositor = try await startCompositor(app, [], environment: [:], directory: "/")
         app.daemon.send(.protect(pid: compositor.pid))
@@ -126,7 +126,7 @@ extension GateTests {
         #expect(try await other.wait() == .code(EPERM))
     }
 
-    @Test func `a desktop that has ended protects nothing any more`() async throws {
+    @Test func `a desktop that has ended is no longer protected`() async throws {
         let app = try await OneApp()
         let first = try await startCompositor(app, [], environment: [:], directory: "/")
         let second = try await startCompositor(app, [], environment: [:], directory: "/")
@@ -142,14 +142,14 @@ extension GateTests {
         #expect(try await second.wait() == .code(EPERM))
     }
 
-    /// Whoever uses up the gate's descriptors keeps it from marking an app, which is open then.
-    @Test func `the processes of a desktop take none of the gate's descriptors`() async throws {
+    /// Without free descriptors the gate can't mark an app, which would then start freely.
+    @Test func `the processes of a desktop use none of the gate's descriptors`() async throws {
         let app = try await OneApp()
         let before = try openDescriptors(of: app.gate.pid)
         let children = try (0..<200).map { _ in try ChildProcess("/bin/sleep", ["600"]) }
         for child in children { app.daemon.send(.protect(pid: child.pid)) }
         try await app.daemon.roundTrip()
-        // For a moment the gate may have one open for something else.
+        // For a moment the gate may have one open for another purpose.
         await eventually("it has no more descriptors than the \(before) before") {
             try openDescriptors(of: app.gate.pid) <= before
         }
@@ -158,11 +158,11 @@ extension GateTests {
         try await app.daemon.roundTrip()
         compositor.write("go\n")
         #expect(try await compositor.wait() == .code(EPERM))
-        #expect(try await app.daemon.nextLaunch().deniedAtOnce, "the newest is always the desktop")
+        #expect(try await app.daemon.nextLaunch().deniedAtOnce, "the newest is always protected")
     }
 
-    /// Each reading keeps the gate from other launches, and a full buffer ends the daemon's connection.
-    @Test func `a desktop that starts an app in a loop is read a few times, then refused`() async throws {
+    /// Each reading delays other launches, and a full buffer ends the daemon's connection.
+    @Test func `of a desktop that starts an app in a loop only some exec requests are read`() async throws {
         let app = try await OneApp()
         let source = """
             import os, sys
@@ -185,17 +185,17 @@ extension GateTests {
         try await app.daemon.roundTrip()
         #expect(app.daemon.questions < 150)
         let reports = app.daemon.messages.count { if case .ended(_, .tooManyWaiting) = $0 { true } else { false } }
-        #expect(reports > 0 && reports < 150, "the daemon is told of the first of many")
+        #expect(reports > 0 && reports < 150, "the daemon receives the first reports of many")
         #expect(!app.program.hasRun)
     }
 
     @Test(.requires(.program("prlimit")))
-    func `what could not be marked for lack of descriptors is marked once there are some`() async throws {
+    func `a file that could not be marked without free descriptors is marked once there are some`() async throws {
         let app = try await OneApp(guarded: false)
         try await limitDescriptors(of: app.gate.pid, 0)
         #expect(try await app.daemon.setGuarded(OneApp.app, true) == .init(marks: 0, failures: 1))
         try await limitDescriptors(of: app.gate.pid, 8192)
-        let marks = try await app.daemon.next("marks that nobody asked for") {
+        let marks = try await app.daemon.next("marks without a request") {
             if case .applied(OneApp.app, 0, let marks, failures: 0) = $0 { marks } else { nil }
         }
         #expect(marks == 1)
@@ -210,9 +210,9 @@ extension GateTests {
         try #require(limited.exit == .code(0), "\(limited.errorOutput)")
     }
 
-    @Test func `an exec request whose path leads to another file is not kept`() async throws {
+    @Test func `an exec request whose path names another file is not sent`() async throws {
         let app = try await OneApp()
-        // What the kernel is asked for is the script, what it starts is the app.
+        // The kernel is asked to run the script, which starts the app.
         let script = try app.gate.directory.write("#!\(app.program.path)\n", to: "script")
         chmod(script, 0o755)
         let compositor = try ChildProcess(
@@ -229,8 +229,8 @@ extension GateTests {
         #expect(try await compositor.wait() == .code(EPERM))
     }
 
-    /// Older kernels read the arguments before they ask the gate: there it is the process alone that hangs.
-    @Test func `arguments that can never be read keep nobody else waiting`() async throws {
+    /// Older kernels read the arguments before they ask the gate: there only the process itself hangs.
+    @Test func `arguments that can never be read delay no other launch`() async throws {
         let app = try await OneApp()
         let evader = try CompiledPrograms.evader()
         let stuck = try (0..<6).map { _ in
@@ -243,7 +243,7 @@ extension GateTests {
         try await app.daemon.roundTrip()
         let before = stuck.map { bytesRead(by: $0.pid) }
         for child in stuck { child.write("go\n") }
-        await eventually("each goes on to its execve") {
+        await eventually("each reaches its execve") {
             zip(stuck, before).allSatisfy { child, before in !child.isRunning || bytesRead(by: child.pid) > before }
         }
         let child = try ChildProcess(app.program.path, ["seven"])
@@ -261,7 +261,7 @@ extension GateTests {
         #expect(try children(of: app.gate.pid).count <= 4)
     }
 
-    /// How much a process has read (proc_pid_io(5), rchar); 0 where there is no such process.
+    /// How much a process has read (proc_pid_io(5), rchar); 0 if the process does not exist.
     private func bytesRead(by process: pid_t) -> Int {
         let counts = (try? String(contentsOfFile: "/proc/\(process)/io", encoding: .utf8)) ?? ""
         let line = counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") }

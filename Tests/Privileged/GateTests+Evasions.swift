@@ -7,16 +7,16 @@ import Testing
 
 private let nobody: uid_t = 65534
 
-/// The ways round the gate that are known. Each runs as an ordinary user against a locked app whose launches are all
-/// denied; the app leaves a record if one of its instructions runs.
+/// The known evasions. Each runs as an ordinary user against a locked app whose launches are all denied; the app leaves
+/// a record if one of its instructions runs.
 extension GateTests {
-    /// `%` is the locked program, `@` a directory of the user's own.
+    /// `%` is the locked program, `@` a directory of the user.
     struct Evasion: Sendable, CustomTestStringConvertible {
         var name: String
         var command: String
-        /// With root's help before: a hard link, a mount.
+        /// Commands that root runs before: a hard link, a mount.
         var preparation = ""
-        /// Nothing is asked where the file is only read.
+        /// False if the file is only read.
         var asks = false
         var linking = TestProgram.Linking.static
         var testDescription: String { name }
@@ -51,7 +51,7 @@ extension GateTests {
     ]
 
     @Test(.requires(.userNamespaces, .program("bwrap"), .program("unshare")), arguments: evasions)
-    func `no way round runs a locked program`(evasion: Evasion) async throws {
+    func `no evasion runs a locked program`(evasion: Evasion) async throws {
         let gate = try await GateUnderTest()
         let program = try TestProgram(at: gate.directory.path("apps/program"), linking: evasion.linking)
         let own = gate.directory.path("own")
@@ -77,7 +77,7 @@ extension GateTests {
             tried.errorOutput.contains("not permitted") || tried.exit == .code(EPERM)
             || tried.errorOutput.contains("cannot open shared object file")
         #expect(denied, "refused by the gate and by nothing else: \(tried.errorOutput)")
-        // And in none of these ways was the mark lost.
+        // And none of these ways removed the mark.
         #expect(
             try await ChildProcess.run(try CompiledPrograms.evader(), ["execve", moved(program, own)]).exit
                 == .code(EPERM))
@@ -105,7 +105,7 @@ extension GateTests {
         #expect(tried.errorOutput.contains("ermi"), "permission: \(tried.errorOutput)")
     }
 
-    @Test func `root is held by every way of starting`() async throws {
+    @Test func `root is held in every way of starting`() async throws {
         let app = try await OneApp { _ in false }
         let evader = try CompiledPrograms.evader()
         for way in ["execve", "opath", "fexecve", "handle"] {
@@ -138,7 +138,7 @@ extension GateTests {
         #expect(!app.program.hasRun)
     }
 
-    /// Not stopped; docs/limitations.md says so. If this fails the limit is gone: change the page.
+    /// Not prevented, see docs/limitations.md. If this test fails the limit no longer exists: change the page.
     @Test func `limit - a descriptor opened while the app was unlocked is still read after the lock`() async throws {
         let app = try await OneApp(guarded: false) { _ in false }
         let keeper = try ChildProcess(
@@ -150,9 +150,9 @@ extension GateTests {
         #expect(app.program.runs.count == 1)
     }
 
-    /// Held on Linux 6.12 and 6.18; on 6.1 the overlay runs without an event. What the kernel does is tried twice, in two
-    /// ways: `applocker doctor` must say the same.
-    @Test(.requires(.userNamespaces)) func `an overlay in a user namespace does what doctor says`() async throws {
+    /// Held on Linux 6.12 and 6.18; on 6.1 the overlay runs without an event. The kernel's behaviour is tested in two
+    /// ways: `applocker doctor` must report the same.
+    @Test(.requires(.userNamespaces)) func `an overlay in a user namespace behaves as doctor reports`() async throws {
         let app = try await OneApp { _ in false }
         let own = app.gate.directory.path("own")
         mkdir(own, 0o755)

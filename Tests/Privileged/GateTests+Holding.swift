@@ -35,7 +35,7 @@ extension GateTests {
         #expect(stored < barrier && barrier < ready)
     }
 
-    @Test func `a held launch that is allowed goes on as the same process`() async throws {
+    @Test func `a held launch that is allowed continues as the same process`() async throws {
         let app = try await OneApp()
         let child = try ChildProcess(
             app.program.path, ["seven", "two words", "", "ü"],
@@ -57,7 +57,7 @@ extension GateTests {
                     pid: child.pid, directory: "/usr", arguments: [app.program.path, "seven", "two words", "", "ü"],
                     environment: ["ONE=1", "TWO=a b=c"])
             ])
-        #expect(app.daemon.questions == 1, "the opening that belongs to the same execve is not asked about")
+        #expect(app.daemon.questions == 1, "opening the file for the same execve causes no question")
     }
 
     @Test func `a held launch keeps its terminal`() async throws {
@@ -77,20 +77,20 @@ extension GateTests {
         #expect(tcgetsid(terminal) == child.pid)
     }
 
-    @Test func `a denied launch fails with EPERM and nothing of it runs`() async throws {
+    @Test func `a denied launch fails with EPERM and runs no instruction`() async throws {
         let app = try await OneApp { _ in false }
         let child = try ChildProcess(app.program.path)
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         #expect(!app.program.hasRun)
     }
 
-    @Test func `an unlocked app starts without a question`() async throws {
+    @Test func `an unlocked app starts without a prompt`() async throws {
         let app = try await OneApp(guarded: false)
         #expect(try await ChildProcess.run(app.program.path, ["seven"]).exit == .code(7))
         #expect(app.daemon.questions == 0)
     }
 
-    @Test func `marks come off for an unlocked app before its launch is answered and come back with the lock`()
+    @Test func `the marks of an unlocked app are removed before its launch is answered and restored by the lock`()
         async throws
     {
         let app = try await OneApp()
@@ -108,7 +108,7 @@ extension GateTests {
         #expect(try await again.wait() == .notStarted(errno: EPERM))
     }
 
-    @Test func `a process that is killed while it waits goes away cleanly`() async throws {
+    @Test func `a process that is killed while it is held leaves nothing behind`() async throws {
         let app = try await OneApp()
         let descriptors = try openDescriptors(of: app.gate.pid)
         let child = try ChildProcess(app.program.path)
@@ -116,20 +116,20 @@ extension GateTests {
         child.kill(SIGKILL)
         #expect(try await child.wait() == .signal(SIGKILL))
         #expect(try await app.daemon.nextEnd(of: question.launch) == .processGone)
-        // An answer that comes too late reaches nobody.
+        // A late answer has no effect.
         app.daemon.send(.answer(question.launch, allow: true))
         let next = try ChildProcess(app.program.path)
         let second = try await app.daemon.nextLaunch()
         app.daemon.send(.answer(second.launch, allow: false))
         #expect(try await next.wait() == .notStarted(errno: EPERM))
-        // For a moment the gate may have one open for something else.
+        // For a moment the gate may have one open for another purpose.
         await eventually("its descriptors are closed; there were \(descriptors)") {
             try openDescriptors(of: app.gate.pid) <= descriptors
         }
         #expect(!app.program.hasRun)
     }
 
-    @Test func `a launch that nobody answers is denied when its time is up`() async throws {
+    @Test func `a launch without an answer is denied at its time limit`() async throws {
         let app = try await OneApp()
         app.daemon.send(.settings(answerWithinMilliseconds: 300, maximumWaitingPerUser: 64))
         try await app.daemon.roundTrip()
@@ -138,12 +138,12 @@ extension GateTests {
         let question = try await app.daemon.nextLaunch()
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         let waited = ContinuousClock.now - start
-        #expect(waited > .milliseconds(290) && waited < .seconds(29), "a gate that was told nothing waits for 30 s")
+        #expect(waited > .milliseconds(290) && waited < .seconds(29), "by default a gate waits for 30 s")
         #expect(try await app.daemon.nextEnd(of: question.launch) == .timedOut)
         #expect(!app.program.hasRun)
     }
 
-    @Test func `a daemon that goes away takes every waiting launch with it, and none starts while it is away`()
+    @Test func `a daemon that disconnects denies every held launch, and none starts without a daemon`()
         async throws
     {
         let app = try await OneApp()
@@ -153,7 +153,7 @@ extension GateTests {
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
 
-        // It comes back with other numbers for the same app, and is not believed before it has sent everything.
+        // It reconnects with other numbers for the same app, and is used only after it has sent everything.
         let daemon = try await app.gate.connect { _ in true }
         #expect(try await daemon.commit(70, executables: [app.program.path]) == .init(marks: 1, failures: 0))
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
@@ -169,14 +169,14 @@ extension GateTests {
         _ = try await app.daemon.nextLaunch()
         let second = try await app.gate.connect { _ in false }
         #expect(try await child.wait() == .notStarted(errno: EPERM))
-        await eventually("the first is hung up on") { app.daemon.isClosed }
+        await eventually("the first is disconnected") { app.daemon.isClosed }
         try await second.commit(1, executables: [app.program.path])
         try await second.synchronise()
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
         #expect(second.questions == 1)
     }
 
-    @Test func `an app that is no longer on the list of a new daemon is free`() async throws {
+    @Test func `an app that is not on the list of a new daemon starts freely`() async throws {
         let app = try await OneApp()
         let other = try TestProgram(at: app.gate.directory.path("apps/other"))
         app.daemon.hangUp()
@@ -195,7 +195,8 @@ extension GateTests {
             ("a truncated message", Array(DaemonMessage.hello(version: GateProtocol.version).encoded().dropLast())),
             ("an empty message", []),
         ])
-    func `a daemon that breaks the protocol is cut off and nothing starts`(name: String, bytes: [UInt8]) async throws {
+    func `a daemon that breaks the protocol is disconnected, nothing starts`(name: String, bytes: [UInt8]) async throws
+    {
         let app = try await OneApp { _ in true }
         app.daemon.hangUp()
         let daemon = try DaemonUnderTest(socketPath: app.gate.socketPath) { _ in true }
@@ -205,7 +206,7 @@ extension GateTests {
         #expect(app.gate.isRunning)
     }
 
-    @Test func `at most 64 launches of a user wait, the rest is denied at once`() async throws {
+    @Test func `at most 64 launches of a user are held, the rest is denied at once`() async throws {
         let app = try await OneApp()
         let children = try (0..<70).map { _ in try ChildProcess(app.program.path) }
         await eventually("the surplus is denied") { children.count { $0.exit != nil } == 6 }
@@ -217,9 +218,9 @@ extension GateTests {
                 if case .ended(_, .tooManyWaiting) = $0 { true } else { nil }
             }
         }
-        // Another user has his own 64.
+        // Another user has a separate limit of 64.
         let other = try ChildProcess(app.program.path, user: 65534)
-        await eventually("another user is asked about") { app.daemon.questions == 65 }
+        await eventually("another user's launch causes a question") { app.daemon.questions == 65 }
         app.daemon.hangUp()
         for child in children + [other] { #expect(try await child.wait() == .notStarted(errno: EPERM)) }
         #expect(!app.program.hasRun)
@@ -236,7 +237,7 @@ extension GateTests {
         #expect(!app.program.hasRun)
     }
 
-    @Test func `a private directory guards what is put into it later, at any depth`() async throws {
+    @Test func `a private directory guards files that are added later, at any depth`() async throws {
         let gate = try await GateUnderTest()
         let directory = gate.directory.path("opt/suite")
         let first = try TestProgram(at: directory + "/deep/er/first")
@@ -275,8 +276,8 @@ extension GateTests {
         #expect(try await ChildProcess.run("/bin/true").exit == .code(0))
     }
 
-    /// Folders within folders that are made faster than each can be watched.
-    @Test func `paths that appear later are guarded from then on`() async throws {
+    /// Nested folders that are created faster than each can be watched.
+    @Test func `paths that are created later are guarded from then on`() async throws {
         let gate = try await GateUnderTest()
         let paths = (0..<100).map { gate.directory.path("not\($0)/yet/there/program") }
         let daemon = try await gate.connect { _ in false }

@@ -4,7 +4,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// What runs goes on; what starts anew is asked about.
+/// Running instances continue; new launches cause a question.
 extension GateTests {
     /// An instance that starts itself again on command, as a browser starts its content processes.
     private func startObedient(_ app: OneApp) async throws -> ChildProcess {
@@ -13,20 +13,20 @@ extension GateTests {
         return child
     }
 
-    private func command(_ child: ChildProcess, _ text: String, gives answer: String) async {
+    private func command(_ child: ChildProcess, _ text: String, expecting answer: String) async {
         let before = child.output
         child.write(text + "\n")
-        await eventually("\(text) gives \(answer)") { child.output == before + answer + "\n" }
+        await eventually("\(text): \(answer)") { child.output == before + answer + "\n" }
     }
 
-    @Test func `an instance let in by an answer starts more of itself, a second start is asked about`() async throws {
+    @Test func `an approved instance starts more of itself, a second launch causes a question`() async throws {
         let app = try await OneApp()
         let child = try ChildProcess(app.program.path, ["obey"], input: .pipe)
         let question = try await app.daemon.nextLaunch()
         app.daemon.send(.answer(question.launch, allow: true))
         await eventually("it runs") { child.output == "ready\n" }
-        await command(child, "again", gives: "started 0")
-        await command(child, "read", gives: "read 0")
+        await command(child, "again", expecting: "started 0")
+        await command(child, "read", expecting: "read 0")
         #expect(app.daemon.questions == 1)
         let second = try ChildProcess(app.program.path)
         let asked = try await app.daemon.nextLaunch()
@@ -34,17 +34,17 @@ extension GateTests {
         #expect(try await second.wait() == .notStarted(errno: EPERM))
     }
 
-    @Test func `an instance goes on when its app is locked again`() async throws {
+    @Test func `an instance continues when its app is locked again`() async throws {
         let app = try await OneApp(guarded: false) { _ in false }
         let child = try await startObedient(app)
         try await app.daemon.setGuarded(OneApp.app, true)
-        await command(child, "again", gives: "started 0")
+        await command(child, "again", expecting: "started 0")
         #expect(app.daemon.questions == 0)
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
-        await command(child, "again", gives: "started 0")
+        await command(child, "again", expecting: "started 0")
     }
 
-    @Test func `an instance goes on after the gate and the daemon were started again`() async throws {
+    @Test func `an instance continues after the gate and the daemon were restarted`() async throws {
         let app = try await OneApp { _ in true }
         let child = try await startObedient(app)
         try await app.gate.kill()
@@ -52,10 +52,10 @@ extension GateTests {
         let daemon = try await app.gate.connect { _ in false }
         try await daemon.commit(12, executables: [app.program.path])
         try await daemon.synchronise()
-        await command(child, "again", gives: "started 0")
+        await command(child, "again", expecting: "started 0")
         #expect(daemon.questions == 0)
         daemon.hangUp()
-        await command(child, "again", gives: "started 0")
+        await command(child, "again", expecting: "started 0")
     }
 
     @Test func `a child that lost its parent is not part of the instance`() async throws {
@@ -63,12 +63,12 @@ extension GateTests {
         let child = try await startObedient(app)
         let before = app.program.runs.count
         child.write("orphan\n")
-        await eventually("the orphan is asked about") { app.daemon.questions == 2 }
+        await eventually("the orphan's launch causes a question") { app.daemon.questions == 2 }
         await eventually("it is refused") { child.output == "ready\nstarted \(EPERM)\n" }
         #expect(app.program.runs.count == before)
     }
 
-    @Test func `an instance that is another program by now lets nobody in for another app`() async throws {
+    @Test func `an instance admits no program of another app`() async throws {
         let app = try await OneApp { _ in true }
         let other = try TestProgram(at: app.gate.directory.path("apps/other"))
         try await app.daemon.commit(2, executables: [other.path])
@@ -92,17 +92,17 @@ extension GateTests {
         }
     }
 
-    @Test func `running instances are frozen, stay frozen, and go on`() async throws {
+    @Test func `running instances are frozen, stay frozen, and are thawed`() async throws {
         let app = try await OneApp { _ in true }
         let one = try ChildProcess(app.program.path, ["count"])
         let two = try ChildProcess(app.program.path, ["stay"])
         await eventually("both run") { app.program.runs.count == 2 && !one.output.isEmpty }
         #expect(try await order(app.daemon, OneApp.app, .freeze) == 2)
         await eventually("both are stopped") { try self.state(of: one.pid) == "T" && self.state(of: two.pid) == "T" }
-        // Its owner may let it go on; not for long.
+        // Its owner can continue it, but only for a moment.
         one.kill(SIGCONT)
         await eventually(every: .milliseconds(50), "it is stopped again") { try self.state(of: one.pid) == "T" }
-        // The order to go on also reaches what an earlier gate froze.
+        // Thawing also reaches what an earlier gate froze.
         try await app.gate.kill()
         try await app.gate.start()
         let daemon = try await app.gate.connect()
@@ -110,10 +110,10 @@ extension GateTests {
         try await daemon.synchronise()
         let before = one.output.count
         #expect(try await order(daemon, 5, .thaw) == 2)
-        await eventually("it goes on") { one.output.count > before }
+        await eventually("it continues") { one.output.count > before }
     }
 
-    @Test func `closing ends the instances of a script too, and insists`() async throws {
+    @Test func `closing ends the instances of a script too, and kills those that ignore it`() async throws {
         let app = try await OneApp { _ in true }
         let script = try app.gate.directory.write(
             "#!/bin/sh\ntrap '' TERM\necho ready\nwhile :; do read -r line; done\n", to: "apps/stubborn",
@@ -130,7 +130,7 @@ extension GateTests {
         #expect(ContinuousClock.now - start > .seconds(9))
     }
 
-    @Test func `no descriptor is left behind by many launches`() async throws {
+    @Test func `many launches leak no descriptor`() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
         let app = try await OneApp { question in question.launch % 2 == 0 }
         let evader = try CompiledPrograms.evader()
@@ -140,7 +140,7 @@ extension GateTests {
         let many = try ChildProcess(evader, ["many", app.program.path, "\(count)"])
         #expect(try await many.wait(timeout: .seconds(900)) == .code(0))
         #expect(many.output == "\(count / 2) \(count / 2)\n")
-        // For a moment the gate may have one open for something else.
+        // For a moment the gate may have one open for another purpose.
         await eventually("its descriptors are closed; there were \(before)") {
             try openDescriptors(of: app.gate.pid) <= before
         }

@@ -4,7 +4,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Files that are found by links and by handles.
+/// Files that are found through links and handles.
 extension GateTests {
     /// Sends one app with links, and with handles that the gate had reported.
     private func commit(
@@ -23,9 +23,9 @@ extension GateTests {
         try #require(rename(link + ".new", link) == 0)
     }
 
-    /// How long what a link leads to runs freely after the link was switched, as often as it can be tried.
+    /// How long the target of a link runs freely after the link was switched, in many attempts.
     @Test(.timeLimit(.minutes(5)))
-    func `a link that is switched again and again leads to a locked program soon`() async throws {
+    func `the target of a link that is switched repeatedly is soon locked`() async throws {
         let gate = try await GateUnderTest()
         let evader = try CompiledPrograms.evader()
         let link = gate.directory.path("current")
@@ -42,9 +42,9 @@ extension GateTests {
         for program in programs.dropFirst() {
             let asked = daemon.questions
             try switchLink(link, to: (program.path as NSString).deletingLastPathComponent)
-            await eventually("it is asked about") { daemon.questions > asked + 2 }
+            await eventually("launches cause questions") { daemon.questions > asked + 2 }
             if program.hasRun { escaped += 1 }
-            // Those launches may have waited since before: then the newest target is guarded a little later.
+            // Those launches may have been waiting before the switch: then the newest target is guarded a little later.
             await eventually("\(program.path) is guarded") {
                 try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM)
             }
@@ -55,7 +55,7 @@ extension GateTests {
         }
     }
 
-    @Test func `a link that leads nowhere for a while is followed when it is back`() async throws {
+    @Test func `a link without a target is followed once it has one`() async throws {
         let gate = try await GateUnderTest()
         let program = try TestProgram(at: gate.directory.path("v/2/bin/run"))
         let link = gate.directory.path("links/current")
@@ -68,12 +68,12 @@ extension GateTests {
         try FileManager.default.removeItem(atPath: gate.directory.path("links"))
         mkdir(gate.directory.path("links"), 0o755)
         symlink("../v/2", link)
-        await eventually("what the link leads to now is guarded") {
+        await eventually("the link's new target is guarded") {
             try await ChildProcess.run(program.path, ["seven"]).exit == .notStarted(errno: EPERM)
         }
     }
 
-    /// Or a user could have everybody's shell denied.
+    /// Otherwise a user could deny everybody's shell.
     @Test func `a user's link guards that user's programs alone`() async throws {
         let gate = try await GateUnderTest()
         let root = try TestProgram(at: gate.directory.path("root/run"))
@@ -91,7 +91,7 @@ extension GateTests {
         #expect(try await ChildProcess.run(root.path, ["seven"]).exit == .code(7))
     }
 
-    @Test func `a file is found by its handle wherever it was moved, and one that is gone is reported`() async throws {
+    @Test func `a file is found by its handle wherever it was moved, and a removed one is reported`() async throws {
         let gate = try await GateUnderTest()
         let home = gate.directory.path("home")
         let program = try TestProgram(at: home + "/apps/run")
@@ -107,8 +107,8 @@ extension GateTests {
                 })
         }
         try await gate.kill()
-        // No mark is left.
-        gate.store.giveUp()
+        // No mark remains.
+        gate.store.closeDescriptors()
         rename(program.path, home + "/y")
         unlink(other.path)
         let next = try await GateUnderTest()
@@ -118,13 +118,13 @@ extension GateTests {
         try await daemon.synchronise()
         #expect(try await ChildProcess.run(home + "/y").exit == .notStarted(errno: EPERM))
         #expect(daemon.questions == 1)
-        let gone = try await daemon.next("what is gone") {
+        let gone = try await daemon.next("the removed file") {
             if case .file(1, isPresent: false, let handle) = $0 { handle } else { nil }
         }
         #expect(handles.contains(gone))
     }
 
-    @Test func `a file that is there and can't be marked is reported`() async throws {
+    @Test func `a file that exists and can't be marked is reported`() async throws {
         let gate = try await GateUnderTest()
         let daemon = try await gate.connect { _ in false }
         let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
@@ -135,7 +135,7 @@ extension GateTests {
             } == 1)
         try await daemon.setGuarded(1, false)
         #expect(
-            try await daemon.next("none any more") {
+            try await daemon.next("no file without a mark") {
                 if case .unguarded(1, let count) = $0 { count } else { nil }
             } == 0)
     }

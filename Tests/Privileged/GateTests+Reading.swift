@@ -5,7 +5,7 @@ import Testing
 
 private let nobody: uid_t = 65534
 
-/// Who may read a locked file, and what is said about it.
+/// Who may read a locked file, and what is reported about it.
 extension GateTests {
     private func readsDenied(_ daemon: DaemonUnderTest) async throws -> [(process: Int32, user: UInt32)] {
         try await daemon.roundTrip()
@@ -28,7 +28,7 @@ extension GateTests {
         #expect(app.daemon.questions == 0)
     }
 
-    @Test func `root reads a locked file while the daemon is away and before it is synchronised`() async throws {
+    @Test func `root reads a locked file without a daemon and before it is synchronised`() async throws {
         let app = try await OneApp()
         let evader = try CompiledPrograms.evader()
         app.daemon.hangUp()
@@ -40,8 +40,8 @@ extension GateTests {
         #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))
     }
 
-    /// A shell whose execve was refused opens the file next, to see whether it is a script.
-    @Test func `a shell's second look at what it may not start is not told`() async throws {
+    /// A shell whose execve was refused then opens the file, to see whether it is a script.
+    @Test func `a shell that reads a program after its refused execve is not reported`() async throws {
         let app = try await OneApp { _ in false }
         let shell = try await ChildProcess.run("/bin/bash", ["-c", "\(app.program.path); true"], user: nobody)
         #expect(shell.errorOutput.contains("Operation not permitted"))
@@ -50,7 +50,7 @@ extension GateTests {
         #expect(!app.program.hasRun)
     }
 
-    @Test func `the daemon reads locked files without waiting for itself`() async throws {
+    @Test func `the daemon reads locked files without asking itself`() async throws {
         let app = try await OneApp()
         // This process is the daemon of these tests.
         #expect(try Data(contentsOf: URL(fileURLWithPath: app.program.path)).count > 1000)

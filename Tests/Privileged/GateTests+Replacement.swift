@@ -5,7 +5,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Files that are replaced as a package manager does it, and file systems that come and go.
+/// Files that are replaced as package managers replace them, and file systems that are mounted and unmounted.
 extension GateTests {
     /// Starts the program again and again while it is replaced by renaming new copies over it. Returns how many
     /// replacements there were, and after how many of them a launch escaped.
@@ -25,8 +25,8 @@ extension GateTests {
             try bytes.write(to: URL(fileURLWithPath: new))
             chmod(new, 0o755)
             rename(new, program.path)
-            // One of them may have been asked before the replacement.
-            await eventually("replacement \(number) is asked about") { daemon.questions > asked + 1 }
+            // One of them may have caused its question before the replacement.
+            await eventually("replacement \(number) causes a question") { daemon.questions > asked + 1 }
             let now = program.runs.count
             if now > runs { escapes += 1 }
             runs = now
@@ -51,7 +51,7 @@ extension GateTests {
         #expect(daemon.questions > outcome.replacements)
     }
 
-    /// Elsewhere there is a window; docs/limitations.md has it. After it the new file is as locked as the old one.
+    /// Elsewhere there is a window, see docs/limitations.md. After it the new file is as locked as the old one.
     @Test(.timeLimit(.minutes(10)))
     func `a program replaced elsewhere is locked again at once`() async throws {
         let app = try await OneApp { _ in false }
@@ -77,7 +77,7 @@ extension GateTests {
         _ = try await app.daemon.next("report of the change") {
             if case .filesChanged(OneApp.app) = $0 { true } else { nil }
         }
-        // The daemon looks the app up again and sends what it found.
+        // The daemon looks the app up again and sends the result.
         try await app.daemon.commit(OneApp.app, executables: [app.program.path])
         #expect(try await ChildProcess.run(old).exit == .notStarted(errno: EPERM))
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
@@ -86,7 +86,7 @@ extension GateTests {
         #expect(try await ChildProcess.run(old, ["seven"]).exit == .code(7))
     }
 
-    @Test func `a whole directory that is exchanged above the program is noticed`() async throws {
+    @Test func `replacing a directory above the program is noticed`() async throws {
         let gate = try await GateUnderTest()
         let program = try TestProgram(at: gate.directory.path("vendor/app/bin/program"))
         let daemon = try await gate.connect { _ in false }

@@ -5,7 +5,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The gate dies; nothing may open.
+/// The gate is killed: no app may start.
 extension GateTests {
     @Test func `a launch stays held when the gate is killed, and is denied by the next gate`() async throws {
         let app = try await OneApp()
@@ -23,8 +23,8 @@ extension GateTests {
         let orphans = try await daemon.next("hello") {
             if case .hello(GateProtocol.version, .held, let orphans, 0) = $0 { orphans } else { nil }
         }
-        #expect(orphans == 1, "the other one was still in the queue")
-        // Until it is synchronised the new gate knows of no app, and still lets none of the marked files run.
+        #expect(orphans == 1, "the other one was still queued")
+        // Until it is synchronised the new gate has no app on its list, and still allows none of the marked files.
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
         #expect(!app.program.hasRun)
         try await daemon.commit(3, executables: [app.program.path])
@@ -32,9 +32,9 @@ extension GateTests {
         #expect(try await ChildProcess.run(app.program.path, ["seven"]).exit == .code(7))
     }
 
-    /// The event of A has number N in the dead gate. The next gate's first event would get N too: an answer meant for
+    /// The event of A has number N in the killed gate. The next gate's first event would get N too: an answer meant for
     /// it must not reach A.
-    @Test func `a new launch with the number of an orphan releases nobody else`() async throws {
+    @Test func `a new launch with the number of an orphan releases no other`() async throws {
         let app = try await OneApp()
         let orphans = try (0..<20).map { _ in try ChildProcess(app.program.path, ["orphan"]) }
         await eventually("all wait") { app.daemon.questions == 20 }
@@ -50,7 +50,7 @@ extension GateTests {
         #expect(app.program.runs.allSatisfy { $0.arguments.last == "allowed" })
     }
 
-    @Test func `marks of an app that left the list while the gate was dead are taken off by its first launch`()
+    @Test func `marks of an app that was removed from the list without a gate are removed by its first launch`()
         async throws
     {
         let gate = try await GateUnderTest()
@@ -69,15 +69,15 @@ extension GateTests {
         #expect(second.questions == 0)
     }
 
-    @Test func `without a holder of the descriptor the gate does not start unless told so`() async throws {
+    @Test func `without a descriptor store the gate starts only with the option`() async throws {
         let directory = try TemporaryDirectory()
         let arguments = ["--socket", directory.path("gate.sock"), "--daemon-uid", "0"]
         let gate = try BuiltProducts.path("applocker-gate")
         let refused = try await ChildProcess.run(gate, arguments, environment: [:])
         #expect(refused.exit == .code(1))
         #expect(refused.errorOutput.contains("NOTIFY_SOCKET") && refused.errorOutput.contains("--no-descriptor-store"))
-        let told = try ChildProcess(gate, arguments + ["--no-descriptor-store"], environment: [:])
-        await eventually("it warns") { told.errorOutput.contains("ALL LOCKED APPS CAN BE STARTED") }
+        let overridden = try ChildProcess(gate, arguments + ["--no-descriptor-store"], environment: [:])
+        await eventually("it warns") { overridden.errorOutput.contains("ALL LOCKED APPS CAN BE STARTED") }
         await eventually("it listens") { FileManager.default.fileExists(atPath: directory.path("gate.sock")) }
     }
 
@@ -119,8 +119,8 @@ extension GateTests {
                     print(0)
                 """, gate.socketPath,
             ], user: 65534)
-        #expect(stranger.output == "0\n", "hung up on without a word: \(stranger.errorOutput)")
-        await eventually("it says so") { gate.errorOutput.contains("not the daemon's user") }
+        #expect(stranger.output == "0\n", "disconnected without an answer: \(stranger.errorOutput)")
+        await eventually("it reports it") { gate.errorOutput.contains("not the daemon's user") }
     }
 
     /// Launches from several processes at once while the gate is killed again and again. The short version is part of
@@ -142,11 +142,11 @@ extension GateTests {
     }
 }
 
-/// Many launches of one program from several processes, with something happening to AppLocker meanwhile.
+/// Many launches of one program from several processes while AppLocker is disturbed.
 struct LaunchStorm: Sendable {
     var launches: Int
     var processes: Int
-    /// Between two disturbances.
+    /// Time between two disturbances.
     var interval = Duration.milliseconds(200)
 
     struct Outcome: Sendable {

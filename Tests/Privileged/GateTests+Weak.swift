@@ -9,8 +9,8 @@ import Testing
 extension GateTests {
     private static let nobody: uid_t = 65534
 
-    /// Connects to the gate as an ordinary user: the kernel notes the user when the connection is made, so a process
-    /// of that user makes it and hands it over.
+    /// Connects to the gate as an ordinary user: the kernel records the user when the connection is made, so a process
+    /// of that user makes it and passes its descriptor.
     private func connectAsNobody(
         _ gate: GateUnderTest, answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
     ) async throws -> DaemonUnderTest {
@@ -54,7 +54,7 @@ extension GateTests {
         guarded: Bool = true, answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
     ) async throws -> WeakApp {
         let gate = try await GateUnderTest(user: Self.nobody)
-        await eventually("it says so") { gate.errorOutput.contains("WEAK MODE") }
+        await eventually("it reports it") { gate.errorOutput.contains("WEAK MODE") }
         #expect(gate.store.log.contains { $0.contains("STATUS=Weak mode") })
         let program = try TestProgram(at: gate.directory.path("apps/program"))
         let daemon = try await connectAsNobody(gate, answering: answering)
@@ -65,7 +65,7 @@ extension GateTests {
         return WeakApp(gate: gate, daemon: daemon, program: program)
     }
 
-    @Test func `weak mode stops a started app and lets it go on`() async throws {
+    @Test func `weak mode stops a started app and continues it after approval`() async throws {
         let app = try await weakApp()
         let child = try ChildProcess(app.program.path, ["count"], user: Self.nobody)
         let question = try await app.daemon.nextLaunch()
@@ -74,11 +74,11 @@ extension GateTests {
         await eventually("it is stopped") { processState(child.pid) == "T" }
         let before = child.output
         app.daemon.send(.answer(question.launch, allow: true))
-        await eventually("it goes on") { processState(child.pid) != "T" && child.output.count > before.count }
+        await eventually("it continues") { processState(child.pid) != "T" && child.output.count > before.count }
         #expect(app.daemon.questions == 1)
     }
 
-    @Test func `weak mode kills what is denied, what nobody answers, and what nobody can answer`() async throws {
+    @Test func `weak mode kills denied launches, unanswered ones, and those without a daemon`() async throws {
         let app = try await weakApp()
         let denied = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
         let question = try await app.daemon.nextLaunch()
@@ -100,7 +100,7 @@ extension GateTests {
         #expect(try await late.wait() == .signal(SIGKILL))
     }
 
-    @Test func `weak mode notices a script and leaves running instances alone`() async throws {
+    @Test func `weak mode notices a script and does not stop running instances`() async throws {
         let app = try await weakApp(guarded: false)
         let script = try app.gate.directory.write(
             "#!/bin/sh\nwhile :; do sleep 0.05; echo tick; done\n", to: "apps/script", permissions: 0o755)
@@ -116,14 +116,14 @@ extension GateTests {
         app.daemon.send(.answer(question.launch, allow: false))
         #expect(try await started.wait() == .signal(SIGKILL))
         let (first, second) = (running.output.count, runningScript.output.count)
-        await eventually("both go on") { running.output.count > first && runningScript.output.count > second }
-        // A child that the script had made when it was killed may be asked about: it is no running instance.
+        await eventually("both continue") { running.output.count > first && runningScript.output.count > second }
+        // A child of the killed script may cause a question: it is not a running instance.
         for case .launch(let other) in app.daemon.messages {
             #expect(![other.process, other.parent].contains { [running.pid, runningScript.pid].contains($0) })
         }
     }
 
-    @Test func `weak mode asks again about what a killed gate had left stopped`() async throws {
+    @Test func `weak mode asks again about a launch that a killed gate left stopped`() async throws {
         let app = try await weakApp()
         let child = try ChildProcess(app.program.path, ["count"], user: Self.nobody)
         _ = try await app.daemon.nextLaunch()
@@ -146,7 +146,7 @@ extension GateTests {
             return Int(fields[11])! + Int(fields[12])!
         }
         let before = try ticks()
-        // The real time is what is tested: a gate that looks now and then would use some of it.
+        // Real time is what is tested: a polling gate would use processor time.
         try await Task.sleep(for: .seconds(1))
         #expect(try ticks() - before <= 1)
     }

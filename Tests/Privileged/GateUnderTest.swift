@@ -6,12 +6,12 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Every test that runs a real gate against the real kernel. One after the other: they measure times, and some kill
-/// the gate in the middle of what another would be doing.
+/// Every test that runs a real gate on the real kernel. One after the other: they measure times, and some kill the
+/// gate, which would disturb another.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
 struct GateTests {}
 
-/// The real `applocker-gate`, with a service manager that keeps its descriptor.
+/// The real `applocker-gate`, with a service manager that holds its descriptor.
 final class GateUnderTest: Sendable {
     let directory: TemporaryDirectory
     let store: HoldingServiceManager
@@ -39,7 +39,7 @@ final class GateUnderTest: Sendable {
     var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }
     var errorOutput: String { process.withLock { $0?.errorOutput ?? "" } }
 
-    /// Starts the gate (again), with whatever the service manager keeps.
+    /// Starts the gate (again), with the descriptors that the service manager holds.
     func start() async throws {
         let before = store.readyCount
         var environment = ["PATH": "/usr/bin:/bin", "NOTIFY_SOCKET": store.socketPath]
@@ -55,13 +55,13 @@ final class GateUnderTest: Sendable {
             try BuiltProducts.path("applocker-gate"), arguments, environment: environment, descriptors: descriptors,
             user: user)
         process.withLock { $0 = child }
-        await eventually("the gate is ready; it says: \(child.errorOutput)") {
+        await eventually("the gate is ready; output: \(child.errorOutput)") {
             self.store.readyCount > before || !child.isRunning
         }
         try #require(child.isRunning, "the gate ended: \(child.errorOutput)")
     }
 
-    /// SIGKILL, as the out-of-memory killer would, and waits until it is gone.
+    /// SIGKILL, as the out-of-memory killer would, and waits until it has ended.
     func kill() async throws {
         let child = process.withLock { $0 }
         child?.kill(SIGKILL)
@@ -78,7 +78,7 @@ final class GateUnderTest: Sendable {
     }
 }
 
-/// The part of systemd that keeps a descriptor for a service (sd_notify(3), FDSTORE=1) and hands it to the next start.
+/// The part of systemd that holds a descriptor for a service (sd_notify(3), FDSTORE=1) and passes it to the next start.
 final class HoldingServiceManager: Sendable {
     struct Kept: Sendable {
         var name: String
@@ -88,7 +88,7 @@ final class HoldingServiceManager: Sendable {
     private struct State {
         var kept: [Kept] = []
         var readyCount = 0
-        /// What was said, in order; a barrier as "BARRIER=1".
+        /// What was sent, in order; a barrier as "BARRIER=1".
         var log: [String] = []
     }
 
@@ -107,16 +107,16 @@ final class HoldingServiceManager: Sendable {
             while true {
                 _ = poll(&waiting, 1, 100)
                 guard let manager = weakSelf.value else { break }
-                while manager.takeOne() {}
+                while manager.receiveNotification() {}
             }
             close(socket)
         }
     }
 
-    deinit { giveUp() }
+    deinit { closeDescriptors() }
 
-    /// Closes what it keeps. With the last duplicate of a group the kernel removes its marks and allows waiting launches.
-    func giveUp() {
+    /// Closes its descriptors. With the last duplicate of a group the kernel removes its marks and allows held launches.
+    func closeDescriptors() {
         let kept = state.withLock { state in
             defer { state.kept = [] }
             return state.kept
@@ -128,7 +128,7 @@ final class HoldingServiceManager: Sendable {
     var readyCount: Int { state.withLock { $0.readyCount } }
     var log: [String] { state.withLock { $0.log } }
 
-    private func takeOne() -> Bool {
+    private func receiveNotification() -> Bool {
         var buffer = [CChar](repeating: 0, count: 4096)
         var received = clinux_notification()
         guard clinux_notify_socket_receive(socket, &buffer, buffer.count, &received) == 0 else { return false }

@@ -14,8 +14,8 @@ struct LaunchRaceTests {
         case both
     }
 
-    /// 8 processes, 20,000 launches, a kill each 250 ms: four times as often as the promise, since the race itself
-    /// takes some seconds only.
+    /// 8 processes, 20,000 launches, a kill each 250 ms: four times as often as promised, because the race itself takes
+    /// only some seconds.
     @Test(.timeLimit(.minutes(5)), arguments: Victim.allCases)
     func notOneInstructionRunsWhilePartsOfAppLockerAreKilled(victim: Victim) async throws {
         let applocker = try await RunningAppLocker()
@@ -26,7 +26,7 @@ struct LaunchRaceTests {
         let killer = Task {
             while true {
                 do { try await Task.sleep(for: .milliseconds(250)) } catch { return }
-                // The status may be asked while the daemon is dead; then the next round kills.
+                // The status may be requested while the daemon is restarting; then the next round kills.
                 guard let processes = try? await applocker.status().processes else { continue }
                 for process in processes where victim == .both || process.name == victim.rawValue {
                     if kill(process.pid, SIGKILL) == 0 { kills.withLock { $0 += 1 } }
@@ -34,7 +34,7 @@ struct LaunchRaceTests {
             }
         }
         #expect(try await launch(program.path, workers: 8, each: 2_500) == Launches(denied: 20_000, failed: 0, ran: 0))
-        // What was killed may take longer to come back than so many launches.
+        // A restart may take longer than all these launches.
         while kills.withLock({ $0 }) < 4 {
             #expect(try await launch(program.path, workers: 8, each: 100) == Launches(denied: 800, failed: 0, ran: 0))
         }
@@ -56,7 +56,7 @@ struct LaunchRaceTests {
         let applocker = try await RunningAppLocker()
         let program = try TestProgram(at: applocker.directory.path("Diary"))
         try await applocker.add(program.path)
-        // The first launches open what is then kept, for example the log's connections.
+        // The first launches open what stays open, for example the log's connections.
         _ = try await launch(program.path, workers: 8, each: 25)
         let processes = try await applocker.status().processes
         #expect(processes.count == 2)
@@ -67,9 +67,9 @@ struct LaunchRaceTests {
         #expect(result == Launches(denied: 8 * each, failed: 0, ran: 0))
 
         await eventually(
-            "descriptors are back to what they were: \(before), now \(processes.map { descriptors(of: $0.pid) })"
+            "the descriptors are the same as before: \(before), now \(processes.map { descriptors(of: $0.pid) })"
         ) {
-            // One that was open for a moment at the first look is none that has to be there.
+            // One that was open only at the first look need not exist.
             zip(processes, before).allSatisfy { process, before in
                 descriptors(of: process.pid).allSatisfy { $0.value <= before[$0.key, default: 0] }
             }
@@ -94,7 +94,7 @@ struct LaunchRaceTests {
         return Launches(denied: numbers[0], failed: numbers[1], ran: numbers[2])
     }
 
-    /// What each descriptor refers to. Idle connections of the control socket come and go with our own requests.
+    /// The target of each descriptor. Idle connections of the control socket open and close with our own requests.
     private func descriptors(of process: pid_t) -> [String: Int] {
         let folder = "/proc/\(process)/fd"
         var counts: [String: Int] = [:]

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// What /proc says of a process.
+/// A process in /proc.
 struct ProcessRecord {
     var pid: pid_t
-    /// The letter of proc(5).
+    /// The state's letter, see proc(5).
     var state: Character
     /// Clock ticks after boot.
     var start: UInt64
@@ -26,7 +26,7 @@ struct ProcessRecord {
         }
     }
 
-    /// Kills every process that shows this path in its arguments or environment.
+    /// Kills every process with this path in its arguments or environment.
     static func killAll(mentioning path: String) {
         let mark = Data(path.utf8)
         for process in numbers where process != getpid() {

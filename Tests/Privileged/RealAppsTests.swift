@@ -16,7 +16,7 @@ struct RealAppsTests {
         var name: String
         /// Of its windows.
         var windowClass: String
-        /// The program that runs in the end.
+        /// The program that finally runs.
         var program: String
         fileprivate var browser: Browser?
         var testDescription: String { id }
@@ -33,7 +33,7 @@ struct RealAppsTests {
     @Test(
         .requires(.program("gnome-calculator"), .program("chromium"), .userNamespaces),
         arguments: [calculator, chromium])
-    func anAppStartedByItsEntryIsAskedForAppearsAndIsAskedForAgain(app: App) async throws {
+    func anAppStartedByItsEntryCausesAPromptAppearsAndCausesAPromptAgain(app: App) async throws {
         let applocker = try await RunningAppLocker()
         let report = try await applocker.add(app.id)
         #expect(report.id == app.id && report.state == .locked)
@@ -50,7 +50,7 @@ struct RealAppsTests {
         await eventually("the wrong passcode is counted") {
             try await applocker.events(kind: "passcode_wrong").count == 1
         }
-        await eventually(every: .milliseconds(200), "the prompt says so") {
+        await eventually(every: .milliseconds(200), "the prompt shows the refusal") {
             try await session.photograph("\(app.id)-refused").alarmed > asked.alarmed + 300
         }
         #expect(try await session.isPromptVisible())
@@ -59,7 +59,7 @@ struct RealAppsTests {
         try await session.answer(RunningAppLocker.passcode)
         let window = try await session.awaitWindow("--class", app.windowClass)
         await session.awaitNoPrompt()
-        // The very process that had been held goes on.
+        // The process that was held continues.
         let held = try #require(try await applocker.events(of: app.id, kind: "launch_asked").first?.process)
         #expect(try await session.processOfWindow(window) == held)
         #expect(try await launch.wait() == .code(0))
@@ -71,7 +71,7 @@ struct RealAppsTests {
         try await app.browser?.expectNewTabs(in: session)
         let again = try session.startEntry(app.id)
         try await session.awaitPrompt(app.name)
-        // Recorded after its prompt has come.
+        // Recorded after its prompt has appeared.
         var newest: pid_t?
         await eventually("its second launch is recorded") {
             newest = try await applocker.events(of: app.id, kind: "launch_asked").last?.process
@@ -89,7 +89,7 @@ struct RealAppsTests {
         try await applocker.stop()
     }
 
-    /// Without its fork server, which Firefox can do without, each content process begins with an execve.
+    /// Without its fork server, which Firefox doesn't need, each content process begins with an execve.
     @Test(.requires(.program("firefox-esr")), arguments: [GrantRequest.Kind.duration, .thisLaunch])
     func aRunningFirefoxOpensTabsAfterItsGrantEndedAndASecondStartIsHeld(grant: GrantRequest.Kind) async throws {
         let applocker = try await RunningAppLocker()
@@ -98,7 +98,7 @@ struct RealAppsTests {
         let firefox = try Browser.startFirefox(in: session)
         try await session.awaitPrompt("Firefox ESR")
         if grant == .thisLaunch {
-            // The list of durations, opened and left by its keys.
+            // The list of durations, opened and closed with the keyboard.
             try await session.press("Tab", "space", "Down", "Down", "Down", "Down", "Return", "shift+Tab")
             _ = try await session.photograph("firefox-esr-this-launch")
         }
@@ -138,17 +138,17 @@ struct RealAppsTests {
 
         try await applocker.lock("firefox-esr")
         await eventually("all of it is stopped") { states() == ["T"] }
-        // Its user may not let it go on.
+        // Its user can't continue it.
         for process in ProcessRecord.running(program) { kill(process.pid, SIGCONT) }
         await eventually("it is stopped again") { states() == ["T"] }
 
         try await applocker.unlock("firefox-esr")
-        await eventually("it goes on") { !states().contains("T") && firefox.isRunning }
+        await eventually("it continues") { !states().contains("T") && firefox.isRunning }
         try await Browser(program: program, marker: "-contentproc").expectNewTabs(in: session)
 
         try await applocker.set("firefox-esr", onGrantEnd: "close")
         try await applocker.lock("firefox-esr")
-        // It is asked to end, and 10 seconds later made to.
+        // It is asked to end, and killed 10 seconds later.
         await eventually("it is closed") { ProcessRecord.running(program).isEmpty }
         try await applocker.stop()
     }
@@ -156,7 +156,7 @@ struct RealAppsTests {
 
 /// A browser that has the first of the test's pages open.
 private struct Browser: Sendable {
-    /// Where its programs are.
+    /// The directory of its programs.
     var program: String
     /// An argument of the processes that show pages.
     var marker: String
@@ -190,12 +190,12 @@ private struct Browser: Sendable {
         return Set(showing.map(\.pid))
     }
 
-    /// Opens pages in new tabs by the keyboard; they are shown, and processes that were not there before show them.
+    /// Opens pages in new tabs with the keyboard; they are shown, by new processes.
     func expectNewTabs(in session: DesktopSession) async throws {
         let before = contentProcesses
         for page in ["second", "third"] {
             try await session.press("ctrl+t", "ctrl+l")
-            // The real time has to pass: nothing shows from outside that a browser's address bar has the keyboard.
+            // Real time has to pass: nothing shows from outside that a browser's address bar has the keyboard.
             try await Task.sleep(for: .milliseconds(500))
             try await session.type("file://" + session.home.path(page + ".html"))
             try await session.press("Return")

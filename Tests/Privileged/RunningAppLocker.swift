@@ -6,8 +6,8 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A whole AppLocker of its own: `applocker up` with the real gate and the real daemon, set up with a passcode, its
-/// state in a directory that any user may enter. It ends with the value.
+/// A whole private AppLocker: `applocker up` with the real gate and the real daemon, set up with a passcode, its state
+/// in a directory that any user may enter. It ends when the value is released.
 final class RunningAppLocker: Sendable {
     static let passcode = "open sesame"
 
@@ -19,11 +19,11 @@ final class RunningAppLocker: Sendable {
     private var supervisor: ChildProcess { supervising.withLock { $0 } }
 
     var socketPath: String { client.socketPath }
-    /// What gate, daemon and supervisor said on standard error since the last start.
+    /// Standard error of gate, daemon and supervisor since the last start.
     var errorOutput: String { supervisor.errorOutput }
 
     /// Starts it and waits until the gate holds launches and the passcode is set.
-    /// - Parameter environment: what it has besides the tests' own.
+    /// - Parameter environment: variables in addition to the tests' own.
     init(_ arguments: [String] = [], environment: [String: String] = [:]) async throws {
         directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
@@ -39,13 +39,13 @@ final class RunningAppLocker: Sendable {
     }
 
     private func waitUntilUp() async {
-        await eventually("AppLocker is up; it says: \(errorOutput)") {
+        await eventually("AppLocker is up; output: \(errorOutput)") {
             try await client.call(\.status).protection != .gateAway
         }
     }
 
-    /// Ends all of it, and starts it again on the same state.
-    /// - Parameter meanwhile: while it is away.
+    /// Ends all of it, and starts it again with the same state.
+    /// - Parameter meanwhile: runs while it is stopped.
     func stopAndStart(_ meanwhile: () throws -> Void) async throws {
         let connections = try await events(kind: "gate_connected").count
         try await stop()
@@ -53,19 +53,19 @@ final class RunningAppLocker: Sendable {
         let next = try ChildProcess(try BuiltProducts.path("applocker"), arguments, environment: environment)
         supervising.withLock { $0 = next }
         await waitUntilUp()
-        // The gate is there before it has been sent the apps.
-        await eventually("the gate knows every app; AppLocker says: \(errorOutput)") {
+        // The gate exists before it has received the apps.
+        await eventually("the gate has every app; output: \(errorOutput)") {
             try await events(kind: "gate_connected").count > connections
         }
     }
 
-    /// A gate outlives a supervisor that is killed, and denies: after a test that failed it would deny to the next.
+    /// A gate outlives a killed supervisor, and denies: after a failed test it would deny in the next.
     deinit {
         supervisor.kill()
         ProcessRecord.killAll(mentioning: directory.path)
     }
 
-    /// Ends it as Ctrl-C does and waits until everything is gone.
+    /// Ends it as Ctrl-C does and waits until everything has ended.
     func stop() async throws {
         supervisor.kill(SIGINT)
         try await supervisor.wait()
@@ -73,7 +73,7 @@ final class RunningAppLocker: Sendable {
 
     func status() async throws -> StatusReport { try await client.call(\.status) }
 
-    /// Puts an app on the list, and says what its running instances see when a grant ends: "keep" where nothing is said.
+    /// Adds an app to the list, with the setting for its running instances when a grant ends: "keep" by default.
     @discardableResult
     func add(_ app: String, onGrantEnd: String? = nil) async throws -> AppReport {
         let added = try await client.call(\.addApp, token: try await session(), body: AddAppRequest(app: app))
@@ -109,13 +109,13 @@ final class RunningAppLocker: Sendable {
         try await client.call(\.lock, body: LockRequest(apps: [app]))
     }
 
-    /// The newest events, oldest first; of all apps where none is named.
+    /// The newest events, oldest first; of all apps by default.
     func events(of app: String? = nil, kind: String? = nil) async throws -> [EventReport] {
         let list = try await client.call(\.log, query: LogQuery(limit: 1_000, app: app))
         return list.events.filter { kind == nil || $0.kind == kind }
     }
 
-    /// Runs the command line as a person would; the passcode goes in by descriptor 0.
+    /// Runs the command line; the passcode is read from descriptor 0.
     func command(
         _ arguments: [String], passcode: String? = nil
     ) async throws -> (exit: ChildProcess.Exit, output: String, errorOutput: String) {
@@ -136,7 +136,7 @@ final class RunningAppLocker: Sendable {
                 try await client.call(\.answerPrompt, parameter: report.prompt, body: answer)
             }
         }
-        await eventually("the prompter is known") { try await status().prompterConnected }
+        await eventually("the prompter is connected") { try await status().prompterConnected }
         return task
     }
 }

@@ -4,10 +4,10 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The whole of AppLocker, as `applocker up` starts it.
+/// A whole AppLocker, as `applocker up` starts it.
 @Suite(.serialized, .requires(.root, .fanotify))
 struct RunningAppLockerTests {
-    @Test func aLockedProgramIsHeldAskedAboutAndGoesOn() async throws {
+    @Test func aLockedProgramIsHeldPromptedForAndContinues() async throws {
         let applocker = try await RunningAppLocker()
         let diary = applocker.directory.path("Diary")
         try FileManager.default.copyItem(atPath: "/bin/echo", toPath: diary)

@@ -6,14 +6,14 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The whole of AppLocker on a computer that falls asleep, with python-dbusmock's logind in the place of the real one.
+/// A whole AppLocker on a computer that is going to sleep, with python-dbusmock's logind instead of the real one.
 @Suite(
     .serialized,
     .requires(
         .root, .fanotify, .program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py"))
 )
 struct SleepTests {
-    /// AppLocker with an app on its list, a logind, and a prompter that lets everything wait.
+    /// AppLocker with two apps on its list, a logind, and a prompter that leaves every launch waiting.
     private struct Scene {
         let mock: MockLogind
         let logind: ChildProcess
@@ -35,7 +35,7 @@ struct SleepTests {
             prompter = try await PromptWatch(applocker.client)
             let (mock, applocker) = (mock, applocker)
             await eventually("the computer waits for AppLocker") { try await mock.inhibitors().count == 2 }
-            await eventually("the prompter is known") { try await applocker.status().prompterConnected }
+            await eventually("the prompter is connected") { try await applocker.status().prompterConnected }
         }
 
         var letter: String { applocker.directory.path("Letter") }
@@ -45,29 +45,29 @@ struct SleepTests {
             try await applocker.unlock(app)
             try await applocker.client.call(\.openVault, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
             #expect(try await ChildProcess.run(diary, ["hello"]).exit == .code(0))
-            return try await startAsked(letter)
+            return try await startPrompted(letter)
         }
 
-        /// Starts an app that is asked about, which it is once the daemon has heard that the computer is awake.
-        func startAsked(_ path: String) async throws -> ChildProcess {
+        /// Starts an app that causes a prompt, which requires that the daemon has received the wake-up.
+        func startPrompted(_ path: String) async throws -> ChildProcess {
             var child = try ChildProcess(path, ["hello"])
             let prompter = prompter
-            await eventually("a launch of \(path) is asked about") {
+            await eventually("a launch of \(path) causes a prompt") {
                 if !child.isRunning { child = try ChildProcess(path, ["hello"]) }
-                return await prompter.isAsked(about: child.pid)
+                return await prompter.hasPrompt(for: child.pid)
             }
             return child
         }
 
-        /// What is not locked, for people.
-        func whatIsOpen() async throws -> [String] {
+        /// A text of what is not locked.
+        func openItems() async throws -> [String] {
             let vault = try await applocker.client.call(\.vault)
             let status = try await applocker.status()
             var open = vault.isOpen ? ["the vault"] : []
             if status.unlockedApps != 0 || status.lockedApps != 2 {
                 open.append("\(status.unlockedApps) apps, and \(status.lockedApps) are locked")
             }
-            return status.inactivity.isArmed ? open + ["something that inactivity would lock"] : open
+            return status.inactivity.isArmed ? open + ["something that an idle time would lock"] : open
         }
 
         func end() async throws {
@@ -91,14 +91,14 @@ struct SleepTests {
                 try await scene.mock.inhibitors().isEmpty
             }
             waits.append(clock.now - start)
-            // From here on the computer sleeps: whatever is open stays open.
-            #expect(try await scene.whatIsOpen().isEmpty)
+            // From here on the computer sleeps: what is open stays open.
+            #expect(try await scene.openItems().isEmpty)
             #expect(try await waiting.wait() == .notStarted(errno: EPERM))
-            await eventually("the prompter is told") { await scene.prompter.waiting == 0 }
+            await eventually("the prompter has received the outcome") { await scene.prompter.waiting == 0 }
             #expect(try await ChildProcess.run(scene.diary).exit == .notStarted(errno: EPERM))
             try await scene.mock.prepareForSleep(false)
-            await eventually("the next sleep waits, too") { try await scene.mock.inhibitors().count == 2 }
-            #expect(try await scene.whatIsOpen().isEmpty)
+            await eventually("the next sleep is delayed, too") { try await scene.mock.inhibitors().count == 2 }
+            #expect(try await scene.openItems().isEmpty)
         }
         waits.sort()
         let (median, p99) = (waits[waits.count / 2], waits[min(waits.count - 1, waits.count * 99 / 100)])
@@ -107,7 +107,7 @@ struct SleepTests {
         try await scene.end()
     }
 
-    @Test func aFrozenDaemonOpensNothingAndLocksWhenItGoesOn() async throws {
+    @Test func aFrozenDaemonUnlocksNothingAndLocksWhenItContinues() async throws {
         let scene = try await Scene()
         let waiting = try await scene.open()
         let daemon = try #require(
@@ -115,18 +115,18 @@ struct SleepTests {
         kill(daemon, SIGSTOP)
         await eventually("it is frozen") { processState(daemon) == "T" }
         try await scene.mock.prepareForSleep(true)
-        // The computer falls asleep without it when logind's patience is over.
+        // The computer sleeps without it after logind's time limit.
         #expect(try await scene.mock.inhibitors().count == 2)
         try await scene.mock.prepareForSleep(false)
-        #expect(waiting.isHeldInExecve, "what waited still waits")
+        #expect(waiting.isHeldInExecve, "the waiting launch is still held")
         let another = try ChildProcess(scene.letter, ["hello"])
         await eventually("another is held") { another.isHeldInExecve }
         kill(daemon, SIGCONT)
-        await eventually("everything is locked") { try await scene.whatIsOpen().isEmpty }
+        await eventually("everything is locked") { try await scene.openItems().isEmpty }
         #expect(try await waiting.wait() == .notStarted(errno: EPERM))
-        await eventually("the next sleep waits, too") { try await scene.mock.inhibitors().count == 2 }
-        // The computer is awake: what is started is asked about again.
-        let held = try await scene.startAsked(scene.diary)
+        await eventually("the next sleep is delayed, too") { try await scene.mock.inhibitors().count == 2 }
+        // The computer is awake: launches cause prompts again.
+        let held = try await scene.startPrompted(scene.diary)
         #expect(held.isRunning && held.output.isEmpty)
         held.kill()
         another.kill()
@@ -134,20 +134,20 @@ struct SleepTests {
     }
 }
 
-/// A prompter that answers nothing and knows what waits.
+/// A prompter that answers nothing and records which launches wait.
 private actor PromptWatch {
-    /// By their prompts.
+    /// By prompt.
     private var processes: [String: Int32] = [:]
     private var task: Task<Void, any Error>?
 
     init(_ client: ControlClient) async throws {
         let events = try await client.prompts()
         task = Task { [weak self] in
-            for try await event in events { await self?.took(event) }
+            for try await event in events { await self?.handle(event) }
         }
     }
 
-    private func took(_ event: PromptEvent) {
+    private func handle(_ event: PromptEvent) {
         switch event {
         case .ask(let report): processes[report.prompt] = report.process
         case .settled(let prompt, _): processes[prompt] = nil
@@ -157,7 +157,7 @@ private actor PromptWatch {
 
     var waiting: Int { processes.count }
 
-    func isAsked(about process: Int32) -> Bool { processes.values.contains(process) }
+    func hasPrompt(for process: Int32) -> Bool { processes.values.contains(process) }
 
     func cancel() { task?.cancel() }
 }

@@ -5,7 +5,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// What somebody with the owner's own account tries on AppLocker's processes and files.
+/// Attacks with the owner's own account on AppLocker's processes and files.
 @Suite("Tampering", .serialized, .requires(.root, .fanotify, .program("cc")))
 struct TamperTests {
     private static let user: uid_t = 1_234
@@ -31,16 +31,16 @@ struct TamperTests {
         }
     }
 
-    @Test func noProgramOfTheUserLooksIntoAppLockersProcessesOrEndsThem() async throws {
+    @Test func noProgramOfTheUserReadsOrEndsAppLockersProcesses() async throws {
         let appLocker = try await RunningAppLocker()
         let processes = try await appLocker.status().processes
         #expect(processes.map(\.name).sorted() == ["applocker-gate", "applockerd"])
         for process in processes {
             for (attempt, error) in try await peek(process.pid, kills: true) {
-                #expect(error == EPERM || error == EACCES, "\(process.name): \(attempt) gave \(error)")
+                #expect(error == EPERM || error == EACCES, "\(process.name): \(attempt) returned \(error)")
             }
         }
-        // A command that has the passcode in its hands runs as the user, who may end it but not look into it.
+        // A command that has the passcode in memory runs as the user, who may end it but not read its memory.
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
@@ -48,7 +48,7 @@ struct TamperTests {
         let attempts = try await peek(command.pid, kills: false)
         #expect(attempts.count == 8)
         for (attempt, error) in attempts {
-            #expect(error == EPERM || error == EACCES, "applocker: \(attempt) gave \(error)")
+            #expect(error == EPERM || error == EACCES, "applocker: \(attempt) returned \(error)")
         }
         #expect(try await appLocker.status().processes == processes)
         try await appLocker.stop()
@@ -67,7 +67,7 @@ struct TamperTests {
         try await appLocker.stop()
     }
 
-    @Test(.requires(.program("curl"))) func aRecordedExchangeIsWorthNothingLater() async throws {
+    @Test(.requires(.program("curl"))) func aReplayedRequestIsRefused() async throws {
         let appLocker = try await RunningAppLocker()
         let session = try await appLocker.client.call(
             \.openSession, body: PasscodeRequest(passcode: RunningAppLocker.passcode))
@@ -89,7 +89,7 @@ struct TamperTests {
         try await appLocker.stop()
     }
 
-    @Test func aTracerIsRefusedInWords() async throws {
+    @Test func aTracedProgramRefusesToRun() async throws {
         let tracer = try CompiledPrograms.compiled("tracer", tracerSource).path
         for (program, arguments) in [
             ("applocker", ["status"]), ("applocker-prompt", ["--version"]), ("applockerd", ["--state", "/nowhere"]),
@@ -103,7 +103,7 @@ struct TamperTests {
         }
     }
 
-    @Test func preloadedLibrariesAreNotThereOnceAProgramRuns() async throws {
+    @Test func preloadedLibrariesAreNotLoadedInARunningProgram() async throws {
         let library = try CompiledPrograms.compiled(
             "preloaded.so", "int applocker_test_preloaded;", ["-shared", "-fPIC"]
         ).path
@@ -113,7 +113,7 @@ struct TamperTests {
             try BuiltProducts.path("applocker"), ["up", "--state", directory.path("state"), "--no-hub"],
             environment: environment)
         let client = ControlClient(socketPath: directory.path("state/control.sock"))
-        await eventually("AppLocker is up; it says: \(up.errorOutput)") {
+        await eventually("AppLocker is up; output: \(up.errorOutput)") {
             try await client.call(\.status).protection != .gateAway
         }
         let running = try await client.call(\.status)
@@ -126,7 +126,7 @@ struct TamperTests {
         #expect(try await up.wait() == .code(0))
     }
 
-    @Test func aSecretThatOthersMayReadIsRefusedInWords() async throws {
+    @Test func aSecretThatOthersMayReadIsRefused() async throws {
         let appLocker = try await RunningAppLocker()
         try await appLocker.stop()
         let state = appLocker.directory.path("state")

@@ -4,19 +4,19 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Locked apps whose files move: new versions beside old ones, links that are switched, programs that are renamed.
+/// Locked apps whose files move: new versions next to old ones, links that are switched, programs that are renamed.
 @Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
 struct UpdatedAppTests {
-    /// How a version is chosen when the app is started.
+    /// How the version that runs is selected.
     enum Layout: String, Sendable, CaseIterable {
-        /// `/opt/editor/current` leads to a directory.
+        /// `/opt/editor/current` links to a directory.
         case directoryLink
-        /// `/usr/local/bin/editor` leads to a program elsewhere.
+        /// `/usr/local/bin/editor` links to a program elsewhere.
         case programLink
-        /// `/usr/bin/editor` leads to `/etc/alternatives/editor`, and that to one of several programs.
+        /// `/usr/bin/editor` links to `/etc/alternatives/editor`, and that to one of several programs.
         case alternatives
 
-        /// What is started, what it leads to first and after the update, and the link that is switched.
+        /// What is started, its target before and after the update, and the link that is switched.
         var names: (called: String, first: String, second: String, link: String) {
             switch self {
             case .directoryLink: ("editor/current/bin/run", "editor/1/bin/run", "editor/2/bin/run", "editor/current")
@@ -31,7 +31,7 @@ struct UpdatedAppTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: Layout.allCases)
-    func aVersionThatALinkIsSwitchedToIsHeld(layout: Layout) async throws {
+    func theNewTargetOfASwitchedLinkIsHeld(layout: Layout) async throws {
         let applocker = try await RunningAppLocker()
         let root = applocker.directory.path("tree")
         let names = layout.names
@@ -44,15 +44,15 @@ struct UpdatedAppTests {
 
         let second = try TestProgram(at: root + "/" + names.second)
         try switchLink(root + "/" + names.link, to: layout.target(names.second, in: root))
-        await eventually("what the link leads to now is held") {
+        await eventually("the link's new target is held") {
             try await ChildProcess.run(called, ["seven"]).exit == .notStarted(errno: EPERM)
         }
         #expect(try await ChildProcess.run(second.path, ["seven"]).exit == .notStarted(errno: EPERM))
         #expect(
             try await ChildProcess.run(root + "/" + names.first, ["seven"]).exit == .notStarted(errno: EPERM),
-            "the version before it stays locked")
+            "the earlier version stays locked")
 
-        // Switched once more while nobody looks.
+        // Switched once more while AppLocker is stopped.
         let third = try TestProgram(at: root + "/third/bin/run")
         try await applocker.stopAndStart {
             try FileManager.default.removeItem(atPath: root + "/" + names.link)
@@ -67,7 +67,7 @@ struct UpdatedAppTests {
         try await applocker.stop()
     }
 
-    /// Its user may rename it at any time; what it is called is in nobody's hands but theirs.
+    /// Its user may rename it at any time, and only its user chooses its name.
     @Test(.timeLimit(.minutes(5)))
     func aProgramThatItsUserHasMovedIsHeldAfterARestart() async throws {
         let applocker = try await RunningAppLocker()

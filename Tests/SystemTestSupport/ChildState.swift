@@ -59,7 +59,7 @@ final class ChildState: Sendable {
                 record.withLock { $0.input = pipe.write }
             }
         }
-        let pid = try startOnOwnThread(plan)
+        let pid = try startOnDedicatedThread(plan)
         if case .text(let text) = input {
             let bytes = Array(text.utf8)
             Thread.detachNewThread { [self] in
@@ -70,7 +70,7 @@ final class ChildState: Sendable {
         return pid
     }
 
-    private func startOnOwnThread(_ plan: LaunchPlan) throws -> pid_t {
+    private func startOnDedicatedThread(_ plan: LaunchPlan) throws -> pid_t {
         let errorPipe = try makePipe()
         let outcome = StartOutcome()
         Thread.detachNewThread { [self] in

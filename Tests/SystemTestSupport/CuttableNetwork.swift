@@ -26,12 +26,12 @@ public final class CuttableNetwork: Sendable {
         try await ip("link", "set", device, "up")
         try await ip("-n", name, "addr", "add", "\(address)/30", "dev", "far")
         try await ip("-n", name, "link", "set", "lo", "up")
-        try await mend()
+        try await restore()
     }
 
     public func cut() async throws { try await ip("-n", name, "link", "set", "far", "down") }
 
-    public func mend() async throws { try await ip("-n", name, "link", "set", "far", "up") }
+    public func restore() async throws { try await ip("-n", name, "link", "set", "far", "up") }
 
     /// Processes that still run in the namespace keep it until they end.
     public func remove() async {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A system bus of the tests' own with python-dbusmock's logind.
+/// A private system bus with python-dbusmock's logind.
 public final class MockLogind: Sendable {
     public let address: String
     public let daemon: ChildProcess

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A real PostgreSQL server of the tests' own: data in a temporary directory, only a Unix socket, an ordinary user.
+/// A private PostgreSQL server: data in a temporary directory, only a Unix socket, an ordinary user.
 public final class PostgresServer: Sendable {
     public struct Failed: Error, CustomStringConvertible {
         public let description: String
@@ -41,8 +41,8 @@ public final class PostgresServer: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// In memory, where there is room: a database is 300 files, and on ext4 making them takes most of a test's time. The
-    /// tests kill the server, not the computer, so that they show the same there.
+    /// In memory, if there is space: a database is 300 files, and creating them on ext4 is most of a test's time. The
+    /// tests kill the server, not the computer: the result is the same.
     private static var parent: String {
         var facts = statvfs()
         guard statvfs("/dev/shm", &facts) == 0, UInt64(facts.f_bavail) * UInt64(facts.f_frsize) > 2 << 30 else {
@@ -59,10 +59,10 @@ public final class PostgresServer: Sendable {
     private let process = Mutex<ChildProcess?>(nil)
     private let names = Mutex<(next: Int, unused: [String])>((0, []))
 
-    /// - Parameter network: it also listens at the far end of this one. Needs root.
+    /// - Parameter network: the server also listens at the far end of this network. Needs root.
     public init(network: CuttableNetwork? = nil) async throws {
         self.network = network
-        guard let bin = Self.programs else { throw Failed(description: "there is no PostgreSQL server here") }
+        guard let bin = Self.programs else { throw Failed(description: "no PostgreSQL server is installed") }
         self.bin = bin
         directory = try TemporaryDirectory(in: Self.parent)
         if let user { chown(directory.path, user, user) }
@@ -132,7 +132,7 @@ public final class PostgresServer: Sendable {
         return "host=\(directory.path) user=hub dbname=\(name)"
     }
 
-    /// The connection string of the same database by way of the network.
+    /// The connection string of the same database over the network.
     public func overNetwork(_ connectionString: String) -> String {
         connectionString.replacingOccurrences(of: "host=\(directory.path)", with: "host=\(network?.address ?? "")")
     }

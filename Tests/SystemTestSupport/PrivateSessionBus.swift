@@ -3,7 +3,7 @@ import Foundation
 public import TestSupport
 import Testing
 
-/// A dbus-daemon of one test's own, without the machine's services.
+/// A private dbus-daemon without the machine's services.
 public final class PrivateSessionBus: Sendable {
     public let directory: TemporaryDirectory
     public let address: String

@@ -33,7 +33,7 @@ extension ChildProcess {
     }
 }
 
-/// Whether a process listens at this Unix socket (proc(5), /proc/net/unix): the file exists a moment before.
+/// Whether a process listens at this Unix socket (proc(5), /proc/net/unix): the file exists a moment earlier.
 public func isListening(at path: String) -> Bool {
     // FileManager reads 4 KiB of a file whose length is 0.
     let table = try? FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/unix")).readToEnd()

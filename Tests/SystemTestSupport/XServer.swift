@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An X server of one test's own (Xvfb), which ends with the value.
+/// A private X server (Xvfb), which ends when the value is released.
 public final class XServer: Sendable {
     public let process: ChildProcess
     /// The value of DISPLAY: ":" and the first free number.

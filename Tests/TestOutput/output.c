@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-/// Each line of the tests leaves at once, so that a run that was stopped shows what it was at.
+/// Flushes each line at once, so that the output of a stopped run names the test that was running.
 __attribute__((constructor)) static void prepare_tests(void) {
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }

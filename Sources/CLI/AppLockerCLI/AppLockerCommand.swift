@@ -2,7 +2,6 @@ public import ArgumentParser
 import Foundation
 import HubAPI
 
-/// The root command.
 public struct AppLockerCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "applocker",

@@ -16,7 +16,6 @@ enum AppNames {
     static let help: ArgumentHelp = "An app id, a name, or an executable's path."
 }
 
-/// APP… or --all.
 struct AppSelection: ParsableArguments {
     @Argument(help: AppNames.help)
     var apps: [String] = []

@@ -13,7 +13,6 @@ extension AppReport {
         }
     }
 
-    /// The details of one app.
     func lines(_ paint: Paint) -> [String] {
         var lines = [paint.strong("\(name.terminalSafe) (\(id.terminalSafe)): \(stateText)")]
         func add(_ title: String, _ texts: [String]) {
@@ -32,7 +31,6 @@ extension AppReport {
 }
 
 enum AppTable {
-    /// The table of locked apps.
     static func lines(_ apps: [AppReport], _ paint: Paint) -> [String] {
         guard !apps.isEmpty else { return ["No app is on the list. Lock one with `applocker lock APP`."] }
         var table = Table(["STATE", "NAME", "APP ID", "SCHEDULE"])

@@ -38,8 +38,10 @@ struct Failure: Equatable, Sendable {
     let status: ExitStatus
     let code: String
     let message: String
-    let retryAfterSeconds: Int?
+    var retryAfterSeconds: Int?
+}
 
+extension Failure {
     init(_ error: any Error) {
         switch error {
         case let error as ControlError:
@@ -68,13 +70,6 @@ struct Failure: Equatable, Sendable {
         default:
             self.init(status: .refused, code: "failed", message: "\(error)")
         }
-    }
-
-    private init(status: ExitStatus, code: String, message: String, retryAfterSeconds: Int? = nil) {
-        self.status = status
-        self.code = code
-        self.message = message
-        self.retryAfterSeconds = retryAfterSeconds
     }
 
     /// "alreadyRunning" as "already_running".

@@ -4,10 +4,9 @@ import Foundation
 extension IntruderReport {
     /// "2026-01-31 14:05:09: 3 wrong passcodes for firefox-esr, by alice".
     var caption: String {
-        let count = failures == 1 ? "1 wrong passcode" : "\(failures) wrong passcodes"
         let target = app.map { " for \($0)" } ?? ""
         let person = user.map { ", by \(Self.userName($0))" } ?? ""
-        return "\(TimeText.local(time)): \(count)\(target)\(person)"
+        return "\(TimeText.local(time)): \(counted(failures, "wrong passcode"))\(target)\(person)"
     }
 
     /// The account of the session, which does not identify the person.

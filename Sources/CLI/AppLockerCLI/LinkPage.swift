@@ -61,7 +61,6 @@ struct LinkPage: Sendable {
     }
 }
 
-/// The browser of this desktop.
 enum Browser {
     /// - Throws: `CommandLineError` if there is no desktop.
     static func requireDesktop(_ environment: [String: String] = ProcessInfo.processInfo.environment)

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import LocalControl
+import SealedFormats
 
 /// Requests that need the vault's keys. A locked vault is opened with the passcode, and stays open, as after `applocker
 /// vault unlock`.
@@ -46,12 +47,22 @@ struct OpenVault: Sendable {
         }
     }
 
+    /// The vault for new files and photos, opened if necessary.
+    func id() async throws -> ItemID {
+        let status: VaultStatus = try await use {
+            // Any request that needs the keys opens the vault.
+            try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: []))
+            return try await client.call(\.vault)
+        }
+        guard let vault = status.vault.flatMap({ ItemID($0) }) else {
+            throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
+        }
+        return vault
+    }
+
     @discardableResult
     func open() async throws -> VaultStatus {
-        let status = try await client.call(\.status)
-        guard status.isSetUp else {
-            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
-        }
+        try await client.requireSetUp()
         return try await client.call(\.openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
     }
 }

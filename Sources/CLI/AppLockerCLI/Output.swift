@@ -20,13 +20,20 @@ struct Output: Sendable {
 
     func lines(_ lines: [String]) { if !lines.isEmpty { line(lines.joined(separator: "\n")) } }
 
-    func write(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+    func write(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: descriptor) }
+
+    /// Blocks.
+    /// - Returns: false after a failure; errno has the reason.
+    static func writeAll(_ bytes: some ContiguousBytes, to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let count = Foundation.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                offset += count
+            }
+            return true
         }
     }
 
@@ -66,16 +73,20 @@ struct Paint: Sendable {
 }
 
 extension Output {
-    /// Reports how many records a list omits because they can't be opened.
     func warn(unreadable: Int, _ what: String) {
-        guard unreadable > 0 else { return }
-        line(
-            Paint(self).warning(
-                unreadable == 1
-                    ? "One \(what) does not open with the keys of its vault."
-                    : "\(unreadable) \(what)s do not open with the keys of their vault."))
+        if unreadable > 0 { line(Paint(self).warning(Self.sentence(unreadable: unreadable, what))) }
+    }
+
+    /// How many records a list omits because they can't be opened.
+    static func sentence(unreadable: Int, _ what: String) -> String {
+        unreadable == 1
+            ? "One \(what) does not open with the keys of its vault."
+            : "\(unreadable) \(what)s do not open with the keys of their vault."
     }
 }
+
+/// "1 photo", "3 photos".
+func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
 
 extension String {
     /// Replaces control characters, line separators and bidirectional formatting, which could control the terminal or

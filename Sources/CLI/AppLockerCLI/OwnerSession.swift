@@ -9,10 +9,7 @@ struct OwnerSession: Sendable {
     /// Asks for the passcode, opens a session, does the work and ends the session, also after an error.
     func open<Result>(_ work: (_ token: String) async throws -> Result) async throws -> Result {
         // Checked first, so that no passcode is typed if AppLocker isn't running or has no passcode yet.
-        let status = try await client.call(\.status)
-        guard status.isSetUp else {
-            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
-        }
+        try await client.requireSetUp()
         return try await open(with: passcodes.existing(), work)
     }
 
@@ -29,6 +26,19 @@ struct OwnerSession: Sendable {
             await end(session)
             throw error
         }
+    }
+
+    /// One request in a session of its own.
+    func call<Body: Encodable & Sendable, Reply>(
+        _ operation: ControlOperationPath<Body, Reply>, parameter: String? = nil, body: Body
+    ) async throws -> Reply {
+        try await open { try await client.call(operation, parameter: parameter, token: $0, body: body) }
+    }
+
+    func call<Query: ControlQuery, Reply>(
+        _ operation: ControlOperationPath<Query, Reply>, parameter: String? = nil
+    ) async throws -> Reply {
+        try await open { try await client.call(operation, parameter: parameter, token: $0) }
     }
 
     /// Does the work without a session, and with one only if AppLocker requires it.
@@ -56,5 +66,14 @@ struct OwnerSession: Sendable {
     /// If this fails, the session expires within minutes, and its token was never shown.
     private func end(_ session: SessionReport) async {
         _ = try? await client.call(\.endSession, token: session.token)
+    }
+}
+
+extension ControlClient {
+    /// - Throws: `ControlError` with `notSetUp`.
+    func requireSetUp() async throws {
+        guard try await call(\.status).isSetUp else {
+            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
+        }
     }
 }

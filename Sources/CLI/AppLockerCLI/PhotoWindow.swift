@@ -32,14 +32,10 @@ enum PhotoWindow {
         } catch {
             return error
         }
-        let words =
-            [path, "--photo-fd", String(files[0]), "--caption-fd", String(files[1])]
-            + (hidesOnCapture ? ["--hide-on-capture"] : [])
-        var arguments = words.map { strdup($0) }
-        arguments.append(nil)
-        execv(path, &arguments)
-        return CommandLineError(
-            .refused, code: "no_window", "\(path) could not be started: \(String(cString: strerror(errno))).")
+        return OwnExecutable.become(
+            path,
+            ["--photo-fd", String(files[0]), "--caption-fd", String(files[1])]
+                + (hidesOnCapture ? ["--hide-on-capture"] : []))
     }
 
     /// A descriptor at the beginning of the content, which is kept across execve.

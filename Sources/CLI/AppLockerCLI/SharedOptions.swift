@@ -26,6 +26,26 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
+/// The options of a `ConnectedCommand`.
+struct CommonOptions: ParsableArguments {
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var output: OutputOptions
+}
+
+/// A command that connects to AppLocker, may ask for the passcode, and prints.
+protocol ConnectedCommand: AsyncParsableCommand {
+    var options: CommonOptions { get }
+}
+
+extension ConnectedCommand {
+    var client: ControlClient { options.connection.client }
+    var passcodes: PasscodeSource { options.passcode.source }
+    var output: OutputOptions { options.output }
+    var owner: OwnerSession { OwnerSession(client: client, passcodes: passcodes) }
+    var vault: OpenVault { OpenVault(client: client, passcodes: passcodes) }
+}
+
 /// The source of the passcode.
 struct PasscodeOptions: ParsableArguments {
     @Option(

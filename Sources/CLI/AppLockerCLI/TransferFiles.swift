@@ -22,13 +22,7 @@ final class NewFile: @unchecked Sendable {
 
     /// Blocks.
     func write(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path) }
-            rest = rest.dropFirst(count)
-        }
+        guard Output.writeAll(bytes, to: descriptor) else { throw Self.failure(path) }
     }
 
     /// Blocks. The file is durable under its name when it returns; it replaces no other file.

@@ -51,8 +51,8 @@ struct VaultUpload: Sendable {
         let content = try await client.call(\.readFile, parameter: id.description)
         let compared = ComparedContent(original)
         let progress = progress
-        try await VaultDownload(client: client, content: content).run(
-            { progress.show(original.size + $0) }, write: { try compared.add($0) })
+        try await SealedDownload(client: client, content: content).run(
+            { progress.show(original.size + min($0, content.file.size)) }, write: { try compared.add($0) })
         guard compared.offset == original.size else { throw ComparedContent.differs(original) }
     }
 }
@@ -78,44 +78,44 @@ private final class ComparedContent: @unchecked Sendable {
     }
 }
 
-/// Fetches the sealed bytes of one file and opens them.
-struct VaultDownload: Sendable {
-    private let client: ControlClient
-    private let content: FileContent
-    private let vault: ItemID
-    private let id: ItemID
+/// Fetches the sealed bytes of a file or photo and opens them.
+struct SealedDownload: Sendable {
+    let client: ControlClient
+    let blob: String
+    let name: ContentStream.Name
+    let key: Data
+    let sealedSize: UInt64
 
+    /// - Parameters:
+    ///   - progress: called with the number of sealed bytes so far.
+    ///   - write: called with each authenticated piece in order, on a thread of its own.
+    func run(
+        _ progress: (UInt64) -> Void = { _ in }, write: @escaping @Sendable (Data) throws -> Void
+    ) async throws {
+        var keyBytes = Array(key)
+        let arriving = ArrivingContent(sealedSize: sealedSize, name: name, key: SecretBytes(wiping: &keyBytes))
+        var offset: UInt64 = 0
+        while offset < sealedSize {
+            try Task.checkCancellation()
+            let length = Int(min(UInt64(ControlRoute.maximumBlobPiece), sealedSize - offset))
+            let bytes = try await client.readBlob(blob, offset: offset, length: length)
+            guard !bytes.isEmpty else { break }
+            try await runBlocking { try arriving.add(bytes, write: write) }
+            offset += UInt64(bytes.count)
+            progress(offset)
+        }
+        try await runBlocking { try arriving.finish() }
+    }
+}
+
+extension SealedDownload {
     init(client: ControlClient, content: FileContent) throws {
         guard let vault = ItemID(content.vault), let id = ItemID(content.file.id) else {
             throw ControlClientError.notUnderstood(cause: "an invalid id")
         }
-        self.client = client
-        self.content = content
-        self.vault = vault
-        self.id = id
-    }
-
-    func run(_ progress: FileProgress, write: @escaping @Sendable (Data) throws -> Void) async throws {
-        try await run({ progress.show($0) }, write: write)
-    }
-
-    /// - Parameter write: called with each authenticated piece in order, on a thread of its own.
-    func run(_ progress: (UInt64) -> Void, write: @escaping @Sendable (Data) throws -> Void) async throws {
-        var keyBytes = Array(content.contentKey)
-        let arriving = ArrivingContent(
-            sealedSize: content.sealedSize, name: .init(vault: vault, collection: .files, id: id),
-            key: SecretBytes(wiping: &keyBytes))
-        var offset: UInt64 = 0
-        while offset < content.sealedSize {
-            try Task.checkCancellation()
-            let length = Int(min(UInt64(ControlRoute.maximumBlobPiece), content.sealedSize - offset))
-            let bytes = try await client.readBlob(id.description, offset: offset, length: length)
-            guard !bytes.isEmpty else { break }
-            try await runBlocking { try arriving.add(bytes, write: write) }
-            offset += UInt64(bytes.count)
-            progress(min(offset, content.file.size))
-        }
-        try await runBlocking { try arriving.finish() }
+        self.init(
+            client: client, blob: id.description, name: .init(vault: vault, collection: .files, id: id),
+            key: content.contentKey, sealedSize: content.sealedSize)
     }
 }
 
@@ -123,18 +123,10 @@ enum StandardOutput {
     /// Blocks.
     /// - Throws: `CommandLineError` if the reader has closed the pipe.
     static func write(_ bytes: Data) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var offset = 0
-            while offset < bytes.count {
-                let count = Foundation.write(STDOUT_FILENO, bytes.baseAddress! + offset, bytes.count - offset)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    throw CommandLineError(
-                        .refused, code: "failed",
-                        "Standard output can't be written (\(String(cString: strerror(errno)))); not all was written.")
-                }
-                offset += count
-            }
+        guard Output.writeAll(bytes, to: STDOUT_FILENO) else {
+            throw CommandLineError(
+                .refused, code: "failed",
+                "Standard output can't be written (\(String(cString: strerror(errno)))); not all was written.")
         }
     }
 }

@@ -41,14 +41,7 @@ enum MemoryFile {
     /// - Returns: a descriptor at the beginning of the content, closed on exec.
     static func make(_ content: Data) throws(CommandLineError) -> Int32 {
         let file = clinux_memory_file("applocker")
-        var rest = content[...]
-        while file >= 0, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
-        guard file >= 0, rest.isEmpty, lseek(file, 0, SEEK_SET) == 0 else {
+        guard file >= 0, Output.writeAll(content, to: file), lseek(file, 0, SEEK_SET) == 0 else {
             throw CommandLineError(
                 .refused, code: "failed",
                 "No data can be passed to AppLocker's window (\(String(cString: strerror(file < 0 ? -file : errno)))).")

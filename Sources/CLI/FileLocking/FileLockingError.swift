@@ -19,7 +19,6 @@ public struct FileLockingError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// One sentence: what failed and what to do.
     public let sentence: String
-    /// The error of a lower layer, if any.
     public let cause: (any Error)?
 
     init(_ code: Code, _ sentence: String, cause: (any Error)? = nil) {

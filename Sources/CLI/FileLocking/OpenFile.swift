@@ -45,19 +45,6 @@ final class OpenFile: Sendable {
         throw FileLockingError.system("inspect", path(of: name), errno)
     }
 
-    /// Reads until the buffer is full or the end is reached; changes the position.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        var count = 0
-        while count < buffer.count {
-            let more = try Self.checked("read", path) {
-                Glibc.read(descriptor, buffer.baseAddress! + count, buffer.count - count)
-            }
-            if more == 0 { break }
-            count += more
-        }
-        return count
-    }
-
     /// Reads at an offset until the buffer is full or the end is reached.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
         var count = 0
@@ -137,7 +124,6 @@ final class OpenFile: Sendable {
     }
 }
 
-/// The metadata of a file.
 struct FileStatus: Sendable {
     /// A time with the file system's precision.
     struct Time: Equatable, Sendable {
@@ -146,7 +132,6 @@ struct FileStatus: Sendable {
         var nanoseconds: Int
     }
 
-    /// Identifies the file.
     struct Identity: Hashable, Sendable {
         var device: UInt64
         var inode: UInt64
@@ -155,8 +140,6 @@ struct FileStatus: Sendable {
     var identity: Identity
     /// Size in bytes.
     var size: UInt64
-    /// Number of blocks of 512 bytes.
-    var blocks: Int
     var kind: mode_t
     /// Permission bits with set-user, set-group and sticky.
     var mode: mode_t
@@ -169,7 +152,6 @@ struct FileStatus: Sendable {
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         size = UInt64(status.st_size)
-        blocks = Int(status.st_blocks)
         kind = status.st_mode & S_IFMT
         mode = status.st_mode & 0o7777
         links = UInt(status.st_nlink)

@@ -42,24 +42,6 @@ public final class SealedContent: @unchecked Sendable {
             bytesNoCopy: buffer.room.baseAddress!, count: buffer.count, deallocator: .none)
         return try stream.open(sealed, index: UInt32(index), isLast: index == layout.chunkCount - 1)
     }
-
-    /// The plaintext of a range, truncated at the end of the content.
-    ///
-    /// A truncation after the range is detected only when the last chunk is read.
-    /// - Throws: the errors of `chunk`.
-    public func bytes(_ range: Range<UInt64>) throws -> Data {
-        let range = range.clamped(to: 0..<layout.contentSize)
-        guard !range.isEmpty else { return Data() }
-        let size = UInt64(layout.chunkSize.bytes)
-        var bytes = Data(capacity: Int(range.count))
-        for index in range.lowerBound / size...(range.upperBound - 1) / size {
-            let start = index * size
-            let chunk = try chunk(index)
-            let wanted = range.clamped(to: start..<start + UInt64(chunk.count))
-            bytes.append(chunk.dropFirst(Int(wanted.lowerBound - start)).prefix(wanted.count))
-        }
-        return bytes
-    }
 }
 
 /// Sealed content that arrives in pieces, from the start.

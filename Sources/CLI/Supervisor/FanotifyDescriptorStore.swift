@@ -55,7 +55,6 @@ final class FanotifyDescriptorStore: Sendable {
         Thread.detachNewThread { [self] in readUntilClosed() }
     }
 
-    /// The stored descriptors.
     var stored: [Stored] { state.withLock { $0.stored } }
     /// Whether the running child has sent READY=1.
     var isReady: Bool { state.withLock { $0.isReady } }

@@ -1,6 +1,5 @@
 /// How soon a child is started again after its end.
 struct RestartPolicy: Sendable, Equatable {
-    /// One run of a child.
     struct Life: Sendable {
         var lasted: Duration
         /// The child reported that it works.

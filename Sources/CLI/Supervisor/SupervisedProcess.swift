@@ -100,7 +100,7 @@ final class SupervisedProcess: Sendable {
             guard !isStopping, behaviour.startsAgain(exitCode) else { break }
             let delay = policy.delay(after: life)
             report(event + (delay == .zero ? "; restarting it." : "; restarting it in \(delay)."))
-            if delay > .zero { _ = stopSignal.wait(timeout: .now() + delay.inSeconds) }
+            if delay > .zero { _ = stopSignal.wait(timeout: .now() + delay / .seconds(1)) }
         }
         resumeWaiters()
     }
@@ -137,9 +137,4 @@ final class SupervisedProcess: Sendable {
         guard !exit.signalled else { return "was killed by signal \(exit.code)" }
         return exit.code == 127 ? "could not run (code 127)" : "ended with code \(exit.code)"
     }
-}
-
-extension Duration {
-    /// The duration in seconds, with fraction.
-    fileprivate var inSeconds: Double { self / .seconds(1) }
 }

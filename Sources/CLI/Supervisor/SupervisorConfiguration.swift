@@ -1,12 +1,10 @@
 import Glibc
 
-/// The configuration of `applocker up`.
 public struct SupervisorConfiguration: Sendable {
     public var stateDirectory: StateDirectory
     public var executables: Executables
     /// Run without root in the weak mode, without asking for more rights.
     public var isUserMode: Bool
-    /// Don't start a hub.
     public var isWithoutHub: Bool
     /// The hub's listening address, "HOST:PORT"; on loopback by default.
     public var hubListen: String?

@@ -7,13 +7,9 @@ public struct SupervisorError: Error, Sendable, CustomStringConvertible {
         case alreadyRunning
         /// The state directory can't be used in its present state.
         case stateDirectory
-        /// One of the project's executables is missing.
         case executableMissing
-        /// A socket could not be created.
         case socket
-        /// A process could not be started.
         case processStart
-        /// The operation needs root.
         case notPermitted
     }
 

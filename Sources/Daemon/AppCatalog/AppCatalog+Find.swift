@@ -80,8 +80,7 @@ extension CatalogError {
     static func badReference(_ reference: String) -> CatalogError {
         CatalogError(
             code: .badReference,
-            sentence: "\(quoted(reference)) is not an app. Enter an app id, a name or the full path of a program.",
-            candidates: [])
+            sentence: "\(quoted(reference)) is not an app. Enter an app id, a name or the full path of a program.")
     }
 
     static func notFound(_ reference: String, alike: [AppID]) -> CatalogError {
@@ -100,8 +99,7 @@ extension CatalogError {
     static func programMissing(_ app: FoundApp) -> CatalogError {
         let program = app.search.missing ?? "its program"
         return CatalogError(
-            code: .programMissing, sentence: "\(app.name) starts \(program), which is not on this machine.",
-            candidates: [])
+            code: .programMissing, sentence: "\(app.name) starts \(program), which is not on this machine.")
     }
 
     private static func list(_ ids: [AppID]) -> String { ids.prefix(8).map(\.rawValue).joined(separator: ", ") }

@@ -86,8 +86,7 @@ extension CatalogSnapshot {
         guard let (file, entry) = usable.first else {
             if case .failure(let error) = self.entry(candidates[0]) {
                 throw CatalogError(
-                    code: .notFound, sentence: "The entry \(candidates[0].path) can't be used: \(error.sentence)",
-                    candidates: [])
+                    code: .notFound, sentence: "The entry \(candidates[0].path) can't be used: \(error.sentence)")
             }
             throw .notFound(id, alike: [])
         }
@@ -112,16 +111,15 @@ extension CatalogSnapshot {
     private func program(_ path: String) throws(CatalogError) -> (String, AppID) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw CatalogError(
-                code: .badReference, sentence: "Name a program by its full path, beginning with \"/\".", candidates: [])
+                code: .badReference, sentence: "Name a program by its full path, beginning with \"/\".")
         }
         guard let found = files.resolve(path) else {
             throw CatalogError(
-                code: .notFound, sentence: "There is no file \(path), or its links form a loop.", candidates: [])
+                code: .notFound, sentence: "There is no file \(path), or its links form a loop.")
         }
         guard found.status.kind == .regular else {
             throw CatalogError(
-                code: .notAProgram, sentence: "\(found.path) is not a regular file; name the program itself.",
-                candidates: [])
+                code: .notAProgram, sentence: "\(found.path) is not a regular file; name the program itself.")
         }
         let head = (try? files.head(found.path, count: 2)) ?? []
         let isRunByOthers =
@@ -131,13 +129,12 @@ extension CatalogSnapshot {
             }
         guard found.status.isExecutable || isRunByOthers || Essential.isLibrary(HostFiles.name(of: found.path)) else {
             throw CatalogError(
-                code: .notAProgram, sentence: "\(found.path) is neither executable nor a script.", candidates: [])
+                code: .notAProgram, sentence: "\(found.path) is neither executable nor a script.")
         }
         guard let id = AppID(rawValue: ExecutableID.id(of: found.path)) else {
             throw CatalogError(
                 code: .badReference,
-                sentence: "The path \(found.path) is too long, or has characters that an app id can't have.",
-                candidates: [])
+                sentence: "The path \(found.path) is too long, or has characters that an app id can't have.")
         }
         return (found.path, id)
     }

@@ -72,9 +72,6 @@ struct DebianPackages: Sendable {
         return ([first] + (furtherOwners[key] ?? [])).map { listNames[Int($0)] }
     }
 
-    /// The source of the package that a file belongs to; nil when no package has it.
-    func source(of path: String) -> String? { owners(of: path).first.map { source(ofPackage: $0) } }
-
     func source(ofPackage name: String) -> String { packages[name]?.source ?? name }
 
     /// All paths of a package for which `isWanted` holds, as real paths on a merged machine.
@@ -91,9 +88,7 @@ struct DebianPackages: Sendable {
         return found
     }
 
-    private static func packageName(_ list: String) -> String {
-        String(list.prefix { $0 != ":" })
-    }
+    private static func packageName(_ list: String) -> String { String(list.prefix { $0 != ":" }) }
 
     private func merged(_ line: UnsafeRawBufferPointer) -> String {
         let path = String(decoding: line, as: UTF8.self)

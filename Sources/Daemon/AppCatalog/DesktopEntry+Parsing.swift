@@ -52,8 +52,6 @@ private struct DesktopEntryReader {
     var nameRank = Int.max
     var iconRank = Int.max
 
-    init(locale: LocaleTag) { self.locale = locale }
-
     mutating func read(_ buffer: UnsafeRawBufferPointer) throws(DesktopEntryError) {
         var start = 0
         var number = 0
@@ -167,16 +165,14 @@ private struct DesktopEntryReader {
         guard hasName, !entry.unlocalisedName.isEmpty else {
             throw DesktopEntryError(.missingKey, "The key Name is missing or empty.")
         }
-        if entry.name.isEmpty { return with(name: entry.unlocalisedName) }
+        if entry.name.isEmpty {
+            var named = entry
+            named.name = entry.unlocalisedName
+            return named
+        }
         guard entry.isDBusActivatable || !(entry.exec ?? "").isEmpty else {
             throw DesktopEntryError(.missingKey, "The key Exec is missing or empty.")
         }
-        return entry
-    }
-
-    private func with(name: String) -> DesktopEntry {
-        var entry = entry
-        entry.name = name
         return entry
     }
 

@@ -86,7 +86,7 @@ public struct CatalogError: Error, Sendable, Equatable, CustomStringConvertible 
     /// One sentence: what was wrong and what to do.
     public let sentence: String
     /// For `.ambiguous` the apps that were meant, for `.notFound` those that sound alike.
-    public let candidates: [AppID]
+    public internal(set) var candidates: [AppID] = []
 
     public var description: String { sentence }
 }

@@ -55,17 +55,7 @@ public final class GateClient: LaunchGatePort {
 
     /// Starts the reader thread, which connects, and connects again whenever the gate has gone, until `stop()`.
     public func start() {
-        let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
-        defer { thread.deallocate() }
-        let box = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            thread, nil,
-            { argument in
-                if let argument { Unmanaged<GateClient>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, box.toOpaque())
-        precondition(code == 0, "a thread at start-up can't be refused")
-        pthread_detach(thread.pointee)
+        Thread.detachNewThread { self.run() }
     }
 
     /// How long the gate is left alone after it could not be reached, in microseconds. While it is away nothing can

@@ -10,8 +10,6 @@ final class GateConnection: Sendable {
     private let socket: Int32
     /// The gate's process, by SO_PEERCRED.
     let process: Int32
-    /// The gate's user: root, or this daemon's own in the weak mode.
-    let user: UInt32
 
     /// - Parameter silence: after which `receive` returns without a message.
     /// - Throws: `Failure` if nothing listens or the listener can't be trusted.
@@ -55,7 +53,6 @@ final class GateConnection: Sendable {
         }
         self.socket = socket
         process = peer.process
-        user = peer.user
     }
 
     deinit { close(socket) }

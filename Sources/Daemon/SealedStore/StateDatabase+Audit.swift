@@ -78,7 +78,7 @@ extension StateDatabase {
         else { return }
         try database.execute(sql: "DELETE FROM activity WHERE number <= ?", arguments: [cut])
         let beginning = AuditChain.Beginning(AuditChain.Head(number: UInt64(cut), hash: hash), signedBy: key)
-        try save(beginning, as: beginningDocument, to: database)
+        try save(Data(beginning.description.utf8), as: beginningDocument, to: database)
     }
 
     /// As it is written, whether it is signed or not; nil where no event was removed yet.
@@ -138,13 +138,6 @@ extension StateDatabase {
     }
 
     private static func save(_ head: AuditChain.Head, to database: Database) throws {
-        try save(head, as: headDocument, to: database)
-    }
-
-    private static func save(_ document: some CustomStringConvertible, as name: String, to database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body
-                """, arguments: [name, Data(document.description.utf8)])
+        try save(Data(head.description.utf8), as: headDocument, to: database)
     }
 }

@@ -109,11 +109,7 @@ extension StateDatabase: RecordStore {
     static func write(_ documents: [String: [UInt8]?], to database: Database) throws {
         for (name, bytes) in documents {
             if let bytes {
-                try database.execute(
-                    sql: """
-                        INSERT INTO document (name, body) VALUES (?, ?)
-                        ON CONFLICT (name) DO UPDATE SET body = excluded.body
-                        """, arguments: [name, Data(bytes)])
+                try save(Data(bytes), as: name, to: database)
             } else {
                 try database.execute(sql: "DELETE FROM document WHERE name = ?", arguments: [name])
             }

@@ -153,12 +153,14 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     }
 
     public func save(_ bytes: [UInt8], as name: String) async throws {
-        try await pool.write { database in
-            try database.execute(
-                sql:
-                    "INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body",
-                arguments: [name, Data(bytes)])
-        }
+        try await pool.write { try Self.save(Data(bytes), as: name, to: $0) }
+    }
+
+    static func save(_ body: Data, as name: String, to database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO document (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body
+                """, arguments: [name, body])
     }
 
     // MARK: ActivityStore

@@ -11,23 +11,15 @@ struct Arguments {
         var state: String?
         var gateSocket: String?
         var rest = words[...]
+        func value(_ prefix: String, _ refusal: String) throws -> String {
+            guard let value = rest.popFirst(), value.hasPrefix(prefix) else { throw StartError.usage(refusal) }
+            return value
+        }
         while let word = rest.popFirst() {
             switch word {
-            case "--state":
-                guard let value = rest.popFirst(), value.hasPrefix("/") else {
-                    throw StartError.usage("--state needs an absolute path.")
-                }
-                state = value
-            case "--gate-socket":
-                guard let value = rest.popFirst(), value.hasPrefix("/") else {
-                    throw StartError.usage("--gate-socket needs an absolute path.")
-                }
-                gateSocket = value
-            case "--hub":
-                guard let value = rest.popFirst(), value.hasPrefix("http") else {
-                    throw StartError.usage("--hub needs an address.")
-                }
-                hub = value
+            case "--state": state = try value("/", "--state needs an absolute path.")
+            case "--gate-socket": gateSocket = try value("/", "--gate-socket needs an absolute path.")
+            case "--hub": hub = try value("http", "--hub needs an address.")
             // No hub runs on this computer; a connection that the owner configured is kept.
             case "--no-hub": break
             default: throw StartError.usage("\(word) is not an option of applockerd.")

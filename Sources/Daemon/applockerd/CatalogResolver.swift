@@ -13,11 +13,6 @@ struct CatalogResolver: AppResolver {
     /// The catalog reads files and blocks.
     private let queue = DispatchQueue(label: "catalog", qos: .userInitiated)
 
-    init(processes: SystemProcesses, ownFiles: [String]) {
-        self.processes = processes
-        self.ownFiles = ownFiles
-    }
-
     func resolve(_ references: [String], user: UInt32) async -> [Result<ResolvedApp, ControlError>] {
         let catalog = catalog(of: user)
         let found = await onQueue { catalog.find(all: references) }

@@ -22,7 +22,7 @@ struct Erasure: Sendable {
         let file = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure }
         defer { close(file) }
-        guard fsync(file) == 0, synchroniseDirectory() else { throw failure }
+        guard fsync(file) == 0, Self.synchronise(state) else { throw failure }
         for key in keys { try key.erase() }
     }
 
@@ -40,15 +40,17 @@ struct Erasure: Sendable {
         } catch {
             throw StartError.erasureUnfinished(path: state, cause: "\(error)")
         }
-        guard synchroniseDirectory(), unlink(marker) == 0, synchroniseDirectory() else { throw failure }
+        guard Self.synchronise(state), unlink(marker) == 0, Self.synchronise(state) else { throw failure }
     }
 
     private var failure: StartError {
         .erasureUnfinished(path: state, cause: String(cString: strerror(errno)))
     }
 
-    private func synchroniseDirectory() -> Bool {
-        let directory = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    /// Makes the names in a directory durable.
+    @discardableResult
+    static func synchronise(_ path: String) -> Bool {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
         defer { close(directory) }
         return fsync(directory) == 0

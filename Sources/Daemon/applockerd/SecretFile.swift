@@ -52,7 +52,7 @@ struct SecretFile: Sendable {
         guard pwrite(file, zeros, zeros.count, 0) == zeros.count, fsync(file) == 0, unlink(path) == 0 else {
             throw StartError.noSecret(path: path, cause: String(cString: strerror(errno)))
         }
-        synchroniseDirectory()
+        Erasure.synchronise((path as NSString).deletingLastPathComponent)
     }
 
     /// Written under another name and linked into place, so that a crash leaves all of it or none.
@@ -69,13 +69,6 @@ struct SecretFile: Sendable {
             throw StartError.noSecret(path: path, cause: cause)
         }
         unlink(temporary)
-        synchroniseDirectory()
-    }
-
-    private func synchroniseDirectory() {
-        let directory = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
+        Erasure.synchronise((path as NSString).deletingLastPathComponent)
     }
 }

@@ -4,20 +4,17 @@ import Glibc
 
 /// Users from the account database, processes from /proc.
 struct SystemProcesses: ProcessDirectory {
-    func userName(_ user: UInt32) -> String? {
-        var entry = passwd()
-        var result: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        guard getpwuid_r(user, &entry, &buffer, buffer.count, &result) == 0, result != nil else { return nil }
-        return String(cString: entry.pw_name)
-    }
+    func userName(_ user: UInt32) -> String? { account(user) { String(cString: $0.pw_name) } }
 
-    func home(_ user: UInt32) -> String? {
-        var entry = passwd()
-        var result: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        guard getpwuid_r(user, &entry, &buffer, buffer.count, &result) == 0, result != nil else { return nil }
-        return String(cString: entry.pw_dir)
+    func home(_ user: UInt32) -> String? { account(user) { String(cString: $0.pw_dir) } }
+
+    private func account(_ user: UInt32, _ field: (passwd) -> String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            let result = getpwuid_r(user, &entry, buffer.baseAddress!, buffer.count, &found)
+            return result == 0 && found != nil ? field(entry) : nil
+        }
     }
 
     func processName(_ process: Int32) -> String? { try? String(contentsOfSmallFile: "/proc/\(process)/comm") }

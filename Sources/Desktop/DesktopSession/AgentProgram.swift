@@ -4,7 +4,6 @@ import Foundation
 import HubAPI
 import ProcessHardening
 
-/// The main program of `applocker-agent`.
 public enum AgentProgram {
     /// The bus name that the one agent of a session owns.
     static let busName = "org.applocker.Agent"
@@ -19,7 +18,7 @@ public enum AgentProgram {
             return 1
         }
         switch AgentOptions.parsed(arguments) {
-        case .options(let options): return await run(socket: options.socket)
+        case .options(let options): return await run(socket: options.daemon.socket)
         case .exit(let code): return code
         }
     }
@@ -43,7 +42,6 @@ public enum AgentProgram {
     }
 }
 
-/// The command line of `applocker-agent`.
 struct AgentOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "applocker-agent", abstract: "Show AppLocker in a desktop session.",
@@ -53,10 +51,5 @@ struct AgentOptions: ParsableCommand {
             """,
         version: "applocker-agent \(Release.version)")
 
-    @Option(
-        help: ArgumentHelp(
-            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
-            valueName: "path"),
-        transform: String.nonEmpty)
-    var socket: String?
+    @OptionGroup var daemon: SocketOption
 }

@@ -26,7 +26,6 @@ actor DesktopAgent {
     private var filter = NoticeFilter<Notice>()
     private var releasing: Task<Void, Never>?
     private var capturing: Task<Void, Never>?
-    /// The last error by subject.
     private var lastProblem: [String: String] = [:]
 
     init(
@@ -82,9 +81,7 @@ actor DesktopAgent {
         }
     }
 
-    private func note(_ what: String, _ error: any Error) {
-        note(what, (error as? ControlError)?.message ?? "\(error)")
-    }
+    private func note(_ what: String, _ error: any Error) { note(what, sentence(error)) }
 
     /// Writes one line to standard error whenever the error changes.
     private func note(_ what: String, _ sentence: String) {
@@ -287,7 +284,7 @@ extension DesktopNotification {
     static func failed(_ what: String, _ error: any Error) -> DesktopNotification {
         DesktopNotification(
             key: "failure", summary: what,
-            body: ShownLine.plain((error as? ControlError)?.message ?? "\(error)"),
+            body: ShownLine.plain(sentence(error)),
             icon: TrayState.Protection.degraded.icon, urgency: .normal, actions: [], shown: nil)
     }
 }

@@ -3,14 +3,12 @@ import ControlAPI
 /// Watches for inactivity with the best available source, warns, and reports when the limit is reached. It locks
 /// nothing itself.
 actor IdleMonitor {
-    /// Callbacks for its reports.
     struct Reports: Sendable {
         /// The source in use, and at the limit the time without input.
         var idle: @Sendable (IdleReport) async -> Void
         var warn: @Sendable (_ left: Duration) async -> Void
         /// The warning no longer applies.
         var withdrawWarning: @Sendable () async -> Void
-        /// The source in use has failed.
         var lost: @Sendable (any Error) async -> Void
     }
 

@@ -16,7 +16,6 @@ protocol IdleSource: Sendable {
     func untilTouched() async throws
 }
 
-/// Why a source of idle time can't be used.
 struct IdleSourceUnavailable: Error, Equatable, CustomStringConvertible {
     var description: String
 }

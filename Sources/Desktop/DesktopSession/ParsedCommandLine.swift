@@ -26,10 +26,17 @@ public enum ParsedCommandLine<Options> {
     case exit(Int32)
 }
 
-extension String {
-    /// - Throws: `ValidationError` where it is empty.
-    public static func nonEmpty(_ argument: String) throws -> String {
-        guard !argument.isEmpty else { throw ValidationError("It must not be empty.") }
-        return argument
-    }
+/// The control socket's address, an option of the agent and the prompt.
+public struct SocketOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
+            valueName: "path"),
+        transform: { argument in
+            guard !argument.isEmpty else { throw ValidationError("It must not be empty.") }
+            return argument
+        })
+    public var socket: String?
+
+    public init() {}
 }

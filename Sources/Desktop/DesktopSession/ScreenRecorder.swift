@@ -7,11 +7,6 @@ public struct ScreenCapture: Equatable, Sendable {
     /// False if the program is running and may or may not be recording at present.
     public var isCertain: Bool
 
-    public init(recorder: String, isCertain: Bool) {
-        self.recorder = recorder
-        self.isCertain = isCertain
-    }
-
     /// One sentence for the window that may be recorded.
     public static func sentence(_ captures: [ScreenCapture]) -> String? {
         if let certain = captures.first(where: \.isCertain) {

@@ -83,6 +83,9 @@ struct SessionPrograms: Sendable {
     private static func executable(_ path: String) -> String? { access(path, X_OK) == 0 ? path : nil }
 }
 
-enum StandardError {
-    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+public enum StandardError {
+    public static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
+
+/// The sentence that reports an error.
+public func sentence(_ error: any Error) -> String { (error as? ControlError)?.message ?? "\(error)" }

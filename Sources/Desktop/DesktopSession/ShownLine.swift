@@ -1,11 +1,10 @@
-/// Makes foreign text (app names, sentences) safe to be shown outside AppLocker's own windows.
-enum ShownLine {
-    /// The longest text that is passed on, in characters.
-    static let maximumLength = 400
-
-    /// One line, without control characters and without those that change the direction of writing, with which one name
-    /// could imitate another.
-    static func plain(_ text: String) -> String {
+/// Makes foreign text (app names, sentences, paths) safe to be shown.
+public enum ShownLine {
+    /// One line, without control characters and without those that change the direction of writing (Unicode's
+    /// bidirectional controls), with which one name could imitate another.
+    ///
+    /// - Parameter maximumLength: in characters; outside AppLocker's own windows at most 400.
+    public static func plain(_ text: String, maximumLength: Int = 400) -> String {
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(maximumLength) {
             switch scalar.properties.generalCategory {

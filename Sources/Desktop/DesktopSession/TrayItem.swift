@@ -1,3 +1,4 @@
+import ControlAPI
 import DBus
 import Synchronization
 
@@ -15,7 +16,6 @@ final class TrayItem: Sendable {
     private let state: Mutex<(TrayState, revision: UInt32)>
     private let commands: AsyncStream<TrayState.Command>.Continuation
 
-    /// The commands chosen in the menu.
     let chosen: AsyncStream<TrayState.Command>
 
     /// - Parameters:

@@ -2,18 +2,10 @@ import ControlAPI
 
 /// The tray's icon, tooltip and menu.
 struct TrayState: Equatable, Sendable {
-    enum Protection: String, Sendable {
-        case locked, unlocked, degraded
+    typealias Protection = SessionState.Protection
 
-        /// A name in the icon theme; the drawings are in Packaging/icons.
-        var icon: String { "applocker-\(rawValue)-symbolic" }
-    }
-
-    enum Command: Int32, Sendable, CaseIterable {
-        case lockAll = 1
-        case unlock
-        case stop
-        case closeIcon
+    enum Command: Sendable {
+        case lockAll, unlock, stop, closeIcon
     }
 
     struct Entry: Equatable, Sendable {
@@ -44,7 +36,7 @@ struct TrayState: Equatable, Sendable {
 
     /// - Parameter session: nil while the daemon is unreachable.
     init(_ session: SessionState?, means: Means) {
-        protection = session.map(Self.protection) ?? .degraded
+        protection = session?.protection ?? .degraded
         (title, detail) = Self.words(session)
         let isReached = session != nil
         entries = [
@@ -61,14 +53,6 @@ struct TrayState: Equatable, Sendable {
         entries.append(Entry(kind: .command(.closeIcon), label: "Close this icon (protection continues)"))
     }
 
-    private static func protection(_ session: SessionState) -> Protection {
-        switch session.protection {
-        case .locked: .locked
-        case .unlocked: .unlocked
-        case .degraded: .degraded
-        }
-    }
-
     private static func words(_ session: SessionState?) -> (title: String, detail: String) {
         guard let session else {
             return (
@@ -77,18 +61,12 @@ struct TrayState: Equatable, Sendable {
             )
         }
         let open = openThings(session)
-        switch protection(session) {
+        switch session.protection {
         case .degraded:
-            let reasons = session.degraded.map(ShownLine.plain).joined(separator: " ")
-            return (
-                "Protection is degraded", [reasons, open].filter { !$0.isEmpty }.joined(separator: " ")
-            )
-        case .unlocked:
-            return (
-                session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked", open
-            )
-        case .locked:
-            return ("Everything is locked", "")
+            let reasons = session.degraded.map { ShownLine.plain($0) }.joined(separator: " ")
+            return ("Protection is degraded", [reasons, open].filter { !$0.isEmpty }.joined(separator: " "))
+        case .unlocked: return (session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked", open)
+        case .locked: return ("Everything is locked", "")
         }
     }
 
@@ -100,4 +78,9 @@ struct TrayState: Equatable, Sendable {
         if session.vaultIsOpen { open.append("The vault is open.") }
         return open.joined(separator: " ")
     }
+}
+
+extension SessionState.Protection {
+    /// A name in the icon theme; the drawings are in Packaging/icons.
+    var icon: String { "applocker-\(rawValue)-symbolic" }
 }

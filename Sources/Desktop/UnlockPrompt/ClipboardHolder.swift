@@ -1,4 +1,5 @@
 import CGtk4
+import DesktopSession
 import Foundation
 
 /// `applocker-prompt --hold-clipboard-fd`: owns the clipboard for a while and serves the text to every program that

@@ -15,7 +15,6 @@ struct GrantChoice: Equatable {
             + [GrantChoice(title: "Until locked", grant: GrantRequest(.untilLocked))]
     }
 
-    /// The index of the settings' default in that list.
     static func defaultIndex(of choices: [GrantChoice], defaultSeconds: Int) -> Int {
         choices.firstIndex { $0.grant.seconds == defaultSeconds } ?? 0
     }

@@ -1,4 +1,5 @@
 import CGtk4
+import DesktopSession
 import Foundation
 import QRCode
 
@@ -20,7 +21,8 @@ enum LinkWindow {
         do {
             let link = try DescriptorContent.read(descriptor, limit: maximumLink)
             let code = try QRCode(String(decoding: link, as: UTF8.self))
-            guard gtk_init_check() != 0, gdk_display_get_default() != nil else { throw LinkFailure.noDesktop }
+            let advice = "`applocker pair` shows the code in the terminal."
+            guard MainLoop.openDisplay(otherwise: advice) != nil else { return 1 }
             let colors = ColorScheme(sheet: sheet)
             show(code)
             g_timeout_add_seconds(seconds, { _ in exit(0) }, nil)
@@ -46,11 +48,7 @@ enum LinkWindow {
         )
         gtk_label_set_wrap(words.opaque, 1)
         gtk_label_set_justify(words.opaque, GTK_JUSTIFY_CENTER)
-        let end: @MainActor () -> Bool = { exit(0) }
-        let keys = gtk_event_controller_key_new()!
-        Signals.connectKey(keys) { key in key == guint(GDK_KEY_Escape) ? end() : false }
-        gtk_widget_add_controller(window, keys)
-        Signals.connectDeciding(window.raw, "close-request", end)
+        Signals.connectClose(window) { exit(0) }
         let whole = window.cast(to: GtkWindow.self)
         gtk_window_set_title(whole, "Pair a device")
         gtk_window_set_icon_name(whole, "applocker")
@@ -81,15 +79,5 @@ enum LinkWindow {
             .link-window .code { margin: 16px 16px 0 16px; }
             .link-window .words { margin: 12px 20px 18px 20px; color: @prompt_text; }
             """
-    }
-}
-
-/// Why the window with the code can't be shown.
-private enum LinkFailure: Error, CustomStringConvertible {
-    case noDesktop
-
-    var description: String {
-        "there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be reached). `applocker pair` "
-            + "shows the code in the terminal."
     }
 }

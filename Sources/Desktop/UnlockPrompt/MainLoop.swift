@@ -1,8 +1,20 @@
 import CGtk4
+import DesktopSession
 
 /// GLib's main loop, which also runs Swift's main actor: its jobs run between GTK's events.
 @MainActor
 enum MainLoop {
+    /// Initialises GTK.
+    /// - Parameter advice: the sentence about what works without a desktop.
+    /// - Returns: nil without a desktop session, after one sentence on standard error.
+    static func openDisplay(otherwise advice: String) -> OpaquePointer? {
+        if gtk_init_check() != 0, let display = gdk_display_get_default() { return display }
+        StandardError.write(
+            "applocker-prompt: there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be reached). "
+                + "\(advice)\n")
+        return nil
+    }
+
     /// Runs until the process ends. GTK must have been initialised on this thread.
     static func run() -> Never {
         watchMainActor()

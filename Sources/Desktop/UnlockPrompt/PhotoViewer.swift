@@ -13,7 +13,8 @@ enum PhotoViewer {
             let text = try caption.map { number throws(PhotoFailure) in
                 String(decoding: try DescriptorContent.read(number, limit: 4096), as: UTF8.self)
             }
-            guard gtk_init_check() != 0, gdk_display_get_default() != nil else { throw .noDesktop }
+            let advice = "`applocker intruders export` writes the photo to a file."
+            guard MainLoop.openDisplay(otherwise: advice) != nil else { return 1 }
             let window = try PhotoWindow(picture, caption: text ?? "", hidesOnCapture: hidesOnCapture)
             let watch = Task {
                 for await found in CaptureWatch().captures() { window.showCaptureNotice(ScreenCapture.sentence(found)) }
@@ -33,7 +34,6 @@ enum PhotoFailure: Error, Equatable, CustomStringConvertible {
     case notJPEG
     case damaged
     case tooManyPixels(width: Int, height: Int)
-    case noDesktop
 
     var description: String {
         switch self {
@@ -43,9 +43,6 @@ enum PhotoFailure: Error, Equatable, CustomStringConvertible {
         case .notJPEG: "this is not a JPEG picture."
         case .damaged: "the photo is damaged and can't be shown."
         case .tooManyPixels(let width, let height): "the photo is too large to show (\(width) × \(height) pixels)."
-        case .noDesktop:
-            "there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be reached). "
-                + "`applocker intruders export` writes the photo to a file."
         }
     }
 }

@@ -50,7 +50,8 @@ final class PhotoWindow {
         gtk_window_set_child(window, whole)
         let size = Self.size(of: photo)
         gtk_window_set_default_size(window, Int32(size.width), Int32(size.height))
-        connect()
+        // Needs no cleanup: the kernel clears the memory.
+        Signals.connectClose(self.window) { exit(0) }
         gtk_window_present(window)
     }
 
@@ -70,26 +71,8 @@ final class PhotoWindow {
         capture.setVisible(sentence != nil)
         for widget in content { widget.setVisible(!hides) }
     }
-
-    private func connect() {
-        let keys = gtk_event_controller_key_new()!
-        Signals.connectKey(keys) { key in
-            guard key == guint(GDK_KEY_Escape) else { return false }
-            Self.end()
-            return true
-        }
-        gtk_widget_add_controller(window, keys)
-        Signals.connectDeciding(window.raw, "close-request") {
-            Self.end()
-            return true
-        }
-    }
-
-    /// Needs no cleanup: the kernel clears the memory.
-    private static func end() { exit(0) }
 }
 
-/// The style of the photo's window.
 enum PhotoStyle {
     static func sheet(_ palette: PromptStyle.Palette) -> String { PromptStyle.colors(palette) + rules }
 

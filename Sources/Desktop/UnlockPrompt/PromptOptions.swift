@@ -2,7 +2,6 @@ import ArgumentParser
 import DesktopSession
 import HubAPI
 
-/// The command line of `applocker-prompt`.
 struct PromptOptions: ParsableCommand {
     enum Task: Equatable {
         case prompt(socket: String?)
@@ -26,12 +25,7 @@ struct PromptOptions: ParsableCommand {
             """,
         version: "applocker-prompt \(Release.version)")
 
-    @Option(
-        help: ArgumentHelp(
-            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
-            valueName: "path"),
-        transform: String.nonEmpty)
-    var socket: String?
+    @OptionGroup var daemon: SocketOption
 
     @Flag(help: "Only ask for the passcode once, and unlock every app.")
     var unlockAll = false
@@ -84,6 +78,6 @@ struct PromptOptions: ParsableCommand {
         if let holdClipboardFd, let seconds { return .holdClipboard(holdClipboardFd, seconds: seconds) }
         if let photoFd { return .showPhoto(photoFd, caption: captionFd, hides: hideOnCapture) }
         if let linkFd { return .showLink(linkFd) }
-        return unlockAll ? .unlockAll(socket: socket) : .prompt(socket: socket)
+        return unlockAll ? .unlockAll(socket: daemon.socket) : .prompt(socket: daemon.socket)
     }
 }

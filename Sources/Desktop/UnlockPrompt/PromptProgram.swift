@@ -4,7 +4,6 @@ import Foundation
 import LocalControl
 import ProcessHardening
 
-/// The main program of `applocker-prompt`.
 public enum PromptProgram {
     /// Runs the program; returns only with an exit code: 0 done, 1 refused, 2 usage.
     @MainActor
@@ -38,12 +37,8 @@ public enum PromptProgram {
     @MainActor
     private static func run(socket: String?, _ coreLimit: CoreLimit) -> Int32 {
         g_set_prgname("applocker-prompt")
-        guard gtk_init_check() != 0, let display = gdk_display_get_default() else {
-            StandardError.write(
-                "applocker-prompt: there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be "
-                    + "reached). In a terminal, `applocker prompt --tty` asks for the passcode.\n")
-            return 1
-        }
+        let advice = "In a terminal, `applocker prompt --tty` asks for the passcode."
+        guard let display = MainLoop.openDisplay(otherwise: advice) else { return 1 }
         let environment = ProcessInfo.processInfo.environment
         let session =
             "\(String(cString: gdk_display_get_name(display)))\n\(socket ?? environment["APPLOCKER_SOCKET"] ?? "")"

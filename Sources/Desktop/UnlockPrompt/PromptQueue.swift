@@ -87,9 +87,4 @@ struct WaitingLaunch {
 
     var id: String { report.prompt }
     var deniedAt: PromptQueue.Instant { askedAt + .seconds(report.expiresInSeconds) }
-
-    init(report: PromptReport, askedAt: PromptQueue.Instant) {
-        self.report = report
-        self.askedAt = askedAt
-    }
 }

@@ -1,4 +1,5 @@
 import ControlAPI
+import DesktopSession
 
 /// The content of the window at one moment, as texts: derived from the queue, drawn by `PromptWindow`.
 struct PromptScene: Equatable {
@@ -19,19 +20,18 @@ struct PromptScene: Equatable {
     var icon: String?
     var heading: String
     var requester: String
-    var path: String
-    var passcodeHint: String
-    var defaultGrantSeconds: Int
+    var path = ""
+    var passcodeHint = ""
+    var defaultGrantSeconds = 0
     /// Below the passcode field: why the answer was refused, or how long the pause is.
-    var message: String
-    var refusals: Int
-    var remaining: String
+    var message = ""
+    var refusals = 0
+    var remaining = ""
     /// 1 at the start of the prompt, 0 when it is denied.
-    var remainingFraction: Double
-    var othersWaiting: String
+    var remainingFraction = 0.0
+    var othersWaiting = ""
     /// Shown above everything else while the screen is being recorded.
     var capture = ""
-    /// Whether "This launch only" is offered.
     var offersThisLaunch = true
 }
 
@@ -82,9 +82,7 @@ extension PromptScene {
         self.init(
             prompt: nil, mode: .notice, name: ShownText.line(notice.name), icon: notice.icon,
             heading: "\(ShownText.shortened(ShownText.line(notice.name))) did not start",
-            requester: ShownText.line(notice.text), path: "",
-            passcodeHint: "", defaultGrantSeconds: 0, message: "", refusals: 0, remaining: "", remainingFraction: 0,
-            othersWaiting: "")
+            requester: ShownText.line(notice.text))
     }
 
     private static func requester(_ report: PromptReport) -> String {
@@ -99,19 +97,7 @@ enum ShownText {
     /// The longest text that is laid out, in characters; labels ellipsize what doesn't fit the window.
     static let maximumLength = 512
 
-    /// Removes control characters, and those that change the direction of writing (Unicode's bidirectional controls),
-    /// with which one name could imitate another.
-    static func line(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(maximumLength).map { scalar -> Unicode.Scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: " "
-            default: scalar.properties.isBidiControl ? " " : scalar
-            }
-        }
-        var line = String.UnicodeScalarView()
-        line.append(contentsOf: scalars)
-        return String(line).split(separator: " ").joined(separator: " ")
-    }
+    static func line(_ text: String) -> String { ShownLine.plain(text, maximumLength: maximumLength) }
 
     /// At most 40 characters, so that the text after a name always fits.
     static func shortened(_ name: String) -> String { name.count > 40 ? name.prefix(39) + "…" : name }

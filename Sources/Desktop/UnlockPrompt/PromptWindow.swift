@@ -97,17 +97,7 @@ final class PromptWindow {
         Signals.connect(parts.passcode.raw, "changed") { [unowned self] in updateUnlock() }
         Signals.connect(parts.unlock.raw, "clicked") { [unowned self] in unlock(byEnter: false) }
         Signals.connect(parts.cancel.raw, "clicked") { [unowned self] in cancel() }
-        Signals.connectDeciding(parts.window.raw, "close-request") { [unowned self] in
-            cancel()
-            return true
-        }
-        let keys = gtk_event_controller_key_new()!
-        Signals.connectKey(keys) { [unowned self] key in
-            guard key == guint(GDK_KEY_Escape) else { return false }
-            cancel()
-            return true
-        }
-        gtk_widget_add_controller(parts.window, keys)
+        Signals.connectClose(parts.window) { [unowned self] in cancel() }
     }
 
     private func unlock(byEnter: Bool) {
@@ -159,7 +149,6 @@ final class PromptWindow {
 }
 
 extension PromptWindow {
-    /// The window's surface if the session is X11.
     private var x11Surface: OpaquePointer? {
         guard let surface = gtk_native_get_surface(parts.window.opaque),
             cgtk_is_x11(gdk_surface_get_display(surface)) != 0

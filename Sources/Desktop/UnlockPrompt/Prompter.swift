@@ -1,7 +1,6 @@
 import BlockingThread
 import ControlAPI
 import DesktopSession
-import Foundation
 
 /// Keeps the connection to the daemon, shows pending launches and sends the answers. It decides nothing.
 @MainActor
@@ -44,7 +43,7 @@ final class Prompter {
                 try await serve()
                 note("AppLocker closed the connection.")
             } catch {
-                note("\(Self.sentence(error))")
+                note(sentence(error))
             }
             queue.settleAll()
             refresh()
@@ -104,7 +103,7 @@ final class Prompter {
                     at: .now)
             } catch {
                 queue.refuse(prompt, "AppLocker did not answer. Try again.", lockoutSeconds: nil, at: .now)
-                note(Self.sentence(error))
+                note(sentence(error))
             }
             refresh()
         }
@@ -116,7 +115,7 @@ final class Prompter {
                 Task { @MainActor in self?.showNotice(report, sentence) }
             }
         } catch {
-            showNotice(report, Self.sentence(error))
+            showNotice(report, sentence(error))
         }
     }
 
@@ -138,7 +137,7 @@ final class Prompter {
                 try await connection.cancel(prompt)
             } catch {
                 // The launch is denied by its time limit.
-                note(Self.sentence(error))
+                note(sentence(error))
             }
         }
     }
@@ -184,12 +183,4 @@ final class Prompter {
         lastProblem = sentence
         StandardError.write("applocker-prompt: \(sentence)\n")
     }
-
-    private static func sentence(_ error: any Error) -> String {
-        (error as? ControlError)?.message ?? "\(error)"
-    }
-}
-
-enum StandardError {
-    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }

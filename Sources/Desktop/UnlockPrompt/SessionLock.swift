@@ -5,7 +5,6 @@ import Foundation
 /// A file lock (flock(2)), which the kernel releases with the process: no stale lock can block a new prompter.
 struct SessionLock {
     enum Failure: Error, Equatable {
-        /// Another process holds it.
         case taken
         /// The file could not be opened or locked; the errno.
         case refused(path: String, code: Int32)

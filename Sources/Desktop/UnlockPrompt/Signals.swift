@@ -19,14 +19,22 @@ enum Signals {
         }
     }
 
-    /// A signal without arguments whose result states whether it was handled: "close-request".
-    static func connectDeciding(
-        _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Bool
-    ) {
+    /// The Escape key, and the window's "close-request", which has no other effect.
+    static func connectClose(_ window: Widget, _ body: @escaping @MainActor () -> Void) {
+        let keys = gtk_event_controller_key_new()!
+        connectKey(keys) { key in
+            guard key == guint(GDK_KEY_Escape) else { return false }
+            body()
+            return true
+        }
+        gtk_widget_add_controller(window, keys)
         let thunk: @convention(c) (gpointer?, gpointer?) -> gboolean = { _, data in
             Signals.call(data, ()) ? 1 : 0
         }
-        add(object, signal, unsafeBitCast(thunk, to: GCallback.self), body)
+        add(window.raw, "close-request", unsafeBitCast(thunk, to: GCallback.self)) {
+            body()
+            return true
+        }
     }
 
     /// A signal with one argument that isn't needed: "notify::NAME", "changed::KEY" of GSettings.
@@ -43,7 +51,7 @@ enum Signals {
     }
 
     /// "key-pressed" of a key controller; the closure gets the key's value and returns whether it handled it.
-    static func connectKey(_ controller: OpaquePointer, _ body: @escaping @MainActor (guint) -> Bool) {
+    private static func connectKey(_ controller: OpaquePointer, _ body: @escaping @MainActor (guint) -> Bool) {
         let thunk: @convention(c) (gpointer?, guint, guint, GdkModifierType, gpointer?) -> gboolean = {
             _, key, _, _, data in
             Signals.call(data, key) ? 1 : 0

@@ -18,12 +18,8 @@ final class UnlockAll {
     /// Returns only if nothing can be shown, after one sentence on standard error.
     static func run(socket: String?) -> Int32 {
         g_set_prgname("applocker-prompt")
-        guard gtk_init_check() != 0, gdk_display_get_default() != nil else {
-            StandardError.write(
-                "applocker-prompt: there is no desktop session (neither WAYLAND_DISPLAY nor DISPLAY can be "
-                    + "reached). In a terminal, `applocker unlock --all` asks for the passcode.\n")
-            return 1
-        }
+        let advice = "In a terminal, `applocker unlock --all` asks for the passcode."
+        guard MainLoop.openDisplay(otherwise: advice) != nil else { return 1 }
         let path = ControlSocketPath.find(option: socket, environment: ProcessInfo.processInfo.environment)
         let unlocking = UnlockAll(ControlClient(socketPath: path))
         Task { await unlocking.begin() }
@@ -34,8 +30,7 @@ final class UnlockAll {
         self.client = client
         scene = PromptScene(
             prompt: Self.prompt, mode: .asking, name: "AppLocker", icon: "applocker", heading: "Unlock all apps",
-            requester: "Every locked app can then be started", path: "", passcodeHint: "Passcode",
-            defaultGrantSeconds: 300, message: "", refusals: 0, remaining: "", remainingFraction: 0, othersWaiting: "",
+            requester: "Every locked app can then be started", passcodeHint: "Passcode", defaultGrantSeconds: 300,
             offersThisLaunch: false)
         window.onUnlock = { [unowned self] _, passcode, grant in
             Task { await self.unlock(UnlockRequest(all: true, grant: grant, passcode: passcode)) }

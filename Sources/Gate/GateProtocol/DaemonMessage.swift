@@ -1,4 +1,4 @@
-/// What the daemon tells the gate.
+/// A message from the daemon to the gate.
 public enum DaemonMessage: Equatable, Sendable {
     /// First message of a connection.
     case hello(version: UInt16)
@@ -27,55 +27,20 @@ public enum DaemonMessage: Equatable, Sendable {
     case ping(UInt64)
 
     public func encoded() -> [UInt8] {
-        var writer: MessageWriter
         switch self {
-        case .hello(let version):
-            writer = MessageWriter(kind: 1)
-            writer.write(version)
-        case .settings(let milliseconds, let maximum):
-            writer = MessageWriter(kind: 2)
-            writer.write(milliseconds)
-            writer.write(maximum)
-        case .beginApp(let app):
-            writer = MessageWriter(kind: 3)
-            writer.write(app)
-        case .appPath(let app, let kind, let path):
-            writer = MessageWriter(kind: 4)
-            writer.write(app)
-            writer.write(kind.rawValue)
-            writer.writeRest(path)
-        case .commitApp(let app, let guarded, let sequence):
-            writer = MessageWriter(kind: 5)
-            writer.write(app)
-            writer.write(guarded)
-            writer.write(sequence)
-        case .setGuarded(let app, let guarded, let sequence):
-            writer = MessageWriter(kind: 6)
-            writer.write(app)
-            writer.write(guarded)
-            writer.write(sequence)
-        case .forgetApp(let app, let sequence):
-            writer = MessageWriter(kind: 7)
-            writer.write(app)
-            writer.write(sequence)
-        case .synchronised:
-            writer = MessageWriter(kind: 8)
-        case .answer(let launch, let allow):
-            writer = MessageWriter(kind: 9)
-            writer.write(launch)
-            writer.write(allow)
-        case .protect(let pid):
-            writer = MessageWriter(kind: 10)
-            writer.write(pid)
-        case .instances(let app, let order):
-            writer = MessageWriter(kind: 11)
-            writer.write(app)
-            writer.write(order.rawValue)
-        case .ping(let number):
-            writer = MessageWriter(kind: 12)
-            writer.write(number)
+        case .hello(let version): MessageWriter.message(1, version)
+        case .settings(let milliseconds, let maximum): MessageWriter.message(2, milliseconds, maximum)
+        case .beginApp(let app): MessageWriter.message(3, app)
+        case .appPath(let app, let kind, let path): MessageWriter.message(4, app, kind.rawValue, path)
+        case .commitApp(let app, let guarded, let sequence): MessageWriter.message(5, app, guarded, sequence)
+        case .setGuarded(let app, let guarded, let sequence): MessageWriter.message(6, app, guarded, sequence)
+        case .forgetApp(let app, let sequence): MessageWriter.message(7, app, sequence)
+        case .synchronised: MessageWriter.message(8)
+        case .answer(let launch, let allow): MessageWriter.message(9, launch, allow)
+        case .protect(let pid): MessageWriter.message(10, pid)
+        case .instances(let app, let order): MessageWriter.message(11, app, order.rawValue)
+        case .ping(let number): MessageWriter.message(12, number)
         }
-        return writer.bytes
     }
 
     public init(decoding bytes: [UInt8]) throws(GateProtocolError) {
@@ -85,13 +50,7 @@ public enum DaemonMessage: Equatable, Sendable {
         case 1: self = .hello(version: try reader.read())
         case 2: self = .settings(answerWithinMilliseconds: try reader.read(), maximumWaitingPerUser: try reader.read())
         case 3: self = .beginApp(try reader.read())
-        case 4:
-            let app: AppToken = try reader.read()
-            let raw: UInt8 = try reader.read()
-            guard let pathKind = PathKind(rawValue: raw) else {
-                throw .unknownValue(field: "path kind", value: raw)
-            }
-            self = .appPath(app, pathKind, path: reader.readRest())
+        case 4: self = .appPath(try reader.read(), try reader.readCase("path kind"), path: reader.readRest())
         case 5:
             self = .commitApp(
                 try reader.read(), guarded: try reader.readFlag("guarded"), sequence: try reader.read())
@@ -102,13 +61,7 @@ public enum DaemonMessage: Equatable, Sendable {
         case 8: self = .synchronised
         case 9: self = .answer(try reader.read(), allow: try reader.readFlag("allow"))
         case 10: self = .protect(pid: try reader.read())
-        case 11:
-            let app: AppToken = try reader.read()
-            let raw: UInt8 = try reader.read()
-            guard let order = InstanceOrder(rawValue: raw) else {
-                throw .unknownValue(field: "instance order", value: raw)
-            }
-            self = .instances(app, order)
+        case 11: self = .instances(try reader.read(), try reader.readCase("instance order"))
         case 12: self = .ping(try reader.read())
         default: throw .unknownKind(kind)
         }

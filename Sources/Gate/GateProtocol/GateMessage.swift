@@ -28,7 +28,7 @@ public struct LaunchQuestion: Equatable, Sendable {
     }
 }
 
-/// What the gate tells the daemon.
+/// A message from the gate to the daemon.
 public enum GateMessage: Equatable, Sendable {
     /// First message of a connection: how launches are noticed, how many orphans of an earlier run were denied
     /// before the first read, and in the weak mode the errno with which fanotify refused.
@@ -58,67 +58,25 @@ public enum GateMessage: Equatable, Sendable {
     case unguarded(AppToken, count: UInt32)
 
     public func encoded() -> [UInt8] {
-        var writer: MessageWriter
         switch self {
         case .hello(let version, let mode, let orphans, let refusal):
-            writer = MessageWriter(kind: 129)
-            writer.write(version)
-            writer.write(mode.rawValue)
-            writer.write(orphans)
-            writer.write(refusal)
+            MessageWriter.message(129, version, mode.rawValue, orphans, refusal)
         case .launch(let question):
-            writer = MessageWriter(kind: 130)
-            writer.write(question.launch)
-            writer.write(question.app)
-            writer.write(question.process)
-            writer.write(question.parent)
-            writer.write(question.user)
-            writer.write(question.loginUser)
-            writer.write(question.deniedAtOnce)
-            writer.writeRest(question.path)
-        case .execRequest(let launch, let isLast, let part):
-            writer = MessageWriter(kind: 131)
-            writer.write(launch)
-            writer.write(isLast)
-            writer.writeRest(part)
-        case .ended(let launch, let end):
-            writer = MessageWriter(kind: 132)
-            writer.write(launch)
-            writer.write(end.rawValue)
+            MessageWriter.message(
+                130, question.launch, question.app, question.process, question.parent, question.user,
+                question.loginUser, question.deniedAtOnce, question.path)
+        case .execRequest(let launch, let isLast, let part): MessageWriter.message(131, launch, isLast, part)
+        case .ended(let launch, let end): MessageWriter.message(132, launch, end.rawValue)
         case .readDenied(let app, let process, let user, let path):
-            writer = MessageWriter(kind: 133)
-            writer.write(app)
-            writer.write(process)
-            writer.write(user)
-            writer.writeRest(path)
+            MessageWriter.message(133, app, process, user, path)
         case .applied(let app, let sequence, let marks, let failures):
-            writer = MessageWriter(kind: 134)
-            writer.write(app)
-            writer.write(sequence)
-            writer.write(marks)
-            writer.write(failures)
-        case .filesChanged(let app):
-            writer = MessageWriter(kind: 135)
-            writer.write(app)
-        case .instancesReached(let app, let order, let count):
-            writer = MessageWriter(kind: 136)
-            writer.write(app)
-            writer.write(order.rawValue)
-            writer.write(count)
-        case .pong(let number):
-            writer = MessageWriter(kind: 137)
-            writer.write(number)
-        case .file(let app, let isPresent, let handle):
-            writer = MessageWriter(kind: 138)
-            writer.write(app)
-            writer.write(isPresent)
-            writer.writeRest(handle)
-        case .unguarded(let app, let count):
-            writer = MessageWriter(kind: 139)
-            writer.write(app)
-            writer.write(count)
+            MessageWriter.message(134, app, sequence, marks, failures)
+        case .filesChanged(let app): MessageWriter.message(135, app)
+        case .instancesReached(let app, let order, let count): MessageWriter.message(136, app, order.rawValue, count)
+        case .pong(let number): MessageWriter.message(137, number)
+        case .file(let app, let isPresent, let handle): MessageWriter.message(138, app, isPresent, handle)
+        case .unguarded(let app, let count): MessageWriter.message(139, app, count)
         }
-        return writer.bytes
     }
 
     public init(decoding bytes: [UInt8]) throws(GateProtocolError) {
@@ -126,10 +84,9 @@ public enum GateMessage: Equatable, Sendable {
         let kind: UInt8 = try reader.read()
         switch kind {
         case 129:
-            let version: UInt16 = try reader.read()
-            let raw: UInt8 = try reader.read()
-            guard let mode = GateMode(rawValue: raw) else { throw .unknownValue(field: "mode", value: raw) }
-            self = .hello(version: version, mode: mode, orphansDenied: try reader.read(), refusal: try reader.read())
+            self = .hello(
+                version: try reader.read(), mode: try reader.readCase("mode"), orphansDenied: try reader.read(),
+                refusal: try reader.read())
         case 130:
             self = .launch(
                 LaunchQuestion(
@@ -138,11 +95,7 @@ public enum GateMessage: Equatable, Sendable {
                     deniedAtOnce: try reader.readFlag("denied at once"), path: reader.readRest()))
         case 131:
             self = .execRequest(try reader.read(), isLast: try reader.readFlag("last part"), part: reader.readRest())
-        case 132:
-            let launch: LaunchToken = try reader.read()
-            let raw: UInt8 = try reader.read()
-            guard let end = LaunchEnd(rawValue: raw) else { throw .unknownValue(field: "launch end", value: raw) }
-            self = .ended(launch, end)
+        case 132: self = .ended(try reader.read(), try reader.readCase("launch end"))
         case 133:
             self = .readDenied(
                 try reader.read(), process: try reader.read(), user: try reader.read(), path: reader.readRest())
@@ -151,12 +104,8 @@ public enum GateMessage: Equatable, Sendable {
                 try reader.read(), sequence: try reader.read(), marks: try reader.read(), failures: try reader.read())
         case 135: self = .filesChanged(try reader.read())
         case 136:
-            let app: AppToken = try reader.read()
-            let raw: UInt8 = try reader.read()
-            guard let order = InstanceOrder(rawValue: raw) else {
-                throw .unknownValue(field: "instance order", value: raw)
-            }
-            self = .instancesReached(app, order, count: try reader.read())
+            self = .instancesReached(
+                try reader.read(), try reader.readCase("instance order"), count: try reader.read())
         case 137: self = .pong(try reader.read())
         case 138:
             self = .file(try reader.read(), isPresent: try reader.readFlag("present"), handle: reader.readRest())

@@ -1,6 +1,6 @@
 /// The messages between `applockerd` and `applocker-gate`, one per datagram of a Unix `SOCK_SEQPACKET` socket.
 ///
-/// The gate listens; the daemon connects, says `hello`, sends every app with its paths, and ends with
+/// The gate listens; the daemon connects, sends `hello`, sends every app with its paths, and ends with
 /// `synchronised`. Until that message arrives, and whenever the daemon is away, the gate denies every launch that it
 /// is asked about. All integers are little-endian and of fixed width; a path or an argument block is the rest of its
 /// message, in the bytes the kernel uses (no encoding is assumed).

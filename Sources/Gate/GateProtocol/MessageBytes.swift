@@ -7,41 +7,45 @@ public enum GateProtocolError: Error, Equatable, Sendable {
     /// The first byte names no message of this version.
     case unknownKind(UInt8)
     /// A field holds a value that this version does not define.
-    case unknownValue(field: StaticString, value: UInt8)
+    case unknownValue(field: String, value: UInt8)
     /// The peer speaks another version.
     case version(UInt16)
     /// The parts of an exec request exceed `GateProtocol.maximumExecRequestBytes`.
     case execRequestTooLong
-
-    public static func == (left: GateProtocolError, right: GateProtocolError) -> Bool {
-        switch (left, right) {
-        case (.truncated, .truncated), (.execRequestTooLong, .execRequestTooLong): true
-        case (.trailingBytes(let a), .trailingBytes(let b)): a == b
-        case (.unknownKind(let a), .unknownKind(let b)): a == b
-        case (.unknownValue(_, let a), .unknownValue(_, let b)): a == b
-        case (.version(let a), .version(let b)): a == b
-        default: false
-        }
-    }
 }
 
-/// Appends fixed-width little-endian fields.
-struct MessageWriter {
-    private(set) var bytes: [UInt8] = []
+/// A field of a message: an integer of fixed width, little-endian; a flag of one byte; or bytes without a length, which
+/// can only be the last field.
+protocol MessageField {
+    func append(to bytes: inout [UInt8])
+}
 
-    init(kind: UInt8) {
+extension FixedWidthInteger where Self: MessageField {
+    func append(to bytes: inout [UInt8]) { withUnsafeBytes(of: littleEndian) { bytes.append(contentsOf: $0) } }
+}
+
+extension UInt8: MessageField {}
+extension UInt16: MessageField {}
+extension UInt32: MessageField {}
+extension Int32: MessageField {}
+extension UInt64: MessageField {}
+
+extension Bool: MessageField {
+    func append(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+}
+
+extension [UInt8]: MessageField {
+    func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
+}
+
+enum MessageWriter {
+    static func message(_ kind: UInt8, _ fields: any MessageField...) -> [UInt8] {
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(64)
         bytes.append(kind)
+        for field in fields { field.append(to: &bytes) }
+        return bytes
     }
-
-    mutating func write<Integer: FixedWidthInteger>(_ value: Integer) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
-
-    /// The rest of the message: a path, an argument block. It needs no length, it is always the last field.
-    mutating func writeRest(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 }
 
 /// Reads what `MessageWriter` wrote, and nothing else.
@@ -64,10 +68,18 @@ struct MessageReader {
         return value
     }
 
-    mutating func readFlag(_ field: StaticString) throws(GateProtocolError) -> Bool {
+    mutating func readFlag(_ field: String) throws(GateProtocolError) -> Bool {
         let value: UInt8 = try read()
         guard value <= 1 else { throw .unknownValue(field: field, value: value) }
         return value == 1
+    }
+
+    mutating func readCase<Value: RawRepresentable<UInt8>>(
+        _ field: String
+    ) throws(GateProtocolError) -> Value {
+        let raw: UInt8 = try read()
+        guard let value = Value(rawValue: raw) else { throw .unknownValue(field: field, value: raw) }
+        return value
     }
 
     var isAtEnd: Bool { position == bytes.count }

@@ -48,7 +48,7 @@ struct HandleFileSystems {
     init() {
         let mounts: [ArraySlice<UInt8>]
         do throws(RefusedByKernel) {
-            mounts = try ProcessFacts.mounts()
+            mounts = try ProcessFacts.lines(of: "/proc/self/mountinfo")
         } catch {
             mounts = []
             shortage = error

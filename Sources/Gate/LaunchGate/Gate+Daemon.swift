@@ -5,8 +5,7 @@ extension Gate {
     /// Sends a message to the daemon. If the daemon's buffer is full its state would be stale, so it is disconnected
     /// and has to reconnect.
     func send(_ message: GateMessage) {
-        guard let daemon else { return }
-        guard !daemon.send(message) else { return }
+        guard let daemon, !daemon.send(message) else { return }
         endDaemon("it does not read its messages")
     }
 

@@ -21,8 +21,6 @@ extension Gate {
         leaveStopped(launch)
     }
 
-    func processGone(_ token: LaunchToken) { end(token, .processGone) }
-
     func denyOverdue() {
         let now = Timetable.now
         for (token, launch) in held.launches where launch.deadline <= now { end(token, .timedOut) }
@@ -36,7 +34,7 @@ extension Gate {
         }
     }
 
-    private func end(_ token: LaunchToken, _ reason: LaunchEnd) {
+    func end(_ token: LaunchToken, _ reason: LaunchEnd) {
         guard let launch = held.remove(token) else { return }
         launch.finish(allow: false)
         noteDenied(launch)

@@ -183,7 +183,7 @@ public final class Gate {
         case .daemon: receiveFromDaemon()
         case .alarm: handleAlarm()
         case .signal: isStopping = true
-        case .held(let token): processGone(token)
+        case .held(let token): end(token, .processGone)
         }
     }
 

@@ -45,22 +45,12 @@ enum GateProcess {
     static func ownFiles() -> Set<FileIdentity> {
         var files: Set<FileIdentity> = []
         if let program = ProcessFacts.executable(getpid()) { files.insert(program) }
-        for line in contents(of: "/proc/self/maps").split(separator: UInt8(ascii: "\n")) {
+        for line in (try? ProcessFacts.lines(of: "/proc/self/maps")) ?? [] {
             guard let start = line.firstIndex(of: UInt8(ascii: "/")),
                 let file = FileIdentity(following: Array(line[start...]))
             else { continue }
             files.insert(file)
         }
         return files
-    }
-
-    private static func contents(of path: String) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
-        return bytes
     }
 }

@@ -103,7 +103,8 @@ struct AppTable {
 
     mutating func remove(_ app: GuardedApp) {
         setFiles([:], directories: [:], of: app)
-        forgetFormerFiles(of: app)
+        for file in app.formerFiles { Self.disown(file, app, &formerOwners) }
+        app.forgetFormerFiles()
         apps[app.key] = nil
         unclaimed.remove(app.key)
         if byToken[app.token] === app { byToken[app.token] = nil }
@@ -132,11 +133,6 @@ struct AppTable {
         app.directories = directories
     }
 
-    mutating func forgetFormerFiles(of app: GuardedApp) {
-        for file in app.formerFiles { Self.disown(file, app, &formerOwners) }
-        app.forgetFormerFiles()
-    }
-
     private static func disown(
         _ file: FileIdentity, _ app: GuardedApp, _ owners: inout [FileIdentity: [GuardedApp]]
     ) {
@@ -153,9 +149,7 @@ struct AppTable {
         case nobody
     }
 
-    func owner(of file: FileIdentity) -> Owner {
-        Self.decide(owners[file] ?? formerOwners[file])
-    }
+    func owner(of file: FileIdentity) -> Owner { Self.decide(owners[file] ?? formerOwners[file]) }
 
     func owner(ofDirectory directory: FileIdentity) -> Owner { Self.decide(directoryOwners[directory]) }
 

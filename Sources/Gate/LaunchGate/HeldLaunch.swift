@@ -30,12 +30,7 @@ struct HeldLaunch {
     }
 
     /// True if the kernel holds it; in the weak mode the process already runs the app.
-    var isInExecve: Bool {
-        switch hold {
-        case .event: true
-        case .stopped: false
-        }
-    }
+    var isInExecve: Bool { if case .event = hold { true } else { false } }
 
     /// The pids of the held processes.
     var processes: [Int32] {

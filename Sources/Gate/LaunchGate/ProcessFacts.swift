@@ -93,9 +93,9 @@ enum ProcessFacts {
         } ?? []
     }
 
-    /// The lines of the gate's own mountinfo.
-    static func mounts() throws(RefusedByKernel) -> [ArraySlice<UInt8>] {
-        let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+    /// The lines of a file, as of the gate's own mountinfo.
+    static func lines(of path: String) throws(RefusedByKernel) -> [ArraySlice<UInt8>] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw RefusedByKernel(number: errno) }
         defer { close(file) }
         var bytes: [UInt8] = []
@@ -105,13 +105,9 @@ enum ProcessFacts {
     }
 
     /// The pids of all processes in the gate's pid namespace.
-    static func all() -> [Int32] {
-        numbers(in: Array("/proc".utf8))
-    }
+    static func all() -> [Int32] { numbers(in: Array("/proc".utf8)) }
 
-    static func threads(_ process: Int32) -> [Int32] {
-        numbers(in: path(process, "task"))
-    }
+    static func threads(_ process: Int32) -> [Int32] { numbers(in: path(process, "task")) }
 
     static func path(_ process: Int32, _ name: String) -> PathBytes {
         Array("/proc/".utf8) + String(process).utf8 + [UInt8(ascii: "/")] + name.utf8

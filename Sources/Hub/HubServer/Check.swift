@@ -8,12 +8,8 @@ enum Check {
     /// The largest integer that the databases can store.
     static let largestNumber = UInt64(Int64.max)
 
-    /// 1 to 32 characters of a-z and "-".
     static func collection(_ name: String) throws {
-        let isValid =
-            (1...32).contains(name.utf8.count)
-            && name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
-        guard isValid else {
+        guard RecordDecision.isCollection(name) else {
             throw HubError(.badRequest, "A collection's name is 1 to 32 characters of a-z and \"-\".")
         }
     }
@@ -48,7 +44,6 @@ enum Check {
     static let ofComputers: Set<String> = ["keys", "devices", "status", "apps", "events", "requests", "intruders"]
     static let commands = "commands"
 
-    /// Checks a record without regard to what is stored.
     static func record(_ record: HubRecord, from device: StoredDevice) throws {
         try collection(record.collection)
         try number(record.revision, "The record's revision")

@@ -74,7 +74,6 @@ public struct HubLimits: Sendable {
     /// Bytes sent to the hub.
     public var householdBytes = Rate(perSecond: 32e6, burst: 512e6)
     public var addressBytes = Rate(perSecond: 32e6, burst: 512e6)
-    /// Requests with an unknown token.
     public var failedTokens = Rate(perSecond: 0.2, burst: 20)
     /// Households founded, and attempts to join, from one address.
     public var arrivals = Rate(perSecond: 0.1, burst: 20)
@@ -92,7 +91,6 @@ public struct HubLimits: Sendable {
     public var slowestClient = 8 << 10
     /// The interval of a stream's heartbeats.
     public var heartbeat: Duration = .seconds(15)
-    /// Streams that one household may have open.
     public var streamsPerHousehold = 16_384
     /// Memory for large bodies and responses, all together.
     public var memoryBytes = 256 << 20
@@ -102,7 +100,6 @@ public struct HubLimits: Sendable {
     public init() {}
 }
 
-/// How pushes are sent.
 public struct PushSettings: Sendable {
     /// A `mailto:` or `https:` address of the operator, which push services see.
     public var contact: String?

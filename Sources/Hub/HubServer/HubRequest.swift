@@ -21,7 +21,6 @@ struct HubRequest: Sendable {
         return device
     }
 
-    /// Decodes the body as this message.
     func message<Message: Decodable>(_ type: Message.Type = Message.self) throws -> Message {
         do {
             return try JSONDecoder().decode(type, from: body)
@@ -66,7 +65,6 @@ struct HubRequest: Sendable {
     }
 }
 
-/// A route's response.
 enum HubReply: Sendable {
     /// 200 with JSON.
     case json(Data)

@@ -19,7 +19,6 @@ struct BlobReading: Sendable {
     let size: UInt64
     /// Nil: the whole blob, with status 200 instead of 206.
     let range: Range<UInt64>?
-    let hash: Data
 }
 
 extension HubService {
@@ -100,7 +99,7 @@ extension HubService {
         }
         let range = try request.headers[.range].flatMap { try Self.range($0, of: stored.state.size) }
         let blob = StoredBlobID(household: try request.knownDevice().household, blob: try request.id())
-        return .blob(BlobReading(blob: blob, size: stored.state.size, range: range, hash: stored.hash))
+        return .blob(BlobReading(blob: blob, size: stored.state.size, range: range))
     }
 
     /// One range of bytes (RFC 9110 section 14.1). Any other header is ignored, and the response is the whole blob.

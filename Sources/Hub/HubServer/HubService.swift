@@ -22,7 +22,7 @@ final class HubService: Sendable {
     let authors: RecordAuthors
     let busyBlobs = BusyBlobs()
     let logger: Logger
-    private let seen = Mutex<[HubID: Int64]>([:])
+    private let sightings = Sightings()
     private let isEnding = Atomic<Bool>(false)
 
     init(
@@ -102,14 +102,7 @@ final class HubService: Sendable {
     /// Stores it at most once a minute for each device. Returns before it is written.
     func recordLastSeen(_ device: StoredDevice) {
         let now = time.seconds()
-        let minute = now / 60
-        let isNew = seen.withLock { seen in
-            guard seen[device.id] != minute else { return false }
-            if seen.count > 100_000 { seen.removeAll() }
-            seen[device.id] = minute
-            return true
-        }
-        guard isNew else { return }
+        guard sightings.isNewMinute(now / 60, of: device.id) else { return }
         Task { [store] in try? await store.updateLastSeen(device.id, of: device.household, at: now) }
     }
 

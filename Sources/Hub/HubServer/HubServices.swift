@@ -28,7 +28,6 @@ struct StreamService: Service {
     }
 }
 
-/// Forwards the store's changes to the streams.
 struct ChangeService: Service {
     let store: any HubStore
     let streams: StreamHub
@@ -53,7 +52,6 @@ struct ChangeService: Service {
     }
 }
 
-/// Sends pushes until the hub ends.
 struct PushService: Service {
     let pushes: PushSender
 

@@ -1,6 +1,5 @@
 import Glibc
 
-/// Why a hub can't start.
 public enum HubStartError: Error, Equatable, Sendable, CustomStringConvertible {
     case badCertificate(path: String, cause: String)
     case badWebDirectory(path: String, cause: String)

@@ -15,7 +15,6 @@ extension HubTime {
     func seconds() -> Int64 { milliseconds() / 1_000 }
 }
 
-/// The computer's clocks.
 public struct SystemHubTime: HubTime {
     public init() {}
 

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 
-/// The default directory of the companion's files.
 public enum InstalledCompanion {
     /// - Parameter executable: the running program; symbolic links are resolved.
     /// - Returns: nil if none is installed.

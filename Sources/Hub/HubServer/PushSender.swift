@@ -91,25 +91,19 @@ final class PushSender: Sendable {
         let isOneDropped = state.withLock { state -> Bool in
             guard !state.isEnding else { return true }
             var queue = state.queues[name] ?? Queue(subscription: subscription)
+            defer { state.queues[name] = queue }
             queue.subscription = subscription
             if let topic = message.topic {
                 let before = queue.waiting.count
                 queue.waiting.removeAll { $0.message.topic == topic }
                 state.count -= before - queue.waiting.count
             }
-            guard queue.waiting.count < settings.maximumWaitingEach else {
-                state.queues[name] = queue
-                return true
-            }
+            guard queue.waiting.count < settings.maximumWaitingEach else { return true }
             let isFull = state.count >= settings.maximumWaiting
-            guard !isFull || state.evict(for: household) else {
-                state.queues[name] = queue
-                return true
-            }
+            guard !isFull || state.evict(for: household) else { return true }
             queue.waiting.append(Waiting(message: message, since: now))
             state.count += 1
             if queue.worker == nil { queue.worker = Task { await self.work(name) } }
-            state.queues[name] = queue
             return isFull
         }
         if isOneDropped { metrics.pushed("dropped") }

@@ -15,14 +15,12 @@ struct StreamItem: Sendable {
 
     static func record(_ record: HubRecord) throws -> StreamItem {
         let sequence = record.sequence ?? 0
-        if let sealed = record.sealed, sealed.count > maximumSealedBytes {
-            return StreamItem(
-                sequence: sequence, isForComputers: false,
-                bytes: event(.large, id: sequence, data: [UInt8](String(sequence).utf8)))
-        }
-        return StreamItem(
-            sequence: sequence, isForComputers: false,
-            bytes: event(.record, id: sequence, data: [UInt8](try JSONEncoder().encode(record))))
+        let isLarge = record.sealed?.count ?? 0 > maximumSealedBytes
+        let bytes =
+            isLarge
+            ? event(.large, id: sequence, data: [UInt8](String(sequence).utf8))
+            : event(.record, id: sequence, data: [UInt8](try JSONEncoder().encode(record)))
+        return StreamItem(sequence: sequence, isForComputers: false, bytes: bytes)
     }
 
     static func roster(_ number: UInt64) -> StreamItem {

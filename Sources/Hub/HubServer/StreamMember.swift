@@ -2,15 +2,12 @@ import HubAPI
 import HubStore
 import NIOCore
 
-/// Why a stream ended.
 enum StreamEnd: Sendable {
-    /// The client disconnected.
     case closed
     /// The client read more slowly than events arrived. It resumes by its number.
     case tooSlow
     /// The device was revoked or has left.
     case revoked
-    /// The hub is shutting down.
     case hubEnds
     /// While stored records were sent, more arrived than the ring holds: the replay continues from where it ended.
     case replayAgain
@@ -22,7 +19,6 @@ enum StreamEnd: Sendable {
 final class StreamMember: @unchecked Sendable {
     let device: HubID
     let isComputer: Bool
-    let eventLoop: any EventLoop
     private let connection: RequestGuard
     /// The position in the ring of the next item to send.
     var position: UInt64
@@ -34,13 +30,12 @@ final class StreamMember: @unchecked Sendable {
     private var missedHeartbeat = false
 
     init(
-        device: StoredDevice, connection: RequestGuard, eventLoop: any EventLoop, ring: StreamRing, position: UInt64,
-        sequence: UInt64, whenEnded: CheckedContinuation<StreamEnd, Never>
+        device: StoredDevice, connection: RequestGuard, ring: StreamRing, position: UInt64, sequence: UInt64,
+        whenEnded: CheckedContinuation<StreamEnd, Never>
     ) {
         self.device = device.id
         isComputer = device.role == .computer
         self.connection = connection
-        self.eventLoop = eventLoop
         self.ring = ring
         self.position = position
         self.sequence = sequence

@@ -113,8 +113,8 @@ extension StreamLoop {
             return whenEnded.resume(returning: .closed)
         }
         let member = StreamMember(
-            device: device, connection: connection, eventLoop: eventLoop, ring: ring, position: position,
-            sequence: sequence, whenEnded: whenEnded)
+            device: device, connection: connection, ring: ring, position: position, sequence: sequence,
+            whenEnded: whenEnded)
         guard connection.begin(member) else { return member.ended(.closed) }
         ring.join(member)
         // The device was revoked, or the hub ended, after this task checked and before the ring contained the stream.

@@ -118,9 +118,7 @@ final class StreamRing {
     /// Removes items that all streams have been sent, and those beyond the capacity.
     private func trim() {
         var keep = items.count
-        if replaying > 0 {
-            keep = items.count
-        } else {
+        if replaying == 0 {
             let slowest = members.values.lazy.map(\.position).min() ?? end
             keep = slowest >= first ? Int(end - slowest) : items.count
         }

@@ -8,10 +8,8 @@ final class StreamTopic: Sendable {
     struct State {
         /// The rings have received everything up to this number; nil until it is determined.
         var through: UInt64?
-        /// The store has records up to this number.
         var wanted: UInt64 = 0
         var isReading = false
-        /// How many streams each device has open.
         var devices: [HubID: Int] = [:]
         /// Devices that were revoked since the topic exists; a new stream checks itself against them.
         var ended: Set<HubID> = []

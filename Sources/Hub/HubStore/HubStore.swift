@@ -111,13 +111,11 @@ public protocol HubStore: Sendable {
     /// The failures so far and when the next attempt is accepted; nil if there is no share.
     /// - Throws: `gone` if it was destroyed.
     func pinShare(device: HubID, household: HubID) async throws -> StoredPINCounter?
-    /// Compares and counts in one step, which is durable before the result is returned.
-    /// - Throws: `gone` for a destroyed share, `tooMany` for one that has to wait; neither counts.
-    func attemptPIN(_ verifier: Data, device: HubID, household: HubID, at time: Int64) async throws -> PINAttempt
-    /// Replaces the entry whose change secret has this SHA-256, as after a right PIN; the others are unchanged.
-    /// - Throws: `notFound` if no entry has it, `gone`.
-    func replacePIN(
-        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID) async throws
+    /// Changes the share in one step, which is durable before the result is returned.
+    /// - Throws: `notFound` if there is none; what the change throws, and then nothing is stored.
+    func changePINShare<Result: Sendable>(
+        of device: HubID, household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    ) async throws -> Result
 
     // MARK: Push
 
@@ -159,6 +157,24 @@ extension HubStore {
         }
         return total
     }
+
+    /// Compares and counts in one step, which is durable before the result is returned.
+    /// - Throws: `gone` for a destroyed share, `tooMany` for one that has to wait; neither counts.
+    public func attemptPIN(
+        _ verifier: Data, device: HubID, household: HubID, at time: Int64
+    ) async throws -> PINAttempt {
+        try await changePINShare(of: device, household: household) { try $0.attempt(verifier, at: time) }
+    }
+
+    /// Replaces the entry whose change secret has this SHA-256, as after a right PIN; the others are unchanged.
+    /// - Throws: `notFound` if no entry has it, `gone`.
+    public func replacePIN(
+        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
+    ) async throws {
+        try await changePINShare(of: device, household: household) {
+            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
+        }
+    }
 }
 
 /// A change that a hub reports to the others that share its database.
@@ -181,7 +197,6 @@ public struct StoredHousehold: Equatable, Sendable {
     /// Records as `RecordDecision` counts them, and complete or begun blobs.
     public var bytes: UInt64
     public var eventDays: Int
-    /// Number of the newest roster entry.
     public var rosterNumber: UInt64
     /// The last one is of the store's current run.
     public var generations: [HubGeneration]
@@ -237,6 +252,28 @@ public struct StoredInvitation: Equatable, Sendable {
     }
 }
 
+extension StoredInvitation {
+    /// Seconds after its expiry in which a used invitation remains readable, and an unused one is reported as expired.
+    package static let afterTime: Int64 = 3_600
+
+    /// - Throws: `gone` after it expired or was withdrawn.
+    package func requireReadable(isWithdrawn: Bool, at time: Int64) throws {
+        let last = expires + (join == nil ? 0 : Self.afterTime)
+        if isWithdrawn || last <= time { throw HubError.invitationIsOver }
+    }
+
+    /// The invitation after this request; nil if the same request was stored before.
+    /// - Throws: `gone` if it has expired or was withdrawn, or another device joined.
+    package func joined(by request: JoinRequest, isWithdrawn: Bool, at time: Int64) throws -> StoredInvitation? {
+        var joined = self
+        joined.join = request
+        joined.join?.proof = Data()
+        let isAllowed = join == nil ? expires > time : self == joined
+        guard isAllowed, !isWithdrawn else { throw HubError.invitationIsOver }
+        return join == nil ? joined : nil
+    }
+}
+
 public struct StoredBlob: Equatable, Sendable {
     public var state: BlobState
     /// SHA-256 of the whole blob, 32 bytes.
@@ -245,6 +282,16 @@ public struct StoredBlob: Equatable, Sendable {
     public init(state: BlobState, hash: Data) {
         self.state = state
         self.hash = hash
+    }
+}
+
+extension StoredBlob {
+    /// - Throws: as `advanceBlob`.
+    package func requireAdvance(from: UInt64, to: UInt64, isComplete: Bool) throws {
+        guard state.received == from, !state.isComplete else { throw HubError.blobOffset(state.received) }
+        guard to <= state.size, to >= from || to == 0, !isComplete || to == state.size else {
+            throw HubError.blobBounds
+        }
     }
 }
 

@@ -4,7 +4,6 @@ import SealedFormats
 
 /// The result of writing one record, given what is stored under its name. Both stores use it.
 package enum RecordDecision: Sendable {
-    /// The same record is already stored.
     case isStored(sequence: UInt64)
     /// It replaces what is stored.
     case isNext
@@ -79,7 +78,6 @@ package enum RecordDecision: Sendable {
             && record.blobs.count <= HubRecord.maximumBlobs
     }
 
-    /// Whether this is a valid name of a collection.
     package static func isCollection(_ name: String) -> Bool {
         (1...32).contains(name.utf8.count) && name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }
     }

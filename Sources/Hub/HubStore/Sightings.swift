@@ -3,7 +3,7 @@ import Synchronization
 
 /// The minute in which each device was last seen, so that a hub writes it once.
 package final class Sightings: Sendable {
-    private static let largest = 10_000
+    private static let largest = 100_000
     private let minutes = Mutex<[HubID: Int64]>([:])
 
     package init() {}

@@ -15,7 +15,7 @@ public enum PINAttempt: Equatable, Sendable {
 /// from the 5th on the next attempt has to wait, the 10th destroys everything. The other one is of each entry, restarts
 /// only with that entry's own PIN and is never shown: at 10 that entry is overwritten and its PIN is wrong. So somebody
 /// with one PIN has ten guesses at another, and no response reveals whether there is another.
-package struct StoredPINShare: Equatable, Sendable {
+public struct StoredPINShare: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package var verifier: Data
         package var share: Data
@@ -23,13 +23,6 @@ package struct StoredPINShare: Equatable, Sendable {
         /// it.
         package var changeHash: Data
         package var failures: Int
-
-        package init(verifier: Data, share: Data, changeHash: Data, failures: Int) {
-            self.verifier = verifier
-            self.share = share
-            self.changeHash = changeHash
-            self.failures = failures
-        }
 
         var isDestroyed: Bool { failures >= PINShareState.failuresToDestroy }
 

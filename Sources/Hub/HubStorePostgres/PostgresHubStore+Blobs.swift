@@ -62,12 +62,7 @@ extension PostgresHubStore {
         try await pool.transaction { connection in
             let number = try LockedHousehold(household, connection).number
             guard let blob = try Self.blob(id, household: number, connection) else { throw HubError.noSuchBlob }
-            guard blob.state.received == from, !blob.state.isComplete else {
-                throw HubError.blobOffset(blob.state.received)
-            }
-            guard to <= blob.state.size, to >= from || to == 0, !isComplete || to == blob.state.size else {
-                throw HubError.blobBounds
-            }
+            try blob.requireAdvance(from: from, to: to, isComplete: isComplete)
             try connection.query(
                 "UPDATE blob SET received = $1, complete = $2, idle_since = $3 WHERE household = $4 AND id = $5",
                 [.number(to), .flag(isComplete), .integer(time), .integer(number), .id(id)])

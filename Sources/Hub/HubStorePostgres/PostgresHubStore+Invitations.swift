@@ -3,9 +3,6 @@ public import HubAPI
 public import HubStore
 
 extension PostgresHubStore {
-    /// Seconds after its expiry in which a used invitation remains readable, and an unused one is reported as expired.
-    private static let afterTime: Int64 = 3_600
-
     public func invite(_ request: NewInvitationRequest, household: HubID, by device: HubID, at time: Int64) async throws
     {
         try await pool.transaction { connection in
@@ -18,7 +15,7 @@ extension PostgresHubStore {
                 else { throw HubError.invitationExists }
                 return
             }
-            let old = [PostgresValue.integer(number), .integer(time - Self.afterTime)]
+            let old = [PostgresValue.integer(number), .integer(time - StoredInvitation.afterTime)]
             // Also removes the devices that joined by them and were never admitted.
             try connection.query(
                 """
@@ -59,8 +56,7 @@ extension PostgresHubStore {
             ).first
             guard let row else { throw HubError.noSuchInvitation }
             let invitation = try Self.invitation(row)
-            let last = invitation.expires + (invitation.join == nil ? 0 : Self.afterTime)
-            if row.flag(4) || last <= time { throw HubError.invitationIsOver }
+            try invitation.requireReadable(isWithdrawn: row.flag(4), at: time)
             return invitation
         }
     }
@@ -90,13 +86,9 @@ extension PostgresHubStore {
             _ = try LockedHousehold(try found.id(1), connection)
             guard let row = try connection.query(select, name).first else { throw HubError.noSuchInvitation }
             let stored = try Self.invitation(row)
-            if let join = stored.join {
-                var same = request
-                same.proof = Data()
-                guard join == same, !row.flag(4) else { throw HubError.invitationIsOver }
+            guard let joined = try stored.joined(by: request, isWithdrawn: row.flag(4), at: time) else {
                 return stored
             }
-            guard !row.flag(4), stored.expires > time else { throw HubError.invitationIsOver }
             // A device that is pending by an earlier invitation of this household may join by this one instead.
             let household = PostgresValue.integer(row.integer(9))
             try connection.query(
@@ -116,9 +108,6 @@ extension PostgresHubStore {
                     .bytes(request.sealed), .id(id),
                 ])
             try PostgresNotice.send([.join(household: stored.household, invitation: id)], connection)
-            var joined = stored
-            joined.join = request
-            joined.join?.proof = Data()
             return joined
         }
     }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import HubAPI
 public import HubStore
 
@@ -31,8 +31,8 @@ extension PostgresHubStore {
         return share
     }
 
-    private func changePINShare<Result: Sendable>(
-        of device: HubID, _ household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    public func changePINShare<Result: Sendable>(
+        of device: HubID, household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
     ) async throws -> Result {
         try await pool.transaction { connection in
             guard var share = try Self.share(of: device, household, connection) else { throw HubError.noPINShare }
@@ -52,20 +52,6 @@ extension PostgresHubStore {
             guard let share = try Self.share(of: device, household, connection) else { return nil }
             if share.isDestroyed { throw HubError.pinShareIsDestroyed }
             return StoredPINCounter(failures: share.failures, opensAt: share.opensAt)
-        }
-    }
-
-    public func attemptPIN(
-        _ verifier: Data, device: HubID, household: HubID, at time: Int64
-    ) async throws -> PINAttempt {
-        try await changePINShare(of: device, household) { try $0.attempt(verifier, at: time) }
-    }
-
-    public func replacePIN(
-        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
-    ) async throws {
-        try await changePINShare(of: device, household) {
-            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
         }
     }
 

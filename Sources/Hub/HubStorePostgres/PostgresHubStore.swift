@@ -56,22 +56,18 @@ public final class PostgresHubStore: HubStore {
 
 /// A household within a transaction, its row locked until the end.
 struct LockedHousehold {
-    let id: HubID
     let number: Int64
-    var sequence: UInt64
     var records: Int64
     var bytes: Int64
 
     /// - Throws: `noSuchHousehold`.
     init(_ id: HubID, _ connection: PostgresConnection) throws {
         let rows = try connection.query(
-            "SELECT number, sequence, records, bytes FROM household WHERE id = $1 FOR UPDATE", [.id(id)])
+            "SELECT number, records, bytes FROM household WHERE id = $1 FOR UPDATE", [.id(id)])
         guard let row = rows.first else { throw HubError.noSuchHousehold }
-        self.id = id
         number = row.integer(0)
-        sequence = row.unsigned(1)
-        records = row.integer(2)
-        bytes = row.integer(3)
+        records = row.integer(1)
+        bytes = row.integer(2)
     }
 
     func save(_ connection: PostgresConnection) throws {

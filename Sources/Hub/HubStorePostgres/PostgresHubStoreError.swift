@@ -1,6 +1,5 @@
 import HubAPI
 
-/// Why the hub's database could not be opened.
 public struct PostgresHubStoreError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A later version of the hub has migrated the database.
@@ -11,7 +10,6 @@ public struct PostgresHubStoreError: Error, Equatable, Sendable, CustomStringCon
         case badSettings
         /// The server acknowledges writes before they are on its disk.
         case notDurable
-        /// The server refused to create the tables.
         case refused
     }
 

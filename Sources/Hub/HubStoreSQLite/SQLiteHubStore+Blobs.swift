@@ -55,12 +55,7 @@ extension SQLiteHubStore {
         try await write { database, _ in
             let number = try Self.household(household, in: database).number
             guard let blob = try Self.blob(id, household: number, in: database) else { throw HubError.noSuchBlob }
-            guard blob.state.received == from, !blob.state.isComplete else {
-                throw HubError.blobOffset(blob.state.received)
-            }
-            guard to <= blob.state.size, to >= from || to == 0, !isComplete || to == blob.state.size else {
-                throw HubError.blobBounds
-            }
+            try blob.requireAdvance(from: from, to: to, isComplete: isComplete)
             try database.execute(
                 sql: "UPDATE blob SET received = ?, complete = ?, idle_since = ? WHERE household = ? AND id = ?",
                 arguments: [Int64(to), isComplete, time, number, id])

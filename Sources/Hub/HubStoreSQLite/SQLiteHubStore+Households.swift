@@ -4,7 +4,6 @@ public import HubAPI
 public import HubStore
 
 extension SQLiteHubStore {
-    /// A household within a transaction.
     struct Household {
         var number: Int64
         var sequence: Int64

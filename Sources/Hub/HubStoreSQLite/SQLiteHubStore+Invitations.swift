@@ -4,9 +4,6 @@ public import HubAPI
 public import HubStore
 
 extension SQLiteHubStore {
-    /// Seconds after its expiry in which a used invitation remains readable, and an unused one is reported as expired.
-    private static let afterTime: Int64 = 3_600
-
     public func invite(_ request: NewInvitationRequest, household: HubID, by device: HubID, at time: Int64) async throws
     {
         try await write { database, effects in
@@ -21,7 +18,7 @@ extension SQLiteHubStore {
                 }
                 return
             }
-            try Self.removeOldInvitations(of: number, before: time - Self.afterTime, in: database)
+            try Self.removeOldInvitations(of: number, before: time - StoredInvitation.afterTime, in: database)
             try database.execute(
                 sql: "INSERT INTO invitation (id, household, inviter, proof_hash, expires) VALUES (?, ?, ?, ?, ?)",
                 arguments: [request.id, number, device, request.proofHash, time + Int64(request.expiresInSeconds)])
@@ -62,8 +59,7 @@ extension SQLiteHubStore {
                 arguments: [id, household])
             guard let row else { throw HubError.noSuchInvitation }
             let invitation = Self.invitation(row)
-            let last = invitation.expires + (invitation.join == nil ? 0 : Self.afterTime)
-            if row["withdrawn"] || last <= time { throw HubError.invitationIsOver }
+            try invitation.requireReadable(isWithdrawn: row["withdrawn"], at: time)
             return invitation
         }
     }
@@ -92,13 +88,9 @@ extension SQLiteHubStore {
                 throw HubError.noSuchInvitation
             }
             let stored = Self.invitation(row)
-            if let join = stored.join {
-                var same = request
-                same.proof = Data()
-                guard join == same, !row["withdrawn"] else { throw HubError.invitationIsOver }
+            guard let joined = try stored.joined(by: request, isWithdrawn: row["withdrawn"], at: time) else {
                 return stored
             }
-            guard !row["withdrawn"], stored.expires > time else { throw HubError.invitationIsOver }
             // A device that is pending by an earlier invitation of this household may join by this one instead.
             let household: Int64 = row["household"]
             try database.execute(
@@ -113,10 +105,7 @@ extension SQLiteHubStore {
                 arguments: [request.device, request.role.rawValue, request.tokenHash, request.sealed, id])
             effects.devicesChanged = true
             effects.changes.append(.join(household: stored.household, invitation: id))
-            guard let joined = try Row.fetchOne(database, sql: select, arguments: [id, proofHash]) else {
-                throw HubError.noSuchInvitation
-            }
-            return Self.invitation(joined)
+            return joined
         }
     }
 }

@@ -1,4 +1,3 @@
-public import Foundation
 import GRDB
 public import HubAPI
 public import HubStore
@@ -31,8 +30,8 @@ extension SQLiteHubStore {
         return share
     }
 
-    private func changePINShare<Result: Sendable>(
-        of device: HubID, _ household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
+    public func changePINShare<Result: Sendable>(
+        of device: HubID, household: HubID, _ change: @Sendable @escaping (inout StoredPINShare) throws -> Result
     ) async throws -> Result {
         let (result, isOverwritten) = try await write { database, _ in
             guard var share = try Self.share(of: device, household, in: database) else { throw HubError.noPINShare }
@@ -53,20 +52,6 @@ extension SQLiteHubStore {
             guard let share = try Self.share(of: device, household, in: database) else { return nil }
             if share.isDestroyed { throw HubError.pinShareIsDestroyed }
             return StoredPINCounter(failures: share.failures, opensAt: share.opensAt)
-        }
-    }
-
-    public func attemptPIN(
-        _ verifier: Data, device: HubID, household: HubID, at time: Int64
-    ) async throws -> PINAttempt {
-        try await changePINShare(of: device, household) { try $0.attempt(verifier, at: time) }
-    }
-
-    public func replacePIN(
-        changeHash: Data, verifier: Data, share: Data, device: HubID, household: HubID
-    ) async throws {
-        try await changePINShare(of: device, household) {
-            try $0.replace(changeHash: changeHash, verifier: verifier, share: share)
         }
     }
 

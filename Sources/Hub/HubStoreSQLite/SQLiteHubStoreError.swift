@@ -1,12 +1,10 @@
 import GRDB
 import HubAPI
 
-/// Why the hub's database could not be opened.
 public struct SQLiteHubStoreError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// The file was written by a later version.
         case fromTheFuture
-        /// Another process has it open.
         case inUse
         case damaged
         /// The disk is full, or the file may not be opened.

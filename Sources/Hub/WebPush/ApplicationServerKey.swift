@@ -6,7 +6,6 @@ import HubAPI
 public struct ApplicationServerKey: Sendable {
     private let key: P256.Signing.PrivateKey
 
-    /// Generates a new key.
     public init() { key = P256.Signing.PrivateKey() }
 
     /// - Parameter rawRepresentation: 32 bytes, as returned by `rawRepresentation`.

@@ -6,7 +6,6 @@ public enum WebPushError: Error, Equatable, Sendable, CustomStringConvertible {
     case badSecret
     /// The endpoint is not an https address with a host.
     case badEndpoint
-    /// The message is longer than one push may be.
     case tooLong(bytes: Int)
     /// The stored VAPID key is not a private key of P-256.
     case badPrivateKey

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 
-/// The hub's state directory.
 struct HubDirectory {
     let path: String
 

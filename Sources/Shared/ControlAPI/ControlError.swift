@@ -9,7 +9,7 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
         case wrongPasscode = "wrong_passcode"
         /// Too many wrong passcodes; try again after `retryAfterSeconds`.
         case lockedOut = "locked_out"
-        /// The request needs an open management session (`Authorization: Bearer`), or the one given has ended.
+        /// The request needs an open management session (`Authorization: Bearer`).
         case sessionNeeded = "session_needed"
         /// The resource belongs to another user.
         case notYours = "not_yours"

@@ -24,7 +24,7 @@ public struct ConnectHubRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// `POST /v1/hub/join`: asks to be let into the household of another computer.
+/// `POST /v1/hub/join`: asks to join the household of another computer.
 public struct JoinHubRequest: Codable, Equatable, Sendable {
     /// The link that `applocker pair --computer` shows there.
     public var link: String
@@ -96,7 +96,7 @@ public struct HubStatus: Codable, Equatable, Sendable {
     public var conflicts: Int
     /// The device whose revocation was not sent to the hub yet.
     public var revoking: String?
-    /// How far it is where this computer asks to be let into a household; one sentence.
+    /// The state of a request to join a household; one sentence.
     public var joining: String?
 
     public init(

@@ -19,18 +19,15 @@ public struct RestoreRequest: Codable, Sendable {
 /// What a restore brought back, or would.
 public struct RestoreReport: Codable, Equatable, Sendable {
     /// In the order in which they were first replaced or removed; at most `maximumItems` of each outcome.
-    public var items: [RestoredItem]
+    public var items: [RestoredItem] = []
     /// All of them, also those beyond `maximumItems`.
-    public var restored: Int
-    public var copied: Int
-    public var left: Int
+    public var restored = 0
+    public var copied = 0
+    public var left = 0
 
     public static let maximumItems = 5_000
 
-    public init(items: [RestoredItem] = []) {
-        (self.items, restored, copied, left) = ([], 0, 0, 0)
-        for item in items { add(item) }
-    }
+    public init() {}
 
     public mutating func add(_ item: RestoredItem) {
         let before: Int

@@ -1,6 +1,6 @@
 /// The difference between a computer's clock and this device's, from what the computer sealed.
 ///
-/// What it writes arrives later than it was written, never earlier: so the largest difference seen is nearest to the truth.
+/// A record can't arrive before it is written, so the largest difference is the most accurate.
 public struct ComputerClock: Codable, Equatable, Sendable {
     /// Milliseconds to add to the own clock.
     private var offset: Int64?

@@ -3,9 +3,9 @@ public import HubAPI
 /// Detects events of a computer that the hub withholds: each names the one before it, and the status the newest.
 public struct EventChain: Codable, Equatable, Sendable {
     private var seen: Set<HubID> = []
-    /// Named by an event or a status, and not here.
+    /// Named by an event or a status, but not received.
     private var named: Set<HubID> = []
-    /// What came before the first that was served; it may have been forgotten in time.
+    /// The event before the first received one; the hub may have removed it.
     private var beginning: HubID?
 
     public init() {}

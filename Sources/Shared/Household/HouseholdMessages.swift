@@ -12,24 +12,24 @@ public struct DeviceName: Codable, Equatable, Sendable {
     public init(name: String) { self.name = name }
 }
 
-/// `status/<computer>`: what it is like there now.
+/// `status/<computer>`: its current status.
 public struct ComputerStatus: Codable, Equatable, Sendable {
     public var name: String
     public var clock: UInt64
     public var status: StatusReport
-    /// Of the activity log: who keeps it finds out whether the log was cut later.
+    /// Of the activity log: a reader who keeps it detects a truncated log.
     public var auditHead: String?
     /// The newest record of `events` by this computer: if it never arrives, the hub withholds it.
     public var lastEvent: HubID?
-    /// The newest number of the roster that it knows.
+    /// The number of the newest roster entry that it has.
     public var rosterNumber: UInt64
-    /// The hash of that entry, 32 bytes: two lists can be as long as each other.
+    /// The hash of that entry, 32 bytes: two different lists can have the same length.
     public var rosterHead: Data?
     /// Protocol violations of the hub, newest last.
     public var hubProblems: [String]
     /// New notes go into this vault; nil before there is one.
     public var vault: HubID?
-    /// What the computer's own tests of itself found, a few minutes old at most; nil from versions that don't report it.
+    /// A few minutes old at most; nil from versions that don't report it.
     public var integrity: [IntegrityFinding]?
 
     public init(
@@ -49,7 +49,7 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// One test that a computer made of itself (`applocker doctor`), as another device is shown it.
+/// The result of one check of `applocker doctor`, as other devices show it.
 public struct IntegrityFinding: Codable, Equatable, Sendable {
     public enum State: String, CaseIterable, Codable, Sendable {
         case ok
@@ -78,9 +78,9 @@ public struct IntegrityFinding: Codable, Equatable, Sendable {
 public struct ComputerApps: Codable, Equatable, Sendable {
     public var clock: UInt64
     public var apps: [RemoteApp]
-    /// What is installed and not on the list, by name, `maximumOthers` at most; nil from versions that don't report it.
+    /// Installed apps that are not on the list, by name, at most `maximumOthers`; nil from versions that don't report them.
     public var others: [OtherApp]?
-    /// All of them, by name; nil from versions that don't report it.
+    /// By name; nil from versions that don't report them.
     public var categories: [RemoteCategory]?
 
     public static let maximumOthers = 500
@@ -95,7 +95,7 @@ public struct ComputerApps: Codable, Equatable, Sendable {
     }
 }
 
-/// An app that could be put on a computer's list.
+/// An app that can be added to a computer's list.
 public struct OtherApp: Codable, Equatable, Sendable {
     /// Names it in `addApp`.
     public var id: String
@@ -117,7 +117,7 @@ public struct RemoteCategory: Codable, Equatable, Sendable {
     }
 }
 
-/// An app on a computer's list, as another device is shown it.
+/// An app on a computer's list, as other devices show it.
 public struct RemoteApp: Codable, Equatable, Sendable {
     public var id: String
     public var name: String
@@ -138,7 +138,7 @@ public struct RemoteApp: Codable, Equatable, Sendable {
     }
 }
 
-/// `events/<random>`: something that happened. Never changed.
+/// `events/<random>`: an event. Never changed.
 public struct HouseholdEvent: Codable, Equatable, Sendable {
     /// Stable words; a reader shows others by their sentence.
     public enum Kind: String, CaseIterable, Codable, Sendable {
@@ -146,10 +146,10 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
         case blocked
         /// A wrong passcode.
         case failed
-        /// The photo of who gave it; `photo` is its record in `intruders`.
+        /// An intruder photo; `photo` is its record in `intruders`.
         case photographed
         case unlocked, relocked, degraded, started, stopped
-        /// A device came or went, or another thing that the owner did.
+        /// A device was added or removed, or the owner changed something.
         case changed
         /// A protocol violation of the hub.
         case hubMisbehaved = "hub_misbehaved"
@@ -165,7 +165,7 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
     public var reason: String?
     public var sentence: String
     public var photo: HubID?
-    /// The record of `events` that this computer wrote before: if a reader lacks it, the hub withholds it.
+    /// This computer's previous record of `events`: if a reader lacks it, the hub withholds it.
     public var previous: HubID?
 
     public init(
@@ -197,7 +197,7 @@ public struct LaunchRequest: Codable, Equatable, Sendable {
     public var parentName: String?
     public var userName: String?
     public var clock: UInt64
-    /// When it is denied if it was not answered.
+    /// When it is denied without an answer.
     public var expires: UInt64
     public var defaultGrantSeconds: Int
     /// Absent while it waits.
@@ -223,7 +223,7 @@ public struct LaunchRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// What is inside a record of `notes`.
+/// The body of a record of `notes`.
 public struct SealedNote: Codable, Equatable, Sendable {
     public var title: String
     public var body: String

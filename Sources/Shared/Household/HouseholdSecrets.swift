@@ -3,7 +3,7 @@ public import Foundation
 public import HubAPI
 public import SealedFormats
 
-/// What a device of a household holds: its own keys, its token at the hub, and the household's keys it was given.
+/// A device's own keys, its token at the hub, and the household's keys that it received.
 public struct HouseholdSecrets: Sendable {
     public static let tokenLength = 32
 
@@ -27,7 +27,7 @@ public struct HouseholdSecrets: Sendable {
 
     public var device: ItemID { signingKey.publicKey.id }
 
-    /// SHA-256, which is what the hub is given when the device comes in.
+    /// SHA-256, which the hub stores.
     public var tokenHash: Data { Self.hash(of: token) }
 
     public static func hash(of token: SecretBytes) -> Data {
@@ -41,18 +41,18 @@ public struct HouseholdSecrets: Sendable {
     /// Of the newest status key; 0 before there is one.
     public var epoch: UInt32 { ring.current(.status, vault: household)?.epoch ?? 0 }
 
-    /// How far a status key's epoch may be above the newest that is known: 256 revocations of a household with several
-    /// computers. With the most keys that a ring holds, epochs never come to their end.
+    /// How far a status key's epoch may be above the newest known one: 256 revocations of a household with several
+    /// computers. A ring is full long before the epochs are used up.
     public static let largestEpochStep: UInt32 = 1 << 16
-    /// Of keys that come to where none are known.
+    /// The highest epoch of a device's first key.
     public static let largestFirstEpoch: UInt32 = 1 << 31
-    /// As many as others may give. The other places of a ring are for keys that this device makes, and for its own two.
+    /// The limit for keys from other devices. The rest of a ring is for this device's own keys.
     public static let maximumGiven = KeyRing.maximumEntries - 256
 
-    /// Takes keys over; the same ones again change nothing.
+    /// Adds keys; known ones change nothing.
     /// - Parameter madeHere: they are not another device's.
-    /// - Throws: `RecordRefusal.unreadable` where a key is not the one that is known under its epoch, an epoch jumps, or there
-    ///   are more keys than a ring has room for.
+    /// - Throws: `RecordRefusal.unreadable` if a key differs from the known one of its epoch, an epoch is too high, or the
+    ///   ring is full.
     public mutating func add(_ keys: KeyRing, madeHere: Bool = false) throws(RecordRefusal) {
         let newest = epoch
         let farthest =
@@ -88,8 +88,7 @@ public struct HouseholdSecrets: Sendable {
         return sign(name, epoch: entry.epoch, sealed: envelope.bytes, replaces: replaces)
     }
 
-    /// - Throws: `RecordRefusal.unreadable`, `keyMissing` of `SealedFormatsError` where the key is of an epoch that this
-    ///   device was not given yet.
+    /// - Throws: `RecordRefusal.unreadable`, or `StatusKeyMissing`.
     public func open<Body: Decodable>(_ record: CheckedRecord, as type: Body.Type = Body.self) throws -> Body {
         guard let sealed = record.sealed, let envelope = try? RecordEnvelope(bytes: sealed),
             envelope.wrapEpoch == record.epoch
@@ -117,13 +116,13 @@ public struct HouseholdSecrets: Sendable {
     }
 }
 
-/// A record is sealed under a status key that this device has not been given (yet).
+/// A record is sealed under a status key that this device has not received yet.
 public struct StatusKeyMissing: Error, Equatable, Sendable {
     public let epoch: UInt32
 }
 
 extension HouseholdSecrets {
-    /// What asks to join with this invitation.
+    /// The request to join by this invitation.
     /// - Throws: `SealedFormatsError` where the name is too long.
     public func joinRequest(to invitation: Invitation, as role: HubDeviceRole, name: String) throws -> JoinRequest {
         let joining = try Invitation.Joining(

@@ -2,7 +2,7 @@ import Foundation
 public import HubAPI
 public import SealedFormats
 
-/// A record of the hub whose author, signature and place are right.
+/// A record of the hub whose author, signature and vault are valid.
 public struct CheckedRecord: Sendable {
     public let name: RecordName
     public let epoch: UInt32
@@ -21,16 +21,16 @@ public enum RecordRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// Its author is not a current member of the household.
     case unknownAuthor
     case wrongSignature
-    /// Of a device that may not write this.
+    /// Its author may not write it.
     case wrongWriter
-    /// Of another household, or in a collection where it does not belong.
+    /// Of another household, or in the wrong collection.
     case wrongVault
-    /// Not above the revision that is known: an older state was served again.
+    /// Not above the known revision: an older state was served again.
     case notNewer
     /// It can't be opened with the keys of the household.
     case unreadable
 
-    /// What it was that the hub served.
+    /// What the hub served.
     public var description: String {
         switch self {
         case .malformed: "an invalid record"
@@ -44,13 +44,12 @@ public enum RecordRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What devices check of each record before they look inside (docs/formats.md, "Signed record").
+/// The checks of each record before it is opened (docs/formats.md, "Signed record").
 public struct RecordCheck: Sendable {
     private let roster: Roster
     private let departing: Set<ItemID>
 
-    /// - Parameter departing: revoked devices whose records of vaults are still accepted, because those that they wrote while they
-    ///   belonged were not all read yet.
+    /// - Parameter departing: revoked devices whose earlier records of vaults are not all read yet, so they are accepted.
     public init(_ roster: Roster, departing: Set<ItemID> = []) {
         self.roster = roster
         self.departing = departing
@@ -66,7 +65,7 @@ public struct RecordCheck: Sendable {
     /// Whether records of this collection are the household's own, under its status key.
     public static func isOfHousehold(_ collection: RecordCollection) -> Bool { ofHousehold.contains(collection) }
 
-    /// - Parameter known: the revision of it that is known, 0 where none is.
+    /// - Parameter known: its known revision; 0 for a new record.
     public func check(_ record: HubRecord, known: UInt64) throws(RecordRefusal) -> CheckedRecord {
         guard let collection = RecordCollection(rawValue: record.collection), record.epoch > 0,
             1...HubRecord.maximumNumber ~= record.revision, record.sequence ?? 0 <= HubRecord.maximumNumber,
@@ -102,9 +101,9 @@ public struct RecordCheck: Sendable {
     private func mayWrite(_ author: RosterMember, _ name: RecordName) -> Bool {
         switch name.collection {
         case .commands: (author.role == .companion) == (name.revision == 1)
-        // A computer speaks for itself alone.
+        // A computer writes only its own.
         case .status, .apps: author.role == .computer && author.id == name.id
-        // What happened is not changed afterwards.
+        // Events never change.
         case .events: author.role == .computer && name.revision == 1
         default: author.role == .computer || !Self.ofComputers.contains(name.collection)
         }

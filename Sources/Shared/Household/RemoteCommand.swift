@@ -1,10 +1,10 @@
 public import ControlAPI
 public import HubAPI
 
-/// `commands/<random>`, revision 1: what a companion asks of a computer. Signed by the companion over every byte.
+/// `commands/<random>`, revision 1: a companion's request to a computer.
 public struct RemoteCommand: Codable, Equatable, Sendable {
     public var computer: HubID
-    /// Milliseconds since 1970 by the computer's clock, as far as the companion knows it.
+    /// Milliseconds since 1970 by the companion's estimate of the computer's clock.
     public var issued: UInt64
     public var action: RemoteAction
 
@@ -14,9 +14,9 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
         self.action = action
     }
 
-    /// A command is acted on so long after `issued`, in milliseconds.
+    /// How long after `issued` a command is accepted, in milliseconds.
     public static let lifetime: UInt64 = 60_000
-    /// And so long before it, for a clock that was read a moment too fast.
+    /// How long before `issued`, for an estimate that is slightly ahead.
     public static let lead: UInt64 = 5_000
 }
 
@@ -27,7 +27,7 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case unlockAll(grant: GrantRequest)
     case lockApp(app: String)
     case unlockApp(app: String, grant: GrantRequest)
-    /// Lets a waiting launch in.
+    /// Approves a waiting launch.
     case approve(prompt: String, grant: GrantRequest)
     case deny(prompt: String)
     case lockVault
@@ -41,15 +41,15 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case removeApp(app: String)
     /// The schedule's text; "" removes it.
     case setSchedule(app: String, schedule: String)
-    /// The app is in these categories and in no other; those that are not there yet are made.
+    /// The app's only categories; missing ones are created.
     case setCategories(app: String, categories: [String])
     /// 1 to 64 bytes.
     case renameDevice(device: HubID, name: String)
-    /// Revokes a companion, the one that asks too. A computer is revoked at a computer, with the passcode.
+    /// Revokes a companion, possibly the requesting one. A computer is revoked at a computer, with the passcode.
     case revokeDevice(device: HubID)
 }
 
-/// `commands/<random>`, revision 2 (received) and 3 (how it ended), by the computer.
+/// `commands/<random>`, revision 2 (received) and 3 (the outcome), by the computer.
 public struct CommandReply: Codable, Equatable, Sendable {
     public enum State: String, CaseIterable, Codable, Sendable {
         case received, done, refused
@@ -63,7 +63,7 @@ public struct CommandReply: Codable, Equatable, Sendable {
     public var reason: String?
     /// One sentence.
     public var sentence: String
-    /// What was made: a photo.
+    /// The photo that was taken.
     public var record: HubID?
 
     public init(

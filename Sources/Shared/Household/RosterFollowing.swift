@@ -4,7 +4,7 @@ public import SealedFormats
 
 /// The hub's list of devices is not one that continues the list that was seen before.
 public struct RosterViolation: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What it was that the hub served.
+    /// What the hub served.
     public let description: String
 
     /// As of a store that was restored from a backup: see `Roster.restore(at:)`.

@@ -8,7 +8,7 @@ public struct VaultOwners: Codable, Equatable, Sendable {
 
     public init() {}
 
-    /// - Returns: what is accepted of the keys that a computer gives: of another one's vault only what is known already.
+    /// - Returns: the accepted keys; of another computer's vault only known ones.
     public mutating func accept(
         _ keys: KeyRing, from giver: ItemID, known ring: KeyRing, members: Set<ItemID>
     ) -> KeyRing {

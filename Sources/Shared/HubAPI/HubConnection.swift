@@ -72,15 +72,18 @@ extension HubConnection {
         _ route: HubRoute, _ parameters: [String] = [], query: [(name: String, value: String)] = [],
         body: (any Encodable & Sendable)? = nil
     ) async throws -> Reply {
-        let answer = try await send(
+        try await decoded(
             HubRequest(
                 route, parameters, query: query, body: try body.map { .json(try JSONEncoder().encode($0)) } ?? .none))
-        do {
-            return try JSONDecoder().decode(Reply.self, from: answer)
-        } catch {
+    }
+
+    private func decoded<Reply: Decodable>(_ request: HubRequest) async throws -> Reply {
+        let answer = try await send(request)
+        guard let reply = try? JSONDecoder().decode(Reply.self, from: answer) else {
             throw HubUnreachable(
                 .notUnderstood, "The hub's response is invalid; update hub and devices to one version.")
         }
+        return reply
     }
 
     private func perform(
@@ -154,14 +157,8 @@ extension HubConnection {
     }
 
     public func writeBlob(_ id: HubID, offset: UInt64, bytes: [UInt8]) async throws -> BlobState {
-        let answer = try await send(
-            HubRequest(
-                .writeBlob, [id.description], query: [("offset", String(offset))], body: .bytes(bytes)))
-        guard let state = try? JSONDecoder().decode(BlobState.self, from: answer) else {
-            throw HubUnreachable(
-                .notUnderstood, "The hub's response is invalid; update hub and devices to one version.")
-        }
-        return state
+        try await decoded(
+            HubRequest(.writeBlob, [id.description], query: [("offset", String(offset))], body: .bytes(bytes)))
     }
 
     public func blobState(_ id: HubID) async throws -> BlobState { try await call(.blobState, [id.description]) }

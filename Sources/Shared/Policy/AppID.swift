@@ -11,11 +11,7 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Sendable, Codable, 
     /// The longest id, in bytes of UTF-8.
     public static let maximumLength = 255
 
-    /// What an id must look like, as one sentence to show with a refusal.
-    public static let rule =
-        "An app id is 1 to 255 bytes long, does not start with \".\" and contains no \"/\", no \"..\" and no control characters."
-
-    /// Returns nil for an id that breaks `rule`.
+    /// Nil unless it is 1 to 255 bytes long, does not start with "." and contains no "/", no ".." and no control characters.
     public init?(rawValue: String) {
         guard !rawValue.isEmpty, rawValue.utf8.count <= Self.maximumLength, rawValue.utf8.first != UInt8(ascii: ".")
         else { return nil }
@@ -29,19 +25,6 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Sendable, Codable, 
             previous = scalar
         }
         self.rawValue = rawValue
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = try AppID(rawValue: container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: Self.rule)
-        }
-        self = id
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
     }
 
     public static func < (left: AppID, right: AppID) -> Bool { left.rawValue < right.rawValue }

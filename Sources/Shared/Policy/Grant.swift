@@ -51,7 +51,7 @@ extension GrantScope: Codable, CustomStringConvertible {
 }
 
 /// The owner's permission to run a locked app. It is measured by time since boot alone: setting the clock neither ends
-/// nor lengthens it, and it does not outlive the boot it was given in.
+/// nor lengthens it, and it ends with the boot.
 public struct Grant: Hashable, Sendable, Codable {
     public let app: AppID
     public let scope: GrantScope

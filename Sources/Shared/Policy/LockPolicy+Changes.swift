@@ -83,12 +83,6 @@ extension LockPolicy {
         return given
     }
 
-    /// - Throws: `PolicyError` with code `invalidDuration`.
-    @discardableResult
-    public mutating func unlockAll(scope: GrantScope, at moment: Moment) throws(PolicyError) -> [Grant] {
-        try unlock(apps.keys, scope: scope, at: moment)
-    }
-
     /// Ends the grants of the named apps, so that their next start is held.
     /// - Parameter user: whose grants end; nil for all users'.
     /// - Throws: `PolicyError` with code `noSuchApp`.
@@ -100,9 +94,6 @@ extension LockPolicy {
         for id in ids { _ = try listed(id) }
         return ids.filter { user == nil || grants[$0]?.user == user }.compactMap { endGrant(of: $0, .locked) }
     }
-
-    @discardableResult
-    public mutating func lockAll() -> [EndedGrant] { endGrants(.locked) }
 
     /// Ends every grant.
     @discardableResult

@@ -18,7 +18,7 @@ public struct LockoutLadder: Hashable, Sendable {
     }
 
     struct Lockout: Hashable, Sendable, Codable {
-        /// The count that started it, which gives its length.
+        /// The count that started it; it determines the length.
         var failures: Int
         var boot: BootID
         /// Time since boot.
@@ -31,7 +31,7 @@ public struct LockoutLadder: Hashable, Sendable {
 
     public init() { failures = 0 }
 
-    /// The lockout that the given failure starts, nil when it starts none.
+    /// The lockout that starts at this failure; nil if none does.
     public static func lockout(atFailure failures: Int) -> Duration? {
         switch failures {
         case 5: .seconds(60)
@@ -60,12 +60,11 @@ public struct LockoutLadder: Hashable, Sendable {
         return status(at: moment)
     }
 
-    /// The owner's passcode was right: everything is forgiven.
+    /// The owner's passcode was right.
     public mutating func recordSuccess() { self = LockoutLadder() }
 
-    /// Takes back the one failure counted for an attempt that was right, and the lockout it started, but forgives no
-    /// other. For an app's own passcode: who knows only that must not be able to reset the count between guesses at
-    /// the owner's.
+    /// Withdraws the failure that was counted for a right attempt, and its lockout, but no other. For an app's own
+    /// passcode, which must not reset the count between guesses at the owner's.
     public mutating func withdrawFailure() {
         if lockout?.failures == failures { lockout = nil }
         failures = max(failures - 1, 0)
@@ -78,9 +77,8 @@ public struct LockoutLadder: Hashable, Sendable {
         return .lockedOut(remaining: length - (moment.elapsed - lockout.startedAt), failures: failures)
     }
 
-    /// The ladder carried over to this moment: a lockout from another boot, or from a later time of this one, starts
-    /// again in full, and one that was sat out is dropped. The daemon saves the result at its start; doing it again in
-    /// the same boot changes nothing but to drop what is over.
+    /// The ladder at this moment: a lockout from another boot, or from a later time of this one, starts again in full, and
+    /// one that is over is dropped. The daemon saves the result at its start.
     public func rebased(at moment: Moment) -> LockoutLadder {
         guard let lockout else { return self }
         var result = self
@@ -96,8 +94,6 @@ public struct LockoutLadder: Hashable, Sendable {
 }
 
 extension LockoutLadder: Codable {
-    private enum CodingKeys: CodingKey { case failures, lockout }
-
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         failures = try container.decode(Int.self, forKey: .failures)

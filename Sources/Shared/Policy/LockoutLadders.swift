@@ -1,7 +1,7 @@
-/// Whose wrong passcodes count together.
+/// The lockout ladders of all users.
 ///
-/// Every user who has given the owner's passcode on this computer has a ladder alone, and so has root. All others share
-/// one: however many accounts a stranger has, they are one guesser, and they can't keep the owner out.
+/// Root and each user who has entered the owner's passcode on this computer have their own. All others share one, so that
+/// more accounts gain no attempts, and can't lock the owner out.
 public struct LockoutLadders: Hashable, Sendable, Codable {
     public private(set) var shared = LockoutLadder()
     private var own: [UInt32: LockoutLadder] = [0: LockoutLadder()]
@@ -12,7 +12,7 @@ public struct LockoutLadders: Hashable, Sendable, Codable {
 
     public func hasOwn(_ user: UInt32) -> Bool { own[user] != nil }
 
-    /// The user counts alone from here on.
+    /// The user has an own ladder from now on.
     public mutating func separate(_ user: UInt32) {
         if own[user] == nil { own[user] = LockoutLadder() }
     }
@@ -21,8 +21,8 @@ public struct LockoutLadders: Hashable, Sendable, Codable {
         change(user) { $0.recordFailure(at: moment) }
     }
 
-    /// The owner's passcode was right. Somebody who counted with others has shown that the failures may have been
-    /// theirs: those are forgiven too. A user who counts alone forgives nothing of a stranger's.
+    /// The owner's passcode was right. It also resets the shared ladder if the user had no own one: the failures may have
+    /// been theirs.
     public mutating func recordSuccess(by user: UInt32) {
         if own[user] == nil { shared = LockoutLadder() }
         own[user] = LockoutLadder()

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// The keys that a household gives to one of its devices, boxed to it.
+/// The keys of a household, boxed to one of its devices.
 public enum DeviceKeys {
-    /// The id of the record that one computer gives a device its keys by, where another one let that device in
-    /// (docs/formats.md, "Keys of a household").
+    /// The id of the record with a computer's keys for a device that another computer admitted (docs/formats.md, "Keys of a
+    /// household").
     public static func recordID(from giver: ItemID, to receiver: ItemID) -> ItemID {
         var fields = Fields("applocker/1/keys")
         fields.add(giver.bytes)

@@ -7,6 +7,19 @@ public protocol DocumentStore: Sendable {
     func save(_ bytes: [UInt8], as name: String) async throws
 }
 
+extension DocumentStore {
+    /// A document in JSON; nil where there is none.
+    /// - Throws: `UnreadableState`, or what the store throws.
+    public func decoded<Value: Decodable>(_ type: Value.Type, _ name: String) async throws -> Value? {
+        guard let bytes = try await document(name) else { return nil }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw UnreadableState(document: name, cause: "\(error)")
+        }
+    }
+}
+
 /// A stored document that this version can't read. The daemon does not start then: an empty document in its place would
 /// unlock everything.
 public struct UnreadableState: Error, CustomStringConvertible {
@@ -20,15 +33,5 @@ public struct UnreadableState: Error, CustomStringConvertible {
 
     public var description: String {
         "The stored \"\(document)\" can't be read (\(cause)). Restore the state from a backup."
-    }
-
-    public static func decode<Value: Decodable>(
-        _ type: Value.Type, from bytes: [UInt8], named document: String
-    ) throws -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
-        } catch {
-            throw UnreadableState(document: document, cause: "\(error)")
-        }
     }
 }

@@ -53,7 +53,7 @@ public struct StateChange: Sendable {
     /// Unchanged content, sealed again by this device under other keys; each is the revision after the stored one.
     public var resealed: [StoredRecord] = []
     /// Records of the household, sealed and signed, for the hub; in their order.
-    public var household: [HubRecord] = []
+    public var household: [HubRecord]
     /// The device that requested the change; nil: this one. What a requester replaces is kept as an
     /// earlier version.
     public var requester: Requester?
@@ -64,9 +64,12 @@ public struct StateChange: Sendable {
     /// The stored versions that these records have to replace. For other records only the revision is compared.
     public var replaced: [RecordName: RecordStamp] = [:]
 
-    public init(documents: [String: [UInt8]?] = [:], records: [StoredRecord] = []) {
+    public init(
+        documents: [String: [UInt8]?] = [:], records: [StoredRecord] = [], household: [HubRecord] = []
+    ) {
         self.documents = documents
         self.records = records
+        self.household = household
     }
 }
 

@@ -23,9 +23,7 @@ extension SyncEngine {
     func compareStores(_ report: HouseholdReport, _ session: SyncSession) async throws {
         recordsAtHub = report.records
         let served = [UInt8](try JSONEncoder().encode(report.generations))
-        let known = try await store.document(SyncDocuments.generations).map {
-            try UnreadableState.decode([HubGeneration].self, from: $0, named: SyncDocuments.generations)
-        }
+        let known = try await store.decoded([HubGeneration].self, SyncDocuments.generations)
         let newest = max(cursor, try await store.newestSequence())
         if let known {
             let common = HubHistory.common(

@@ -92,25 +92,19 @@ extension DBusConnection {
     ///
     /// - Throws: `BusError` with `invalid` or `closed`.
     public func export(_ path: String, _ interfaces: [BusInterface]) async throws {
-        _ = try await withCheckedThrowingContinuation { continuation in
-            let reply = Reply { continuation.resume(with: $0) }
-            let isOpen = connection.enqueue { context in
-                let object = ExportedObject(interfaces)
-                let userdata = Unmanaged.passRetained(object).toOpaque()
-                var slot: OpaquePointer?
-                let result = sd_bus_add_object(context.bus, &slot, path, ExportedObject.called, userdata)
-                guard result >= 0, let slot else {
-                    Unmanaged<ExportedObject>.fromOpaque(userdata).release()
-                    return reply.finish(
-                        .failure(BusError(errno: result, "The object \(path) can't be exported", .invalid)))
-                }
-                sd_bus_slot_set_destroy_callback(slot) { userdata in
-                    if let userdata { Unmanaged<ExportedObject>.fromOpaque(userdata).release() }
-                }
-                context.slots[context.nextNumber()] = slot
-                reply.finish(.success([]))
+        _ = try await reply { context, reply in
+            let userdata = Unmanaged.passRetained(ExportedObject(interfaces)).toOpaque()
+            var slot: OpaquePointer?
+            let result = sd_bus_add_object(context.bus, &slot, path, ExportedObject.called, userdata)
+            guard result >= 0, let slot else {
+                Unmanaged<ExportedObject>.fromOpaque(userdata).release()
+                throw BusError(errno: result, "The object \(path) can't be exported", .invalid)
             }
-            if !isOpen { reply.finish(.failure(BusError.closed)) }
+            sd_bus_slot_set_destroy_callback(slot) { userdata in
+                if let userdata { Unmanaged<ExportedObject>.fromOpaque(userdata).release() }
+            }
+            context.slots[context.nextNumber()] = slot
+            reply.finish(.success([]))
         }
     }
 
@@ -118,36 +112,18 @@ extension DBusConnection {
     ///
     /// - Throws: `BusError` with `invalid` or `closed`.
     public func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) async throws {
-        _ = try await withCheckedThrowingContinuation { continuation in
-            let reply = Reply { continuation.resume(with: $0) }
-            let isOpen = connection.enqueue { context in
-                reply.finish(
-                    Result {
-                        var pointer: OpaquePointer?
-                        let made = sd_bus_message_new_signal(context.bus, &pointer, path, interface, member)
-                        guard made >= 0, let pointer else {
-                            throw BusError(errno: made, "\(interface).\(member) can't be sent", .invalid)
-                        }
-                        defer { sd_bus_message_unref(pointer) }
-                        try BusMessage(pointer: pointer).append(arguments)
-                        let sent = sd_bus_send(context.bus, pointer, nil)
-                        guard sent >= 0 else {
-                            throw BusError(errno: sent, "\(interface).\(member) can't be sent", .closed)
-                        }
-                        return []
-                    })
+        _ = try await reply { context, reply in
+            var pointer: OpaquePointer?
+            let made = sd_bus_message_new_signal(context.bus, &pointer, path, interface, member)
+            guard made >= 0, let pointer else {
+                throw BusError(errno: made, "\(interface).\(member) can't be sent", .invalid)
             }
-            if !isOpen { reply.finish(.failure(BusError.closed)) }
+            defer { sd_bus_message_unref(pointer) }
+            try BusMessage(pointer: pointer).append(arguments)
+            let sent = sd_bus_send(context.bus, pointer, nil)
+            guard sent >= 0 else { throw BusError(errno: sent, "\(interface).\(member) can't be sent", .closed) }
+            reply.finish(.success([]))
         }
-    }
-
-    /// Sends PropertiesChanged with the new values.
-    ///
-    /// - Throws: as `emit`.
-    public func emitChanged(_ path: String, _ interface: String, _ properties: [String: BusValue]) async throws {
-        try await emit(
-            path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
-            [.string(interface), .options(properties), .strings([])])
     }
 }
 

@@ -65,37 +65,26 @@ extension DBusConnection {
     }
 
     private func match(_ rule: String, _ subscription: Subscription) async throws -> UInt64 {
-        let values = try await withCheckedThrowingContinuation { continuation in
-            let reply = Reply { continuation.resume(with: $0) }
-            let isOpen = connection.enqueue { context in
-                let number = context.nextNumber()
-                subscription.installed = { error in
-                    if let error {
-                        reply.finish(.failure(error))
-                    } else {
-                        reply.finish(.success([.uint64(number)]))
-                    }
-                }
-                let userdata = Unmanaged.passRetained(subscription).toOpaque()
-                var slot: OpaquePointer?
-                let result = sd_bus_add_match_async(
-                    context.bus, &slot, rule, Subscription.arrived, Subscription.installed, userdata)
-                guard result >= 0, let slot else {
-                    Unmanaged<Subscription>.fromOpaque(userdata).release()
-                    return reply.finish(
-                        .failure(BusError(errno: result, "The signals can't be subscribed to", .invalid)))
-                }
-                sd_bus_slot_set_destroy_callback(slot) { userdata in
-                    if let userdata { Unmanaged<Subscription>.fromOpaque(userdata).release() }
-                }
-                context.slots[number] = slot
-                let signals = subscription.signals
-                context.pending[number] = { error in
-                    reply.finish(.failure(error))
-                    signals.finish()
-                }
+        let values = try await reply { context, reply in
+            let number = context.nextNumber()
+            subscription.installed = { reply.finish($0.map { .failure($0) } ?? .success([.uint64(number)])) }
+            let userdata = Unmanaged.passRetained(subscription).toOpaque()
+            var slot: OpaquePointer?
+            let result = sd_bus_add_match_async(
+                context.bus, &slot, rule, Subscription.arrived, Subscription.installed, userdata)
+            guard result >= 0, let slot else {
+                Unmanaged<Subscription>.fromOpaque(userdata).release()
+                throw BusError(errno: result, "The signals can't be subscribed to", .invalid)
             }
-            if !isOpen { reply.finish(.failure(BusError.closed)) }
+            sd_bus_slot_set_destroy_callback(slot) { userdata in
+                if let userdata { Unmanaged<Subscription>.fromOpaque(userdata).release() }
+            }
+            context.slots[number] = slot
+            let signals = subscription.signals
+            context.pending[number] = { error in
+                reply.finish(.failure(error))
+                signals.finish()
+            }
         }
         guard case .uint64(let number)? = values.first else { throw BusError.closed }
         return number

@@ -67,22 +67,33 @@ public final class DBusConnection: Sendable {
         _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [],
         timeout: Duration? = nil
     ) async throws -> [BusValue] {
+        try await reply { context, reply in
+            var pointer: OpaquePointer?
+            let made = sd_bus_message_new_method_call(context.bus, &pointer, destination, path, interface, member)
+            guard made >= 0, let pointer else {
+                throw BusError(errno: made, "\(interface).\(member) can't be called", .invalid)
+            }
+            defer { sd_bus_message_unref(pointer) }
+            try BusMessage(pointer: pointer).append(arguments)
+            let limit = timeout.map { UInt64(max(1, $0 / .microseconds(1))) } ?? 0
+            try reply.await(in: context) { slot, userdata in
+                sd_bus_call_async(context.bus, &slot, pointer, Reply.thunk, userdata, limit)
+            }
+        }
+    }
+
+    /// Runs a job on the connection's thread.
+    ///
+    /// - Parameter job: finishes the reply, now or later, or throws.
+    /// - Throws: `BusError` with `closed`, or what the job throws.
+    func reply(
+        _ job: @escaping @Sendable (BusContext, Reply) throws -> Void
+    ) async throws -> [BusValue] {
         try await withCheckedThrowingContinuation { continuation in
             let reply = Reply { continuation.resume(with: $0) }
             let isOpen = connection.enqueue { context in
                 do {
-                    var pointer: OpaquePointer?
-                    let made = sd_bus_message_new_method_call(
-                        context.bus, &pointer, destination, path, interface, member)
-                    guard made >= 0, let pointer else {
-                        throw BusError(errno: made, "\(interface).\(member) can't be called", .invalid)
-                    }
-                    defer { sd_bus_message_unref(pointer) }
-                    try BusMessage(pointer: pointer).append(arguments)
-                    let limit = timeout.map { UInt64(max(1, $0 / .microseconds(1))) } ?? 0
-                    try reply.await(in: context) { slot, userdata in
-                        sd_bus_call_async(context.bus, &slot, pointer, Reply.thunk, userdata, limit)
-                    }
+                    try job(context, reply)
                 } catch {
                     reply.finish(.failure(error))
                 }
@@ -128,16 +139,10 @@ public final class DBusConnection: Sendable {
     public func uniqueName() async throws -> String {
         // Answered only after the greeting, which brings the name.
         try await call(Self.bus, Self.busPath, Self.bus, "GetId")
-        return try await withCheckedThrowingContinuation { continuation in
-            let reply = Reply { continuation.resume(with: $0) }
-            let isOpen = connection.enqueue { context in
-                var name: UnsafePointer<CChar>?
-                let result = sd_bus_get_unique_name(context.bus, &name)
-                reply.finish(
-                    result >= 0 && name != nil
-                        ? .success([.string(String(cString: name!))]) : .failure(BusError.closed))
-            }
-            if !isOpen { reply.finish(.failure(BusError.closed)) }
+        return try await reply { context, reply in
+            var name: UnsafePointer<CChar>?
+            guard sd_bus_get_unique_name(context.bus, &name) >= 0, let name else { throw BusError.closed }
+            reply.finish(.success([.string(String(cString: name))]))
         }.first?.text ?? ""
     }
 
@@ -183,7 +188,7 @@ public final class DBusConnection: Sendable {
     }
 }
 
-/// The answer to one call or match, given once.
+/// The answer to one call or match.
 final class Reply: Sendable {
     private let finishing: Mutex<(@Sendable (Result<[BusValue], any Error>) -> Void)?>
 
@@ -220,7 +225,7 @@ final class Reply: Sendable {
         context.pending[number] = { self.finish(.failure($0)) }
     }
 
-    /// What a C callback is given.
+    /// The argument of a C callback.
     private final class PendingReply {
         let reply: Reply
         unowned let context: BusContext

@@ -1,4 +1,4 @@
-/// The tests of the host behind `applocker doctor`: what this machine gives AppLocker to stand on, and what it lacks.
+/// The checks of the host behind `applocker doctor`.
 ///
 /// Reading only; the two questions to the kernel are asked by trying and leave nothing behind. Blocks for some tens of
 /// milliseconds: call it away from Swift's cooperative threads where that matters.

@@ -13,8 +13,6 @@ import Synchronization
 /// The control socket: HTTP/1.1 and JSON over a Unix socket that every local user may connect to. Who may do what is
 /// decided behind `ControlService`, by the peer's user id and by management sessions.
 public struct ControlServer: Sendable {
-    /// The limit for any client, in bytes. The service admits clients that may send more.
-    public static let smallBodyBytes = ControlRoute.smallBodyBytes
     /// A longer header is refused with `too_large`.
     public static let maximumHeaderBytes = 16 << 10
     static let headerTooLong = ControlError(
@@ -107,7 +105,7 @@ public struct ControlServer: Sendable {
             let limit = route.maximumBodyBytes
             let peer = try await context.peer()
             if route.endsWithItsClient { return try await answerWhileThere(route, request, context, peer) }
-            if limit > Self.smallBodyBytes { try await service.admit(route, from: peer) }
+            if limit > ControlRoute.smallBodyBytes { try await service.admit(route, from: peer) }
             var body: ByteBuffer
             do {
                 body = try await request.body.collect(upTo: limit)
@@ -120,24 +118,32 @@ public struct ControlServer: Sendable {
             }
             // The body may hold a passcode.
             _ = body.withUnsafeMutableReadableBytes { $0.initializeMemory(as: UInt8.self, repeating: 0) }
-            let reply = try await service.respond(
-                to: ControlRequest(
-                    route: route, peer: peer, parameter: try context.parameter(of: route),
-                    query: Self.query(of: request), token: request.bearerToken, body: bytes))
-            return Response(
-                status: .ok,
-                headers: [.contentType: route.answersBytes ? "application/octet-stream" : "application/json"],
-                body: .init(byteBuffer: ByteBuffer(bytes: reply)))
+            let reply = try await service.respond(to: Self.decoded(route, request, context, peer, body: bytes))
+            return Self.response(route, reply)
         }
+    }
+
+    private static func decoded(
+        _ route: ControlRoute, _ request: Request, _ context: ControlContext, _ peer: ControlPeer, body: [UInt8] = []
+    ) throws -> ControlRequest {
+        ControlRequest(
+            route: route, peer: peer, parameter: try context.parameter(of: route),
+            query: Dictionary(
+                request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+                uniquingKeysWith: { _, last in last }), token: request.bearerToken, body: body)
+    }
+
+    private static func response(_ route: ControlRoute, _ reply: [UInt8]) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: route.answersBytes ? "application/octet-stream" : "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: reply)))
     }
 
     /// Answers a request without a body that may take long, for as long as the client is there.
     private func answerWhileThere(
         _ route: ControlRoute, _ request: Request, _ context: ControlContext, _ peer: ControlPeer
     ) async throws -> Response {
-        let asked = ControlRequest(
-            route: route, peer: peer, parameter: try context.parameter(of: route), query: Self.query(of: request),
-            token: request.bearerToken, body: [])
+        let asked = try Self.decoded(route, request, context, peer)
         let work = Task { [service] in try await service.respond(to: asked) }
         let reply = try await withTaskCancellationHandler {
             try await request.body.consumeWithInboundCloseHandler { _ in
@@ -148,15 +154,7 @@ public struct ControlServer: Sendable {
         } onCancel: {
             work.cancel()
         }
-        return Response(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: reply)))
-    }
-
-    private static func query(of request: Request) -> [String: String] {
-        Dictionary(
-            request.uri.queryParameters.map { (String($0.key), String($0.value)) },
-            uniquingKeysWith: { _, last in last })
+        return Self.response(route, reply)
     }
 
     /// Server-sent events to one client, from `joined` to `left`.

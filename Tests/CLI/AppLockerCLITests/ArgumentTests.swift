@@ -5,24 +5,24 @@ import Testing
 
 @testable import AppLockerCLI
 
-@Suite("What is typed on the command line")
+@Suite("Arguments of the command line")
 struct ArgumentTests {
     @Test(
-        "A length of time is read",
+        "A duration is parsed",
         arguments: [("30s", 30), ("5m", 300), ("1h", 3600), ("1h30m", 5400), ("90m", 5400), ("2H", 7200)])
     func durations(text: String, seconds: Int) {
         #expect(DurationArgument(argument: text)?.seconds == seconds)
     }
 
     @Test(
-        "What is no length of time in whole seconds is refused",
+        "Anything but a duration in whole seconds is refused",
         arguments: ["", "5", "m", "-5m", "5 m", "500ms", "0s", "1.5h", "99999999999999999999s", "5m5h", "5min"])
     func badDurations(text: String) {
         #expect(DurationArgument(argument: text) == nil)
     }
 
     @Test(
-        "A time in the past is a length of time, a day, or a day and a time",
+        "A time in the past is a duration, a day, or a day and a time",
         arguments: [
             ("3h", 1_700_000_000 - 10_800), ("90m ago", 1_700_000_000 - 5_400), ("2d", 1_700_000_000 - 172_800),
             ("2 d", nil), ("0s", nil), ("2023-11-31", nil), ("2023-11-14 24:00", nil), ("2023-11-14 1:00", nil),
@@ -32,7 +32,7 @@ struct ArgumentTests {
         #expect(PastTimeArgument(text, now: 1_700_000_000)?.time == time)
     }
 
-    @Test("A day and a time are by the local clock")
+    @Test("A day and a time are in local time")
     func localTimes() throws {
         let day = try #require(PastTimeArgument("2023-11-14", now: 1_700_000_000)).time
         #expect(TimeText.local(day) == "2023-11-14 00:00:00")
@@ -42,7 +42,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test("A grant is a time within its limits, one launch, or until locked")
+    @Test("A grant is a duration within its limits, one launch, or until locked")
     func grants() {
         #expect(GrantArgument(argument: "5m")?.request == GrantRequest(.duration, seconds: 300))
         #expect(GrantArgument(argument: "this-launch")?.request == GrantRequest(.thisLaunch))
@@ -52,7 +52,7 @@ struct ArgumentTests {
         #expect(GrantArgument(argument: "forever") == nil)
     }
 
-    @Test("A path is made absolute, an id or a name is left alone")
+    @Test("A path is made absolute, an id or a name is kept")
     func appNames() {
         #expect(AppNames.resolved("firefox-esr", directory: "/home/eve") == "firefox-esr")
         #expect(AppNames.resolved("LibreOffice Calc", directory: "/home/eve") == "LibreOffice Calc")
@@ -62,7 +62,7 @@ struct ArgumentTests {
         #expect(AppNames.resolved("/opt/game", directory: "/home/eve") == "/opt/game")
     }
 
-    @Test("A template's name stands for its schedule, anything else goes to AppLocker as it is")
+    @Test("A template's name is replaced by its schedule, anything else is sent unchanged")
     func templates() throws {
         #expect(ScheduleArgument.text("night") == "block daily 22:00-07:00")
         #expect(ScheduleArgument.text("weekend") == "allow sat,sun 00:00-24:00")
@@ -70,7 +70,7 @@ struct ArgumentTests {
         #expect(ScheduleArgument.text("nonsense") == "nonsense")
     }
 
-    @Test("The control socket is looked for where the documentation says, in that order")
+    @Test("The control socket is searched for in the documented order")
     func controlSocket() {
         let system = ControlSocketPath.system
         func path(_ option: String? = nil, _ environment: [String: String] = [:], there: [String] = []) -> String {

@@ -3,7 +3,7 @@ import ArgumentParser
 @testable import AppLockerCLI
 
 extension AppLockerCommand {
-    /// The words of every command that does something itself and that people see.
+    /// The words of every visible command that does more than group others.
     static var everyCommand: [[String]] {
         func paths(_ command: any ParsableCommand.Type, _ words: [String]) -> [[String]] {
             let configuration = command.configuration

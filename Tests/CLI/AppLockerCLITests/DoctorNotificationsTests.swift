@@ -19,7 +19,7 @@ struct DoctorNotificationsTests {
         await eventually("the name is free again") { await DoctorFinding.ofNotifications(address).state == .weak }
     }
 
-    @Test func outsideASessionNothingIsClaimed() async throws {
+    @Test func outsideASessionTheFindingIsUnknown() async throws {
         let finding = await DoctorFinding.ofNotifications(.address("unix:path=/nonexistent/bus"))
         #expect(finding.state == .unknown && finding.id == "notifications")
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AppLockerCLI
 
-@Suite("How a command ends")
+@Suite("Exit status of a command")
 struct ExitStatusTests {
-    @Test("Each refusal of AppLocker's has its documented status", arguments: ControlError.Code.allCases)
+    @Test("Each error code has its documented exit status", arguments: ControlError.Code.allCases)
     func refusals(code: ControlError.Code) {
         let expected: AppLockerCLI.ExitStatus =
             switch code {
@@ -20,13 +20,13 @@ struct ExitStatusTests {
         #expect(failure.retryAfterSeconds == 7)
     }
 
-    @Test("The numbers are those that scripts rely on")
+    @Test("The numbers that scripts rely on are unchanged")
     func numbers() {
         #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
     }
 
     @Test(
-        "Wrong usage ends with 2, before anybody is asked for anything",
+        "Wrong usage ends with 2, before any prompt",
         arguments: [
             ["nonsense"], ["status", "--nonsense"], ["lock"], ["lock", "a", "--all"], ["unlock"],
             ["unlock", "a", "--for", "soon"], ["unlock", "a", "--once", "--until-locked"], ["log", "--limit", "0"],
@@ -47,14 +47,14 @@ struct ExitStatusTests {
         #expect(help.contains("\n  applocker \(path.joined(separator: " "))") || path.isEmpty, "\(help)")
     }
 
-    @Test("Without a running AppLocker it is 3, at once", .timeLimit(.minutes(1)))
+    @Test("Without a running AppLocker the status is 3, at once", .timeLimit(.minutes(1)))
     func notRunning() async {
         for command in [["status"], ["apps"], ["lock", "--all"], ["setup"], ["prompt", "--tty"], ["log", "--json"]] {
             #expect(await AppLockerCommand.execute(command + ["--socket", "/nonexistent/control.sock"]) == .notRunning)
         }
     }
 
-    @Test("The object of a failure has a code and a message, sorted")
+    @Test("The JSON object of a failure has a code and a message, with sorted keys")
     func document() throws {
         let failure = Failure(ControlError(.lockedOut, "Wait.", retryAfterSeconds: 60))
         #expect(

@@ -16,7 +16,7 @@ struct IntruderTextTests {
             ]))
     }
 
-    @Test("A photo is named by as much of its id as fits it alone; nothing names the newest")
+    @Test("A photo is selected by a unique prefix of its id, or is the newest without one")
     func names() throws {
         #expect(try listed.one("0").id == "0123456789abcdef")
         #expect(try listed.one("AABBCCDD00F").id == "aabbccdd00ff2233")
@@ -29,7 +29,7 @@ struct IntruderTextTests {
         #expect(throws: CommandLineError.self) { try ListedIntruders(IntruderList(intruders: [])).one(nil) }
     }
 
-    @Test("The ids that are shown tell the photos apart")
+    @Test("The ids that are shown distinguish the photos")
     func shownIDs() {
         #expect(listed.shownIDLength == 11)
         #expect(ListedIntruders(IntruderList(intruders: [report("aabbccdd00112233")])).shownIDLength == 8)
@@ -39,14 +39,14 @@ struct IntruderTextTests {
         #expect(lines[1].hasPrefix("aabbccdd001  ") && lines[1].hasSuffix("2      24 KiB"))
     }
 
-    @Test("The caption says when, how often and for what")
+    @Test("The caption has the time, the number of wrong passcodes and the app")
     func caption() {
         #expect(report("a", app: "firefox-esr").caption.hasSuffix(": 2 wrong passcodes for firefox-esr"))
         let one = IntruderReport(id: "a", time: 0, app: nil, user: 4_000_000_000, failures: 1, size: 0)
         #expect(one.caption.hasSuffix(": 1 wrong passcode, by user 4000000000"))
     }
 
-    @Test("Without a desktop there is no window, and the way to a file is named")
+    @Test("Without a desktop there is no window, and the error names the command for a file")
     func noDesktop() {
         for environment in [[:], ["DISPLAY": ""], ["HOME": "/"]] {
             let error = #expect(throws: CommandLineError.self) { try PhotoWindow.requireDesktop(environment) }

@@ -6,22 +6,22 @@ import Testing
 
 @testable import AppLockerCLI
 
-/// How moments are written on the command line, and drawn in a terminal.
+/// Moments as text on the command line, and as pictures in a terminal.
 @Suite struct MomentTextTests {
-    @Test func datesSayTheirZoneOrTakeThisComputers() throws {
+    @Test func datesHaveATimeZoneOrUseThisComputers() throws {
         let full = try #require(DateArgument(argument: "2024-05-17T18:30:05+02:00")).time
         #expect(full == MomentTime(date: 1_715_963_405, offset: 120))
         #expect(full.localWithZone == "2024-05-17T18:30:05+02:00")
         #expect(full.spoken == "2024-05-17 18:30")
         #expect(try #require(DateArgument(argument: "2024-05-17 18:30:05-09:30")).time.offset == -570)
         #expect(try #require(DateArgument(argument: "1969-12-31T23:59:59Z")).time.date == -1)
-        // A day alone is its noon, wherever the computer stands.
+        // A day alone means its noon, in every time zone.
         #expect(try #require(DateArgument(argument: "2019-02-28")).time.local == "2019-02-28T12:00:00")
     }
 
-    /// Of a picture without a time the file's counts, which may be any.
+    /// A picture without a time uses its file's time, which can have any value.
     @Test(arguments: [Double(Int64.max), 1e308, -1e308, Double.infinity, -Double.infinity, Double.nan, 253_402_300_800])
-    func aFilesTimeIsTakenAsTheNearestThatAMomentHas(_ date: Double) {
+    func aFilesTimeIsClampedToTheRangeOfMoments(_ date: Double) {
         let time = MomentTime(date: date)
         #expect(1...9_999 ~= time.day.year && time.local.utf8.count == 19)
     }
@@ -29,9 +29,9 @@ import Testing
     @Test(arguments: [
         "2024-02-30", "2024-05-17 24:00", "2024-05-17 12:60", "2024-05-17x", "2024-05-17 ", "2024-05-17T18:30+25:00",
         "2024-05-17T18:30+0200", "yesterday", "", "2024-05-17 18", "2024-05-17 18:30:05:01", "2024-05-17 -1:30",
-    ]) func whatIsNoDateIsRefused(_ text: String) { #expect(DateArgument(argument: text) == nil) }
+    ]) func anInvalidDateIsRefused(_ text: String) { #expect(DateArgument(argument: text) == nil) }
 
-    @Test func placesAreANameAPointOrBoth() {
+    @Test func aPlaceIsANameAPointOrBoth() {
         #expect(PlaceArgument(argument: "Zürich")?.place == MomentPlace(name: "Zürich"))
         #expect(
             PlaceArgument(argument: "me@home@47.5,-8")?.place
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aTerminalIsBelievedWhatItSays() {
+    @Test func theTerminalsReplySelectsThePictureFormat() {
         func found(_ answer: String, _ environment: [String: String] = [:]) -> TerminalPicture {
             TerminalPicture(answer: Array(answer.utf8), environment: environment)
         }
@@ -63,8 +63,8 @@ import Testing
                 == "\u{1B}[38;5;196;49m▀\u{1B}[0m\n")
     }
 
-    /// By a reader of sixels that knows nothing of the writer.
-    @Test func sixelsDrawThePictureAgain() throws {
+    /// Decoded by an independent reader of sixels.
+    @Test func sixelsReproduceThePicture() throws {
         let size = PictureSize(width: 37, height: 20)
         var rgb: [UInt8] = []
         for row in 0..<size.height {
@@ -74,7 +74,7 @@ import Testing
         #expect(drawn == rgb)
     }
 
-    @Test func nothingInAMomentIsMarkup() throws {
+    @Test func theTextOfAMomentIsEscapedInThePage() throws {
         let evil = "<script>alert(1)</script>\" onerror='x' &amp;"
         let moment = MomentReport(
             id: String(repeating: "0", count: 32), revision: 1, title: evil, date: 0, offset: 0, mood: evil,
@@ -87,13 +87,13 @@ import Testing
         #expect(entry?["words"] as? String == evil && entry?["date"] as? String == "1970-01-01T00:00:00+00:00")
     }
 
-    @Test func thePageLooksLikeTheCompanions() throws {
+    @Test func thePageHasTheCompanionsStyleSheet() throws {
         let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../../Vectors/moment-pages.css")
         #expect(try TimelinePage.style + "\n" == String(contentsOf: vectors, encoding: .utf8))
     }
 
-    @Test func namesOfPhotosNeverMeet() {
+    @Test func namesOfPhotosAreUnique() {
         var names = PhotoNames()
         let time = MomentTime(date: 1_715_963_405, offset: 120)
         #expect(names.next(time, "image/jpeg") == "2024-05-17_18-30-05.jpg")
@@ -101,7 +101,7 @@ import Testing
         #expect(names.next(time, "image/png") == "2024-05-17_18-30-05.png")
     }
 
-    @Test func figuresCountWhatThereIs() throws {
+    @Test func statisticsCountMomentsPhotosPlacesAndDays() throws {
         func moment(_ date: Double, _ mood: String, _ photos: Int, _ place: String?) -> MomentReport {
             MomentReport(
                 id: "", revision: 1, title: "", date: date, offset: 0, mood: mood,

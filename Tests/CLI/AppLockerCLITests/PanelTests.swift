@@ -10,7 +10,7 @@ struct PanelTests {
         return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
     }
 
-    @Test func thePageWithTheLinkIsForThisUserAloneAndGoes() throws {
+    @Test func thePageWithTheLinkIsPrivateToTheUserAndIsRemoved() throws {
         let directory = try TemporaryDirectory()
         let link = "http://localhost:8440/#pair=AQ\"<&>x"
         let page = try LinkPage(link: link, places: [nil, directory.path("absent"), directory.path])
@@ -38,12 +38,12 @@ struct PanelTests {
         }
     }
 
-    @Test func aBrowserIsGivenANameForThisComputer() {
+    @Test func theAddressForABrowserHasAHostName() {
         #expect(PanelCommand.named("http://127.0.0.1:8440") == "http://localhost:8440")
         #expect(PanelCommand.named("https://hub.example") == "https://hub.example")
     }
 
-    @Test func withoutADesktopItSaysWhatToDo() {
+    @Test func aBrowserRequiresADesktop() {
         #expect(throws: CommandLineError.self) { try Browser.requireDesktop([:]) }
         #expect(throws: Never.self) { try Browser.requireDesktop(["DISPLAY": ":0"]) }
     }

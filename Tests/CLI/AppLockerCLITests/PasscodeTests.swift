@@ -29,7 +29,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("One line is the passcode, with or without its end")
+    @Test("One line is the passcode, with or without a newline")
     func oneLine() async throws {
         #expect(try await read(Array("pass word\n".utf8)) == "pass word")
         #expect(try await read(Array("pass word".utf8)) == "pass word")
@@ -45,7 +45,7 @@ struct PasscodeTests {
         #expect(try await source.chosen("New").text == "new")
     }
 
-    @Test("None, too long, not text: each is wrong usage with a code of its own")
+    @Test("Missing, too long, not text: each is wrong usage with its own code")
     func refused() async throws {
         #expect(await refusal([]) == "2 no_passcode")
         #expect(await refusal(Array("\nabc".utf8)) == "2 no_passcode")
@@ -60,7 +60,7 @@ struct PasscodeTests {
         await #expect(throws: CommandLineError.self) { try await PasscodeSource.descriptor(4000).existing() }
     }
 
-    @Test("A character is taken away with all its bytes")
+    @Test("Deleting a character removes all its bytes")
     func removeLast() throws {
         let passcode = Passcode("aü🔑")
         passcode.removeLastCharacter()
@@ -72,7 +72,7 @@ struct PasscodeTests {
         #expect(passcode.isEmpty)
     }
 
-    @Test("Passcodes are the same only where every byte is")
+    @Test("Passcodes are equal only if every byte is")
     func equality() {
         #expect(Passcode("hunter 77") == Passcode("hunter 77"))
         #expect(!(Passcode("hunter 77") == Passcode("hunter 78")))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppLockerCLI
 
-@Suite("What people read")
+@Suite("Text of reports")
 struct TextTests {
     private let plain = Paint(isColoured: false)
 
@@ -37,7 +37,7 @@ struct TextTests {
             ])
     }
 
-    @Test("Every weakness is a line that begins with DEGRADED, whoever found it")
+    @Test("Every weakness is a line that begins with DEGRADED")
     func degradedStatus() {
         #expect(status(degraded: ["One.", "Two."]).lines(plain).filter { $0.hasPrefix("DEGRADED: ") }.count == 2)
         #expect(status(protection: .weak).lines(plain).contains { $0.hasPrefix("DEGRADED: Weak mode") })
@@ -50,13 +50,13 @@ struct TextTests {
         #expect(!status(protection: .weak).lines(plain).contains { $0.contains("protected,") })
     }
 
-    @Test("A lockout says how long")
+    @Test("A lockout shows its duration")
     func lockout() {
         let lines = status(lockout: LockoutState(failures: 5, remainingSeconds: 61)).lines(plain)
         #expect(lines.contains("Lockout        locked out for 1 min 1 s (5 wrong in a row)"))
     }
 
-    @Test("Colour comes only where it is wanted")
+    @Test("Colour is used only where it is enabled")
     func colour() {
         #expect(!status(degraded: ["One."]).lines(plain).joined().contains("\u{1B}"))
         #expect(status(degraded: ["One."]).lines(Paint(isColoured: true)).joined().contains("\u{1B}[1;31mDEGRADED"))
@@ -64,7 +64,7 @@ struct TextTests {
         #expect(!Output(descriptor: 1, environment: ["TERM": "dumb"]).isColoured)
     }
 
-    @Test("Columns are aligned, and an empty list says what to do")
+    @Test("Columns are aligned, and an empty list names the command that fills it")
     func appTable() {
         let lines = AppTable.lines([app("a", "Alpha"), app("bb", "B", .unlocked, left: 250)], plain)
         #expect(
@@ -76,7 +76,7 @@ struct TextTests {
         #expect(AppTable.lines([], plain) == ["No app is on the list. Lock one with `applocker lock APP`."])
     }
 
-    @Test("Installed apps carry a mark where they are on the list, and unreadable entries are named")
+    @Test("Installed apps that are on the list are marked, and unreadable entries are named")
     func installedTable() {
         let list = InstalledList(
             apps: [
@@ -100,8 +100,8 @@ struct TextTests {
         #expect(heading[1] == "ba\u{FFFD}sh\u{FFFD} wants to start Firefox (/usr/bin/firefox-esr).")
     }
 
-    @Test("Times are spoken in at most two units")
-    func spokenTimes() {
+    @Test("Durations have at most two units")
+    func durations() {
         let spoken = [0, 45, 60, 250, 3600, 3661, 90_000, -3].map { TimeText.spoken(seconds: $0) }
         #expect(spoken == ["0 s", "45 s", "1 min", "4 min 10 s", "1 h", "1 h 1 min", "1 d 1 h", "0 s"])
     }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import AppLockerCLI
 
-@Suite("The launches that a terminal prompter asks about")
+@Suite("Launches that wait in a terminal prompter")
 struct WaitingLaunchesTests {
     private func isReadable(_ descriptor: Int32) -> Bool {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&wait, 1, 0) == 1
     }
 
-    @Test("Oldest first, and one that was settled meanwhile is not asked about")
+    @Test("The oldest is first, and a settled one is skipped")
     func order() async {
         let launches = WaitingLaunches()
         for id in ["1", "2", "3"] { await launches.add(.example(id: id)) }
@@ -21,7 +21,7 @@ struct WaitingLaunchesTests {
         #expect(await launches.next()?.report.prompt == "3")
     }
 
-    @Test("Settling the one that is being asked about ends its question and says how it was settled")
+    @Test("Settling the current launch ends its prompt with the outcome")
     func settleCurrent() async throws {
         let launches = WaitingLaunches()
         await launches.add(.example(id: "1"))
@@ -35,7 +35,7 @@ struct WaitingLaunchesTests {
         #expect(launch.outcome == .timedOut)
     }
 
-    @Test("The end of AppLocker ends the question and everything that waited")
+    @Test("The end of AppLocker ends the prompt and removes every waiting launch")
     func end() async throws {
         let launches = WaitingLaunches()
         await launches.add(.example(id: "1"))
@@ -46,7 +46,7 @@ struct WaitingLaunchesTests {
         #expect(await launches.next() == nil)
     }
 
-    @Test("Who waits for a launch is woken by the next one")
+    @Test("Waiting for a launch ends with the next one")
     func wake() async {
         let launches = WaitingLaunches()
         async let next = launches.next()
@@ -54,7 +54,7 @@ struct WaitingLaunchesTests {
         #expect(await next?.report.prompt == "1")
     }
 
-    @Test("The question counts down the launch and the lockout")
+    @Test("The prompt counts down the launch and the lockout")
     func questions() {
         #expect(PromptText.question(secondsLeft: 12, lockoutSecondsLeft: 0) == "Passcode (12 s left, empty denies): ")
         #expect(PromptText.question(secondsLeft: 12, lockoutSecondsLeft: 61).hasPrefix("Locked out for 1 min 1 s,"))

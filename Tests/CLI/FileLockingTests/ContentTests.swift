@@ -26,7 +26,7 @@ struct ContentTests {
         return sealed
     }
 
-    @Test("is read anywhere, one chunk at a time", arguments: [0, 1, 65_536, 131_072, 200_001])
+    @Test("is read at any offset, one chunk at a time", arguments: [0, 1, 65_536, 131_072, 200_001])
     func seek(size: Int) throws {
         let plaintext = content(size)
         let sealed = try seal(plaintext, chunkSize: .kibi64)
@@ -44,7 +44,7 @@ struct ContentTests {
         #expect(try opened.bytes(0..<UInt64(size)) == plaintext)
     }
 
-    @Test("goes through a place that takes pieces of another size", arguments: [0, 10, 1 << 20, (3 << 20) + 7])
+    @Test("is stored and read in pieces of another size", arguments: [0, 10, 1 << 20, (3 << 20) + 7])
     func pieces(size: Int) async throws {
         let plaintext = content(size)
         let file = try TemporaryDirectory()
@@ -67,5 +67,22 @@ struct ContentTests {
         let cut = ArrivingContent(sealedSize: UInt64(sealed.joined().count), name: name, key: key)
         for piece in sealed.dropLast() { try cut.add(piece) { _ in } }
         #expect(throws: FileLockingError.self) { try cut.finish() }
+    }
+}
+
+extension SealedContent {
+    /// The plaintext of a range, truncated at the end of the content.
+    fileprivate func bytes(_ range: Range<UInt64>) throws -> Data {
+        let range = range.clamped(to: 0..<layout.contentSize)
+        guard !range.isEmpty else { return Data() }
+        let size = UInt64(layout.chunkSize.bytes)
+        var bytes = Data(capacity: Int(range.count))
+        for index in range.lowerBound / size...(range.upperBound - 1) / size {
+            let start = index * size
+            let chunk = try chunk(index)
+            let wanted = range.clamped(to: start..<start + UInt64(chunk.count))
+            bytes.append(chunk.dropFirst(Int(wanted.lowerBound - start)).prefix(wanted.count))
+        }
+        return bytes
     }
 }

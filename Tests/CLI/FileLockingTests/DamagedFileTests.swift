@@ -8,7 +8,7 @@ import Testing
 struct DamagedFileTests {
     /// 2,000 in every run; APPLOCKER_LONG=1 makes it 10,000.
     @Test(
-        "flipped bits and truncations by the thousand: none opens, nothing of the content appears, the locked file stays"
+        "flipped bits and truncations by the thousand: none can be opened, no content is written, the locked file stays"
     )
     func flipped() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
@@ -46,7 +46,7 @@ struct DamagedFileTests {
         #expect(opened == 0)
     }
 
-    @Test("of several pieces: cut off, out of order, of another file")
+    @Test("of several chunks: truncated, out of order, from another file")
     func pieces() async throws {
         let directory = try TemporaryDirectory()
         let vault = TestVault()
@@ -63,11 +63,11 @@ struct DamagedFileTests {
         let second = sealed.dropFirst(start + piece).prefix(piece)
         let rest = sealed.dropFirst(start + 2 * piece)
         var forged: [String: Data] = [:]
-        forged["cut off"] = sealed.dropLast(last)
-        forged["cut in the middle"] = sealed.dropLast(100_000)
+        forged["truncated"] = sealed.dropLast(last)
+        forged["truncated in the middle"] = sealed.dropLast(100_000)
         forged["repeated"] = first + second + second + rest
         forged["out of order"] = sealed.prefix(start) + second + first.suffix(piece) + rest
-        forged["of another file"] = sealed.prefix(start) + otherSealed.suffix(sealed.count - start)
+        forged["from another file"] = sealed.prefix(start) + otherSealed.suffix(sealed.count - start)
         for (kind, bytes) in forged {
             try bytes.write(to: URL(fileURLWithPath: path + ".aplk"))
             _ = await refusal { try await vault.unlock(path) }

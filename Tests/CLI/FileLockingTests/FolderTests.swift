@@ -12,7 +12,7 @@ struct FolderTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("locks every file below it, follows no links, and comes back as it was")
+    @Test("locks every file below it, follows no links, and unlocks them unchanged")
     func tree() async throws {
         let outside = try TemporaryDirectory()
         try outside.write("not mine", to: "outside")
@@ -41,8 +41,8 @@ struct FolderTests {
         #expect(try bytes(directory.path("tree/b/d/e")) == Data("text of b/d/e".utf8))
     }
 
-    @Test("names what it leaves and why, and goes on")
-    func left() async throws {
+    @Test("names what it skips and why, and continues")
+    func skipped() async throws {
         try directory.write("words", to: "fine")
         #expect(mkfifo(directory.path("pipe"), 0o600) == 0)
         let file = open(directory.path + "/\u{0}", O_RDONLY)
@@ -58,7 +58,7 @@ struct FolderTests {
         unlink(bad)
     }
 
-    @Test("leaves AppLocker's own folder alone")
+    @Test("skips AppLocker's own folder")
     func protected() async throws {
         try directory.write("machine secret", to: "home/state/machine-secret")
         try directory.write("words", to: "home/letter")
@@ -71,7 +71,7 @@ struct FolderTests {
         #expect(file.skipped.first?.isFailure == true)
     }
 
-    @Test("stays on one file system unless told otherwise", .requires(.root))
+    @Test("stays on one file system by default", .requires(.root))
     func otherFileSystem() async throws {
         try directory.write("words", to: "letter")
         let mounted = try Mounted(in: directory, "size=1m")
@@ -84,7 +84,7 @@ struct FolderTests {
         #expect(try await FileSelection.find([directory.path], options).files.count == 2)
     }
 
-    @Test("does not follow a folder that was exchanged for a link in between")
+    @Test("does not follow a folder that was replaced by a link meanwhile")
     func exchanged() async throws {
         let outside = try TemporaryDirectory()
         try outside.write("not mine", to: "letter")
@@ -97,7 +97,7 @@ struct FolderTests {
         #expect(outside.names == ["letter"])
     }
 
-    @Test("sweeps what a killed run left, and not what a living one is writing")
+    @Test("removes what a killed run left, but not what a running one writes")
     func sweeps() async throws {
         let dead = directory.path(".applocker-\(String(repeating: "0", count: 32)).tmp")
         let alive = directory.path(".applocker-\(String(repeating: "1", count: 32)).tmp")

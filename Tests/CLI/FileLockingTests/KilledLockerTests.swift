@@ -20,8 +20,8 @@ struct KilledLockerTests {
             originals[name] = content(100_000 * number * number + 10)
             _ = try directory.write(originals[name]!, to: name)
         }
-        // How long an undisturbed run takes, to kill all over it. A run that ends before its kill shows that it is
-        // less by now, each kill that it may be more: what else the machine does changes.
+        // The kills are spread over the duration of a run. A run that ends before its kill lowers the estimate, each
+        // kill raises it: the load of the machine changes.
         let clock = ContinuousClock()
         let start = clock.now
         for word in ["lock", "unlock"] {
@@ -50,14 +50,14 @@ struct KilledLockerTests {
                 }
             }
         }
-        // Both may be there after a kill: the runs that finish also finish those.
+        // Both may exist after a kill: a run that finishes completes those too.
         for word in ["lock", "unlock"] {
             let child = try ChildProcess(program, [word, key, directory.path])
             #expect(try await child.wait() == .code(0), "\(child.errorOutput)")
         }
         #expect(directory.names == originals.keys.sorted())
         for (name, original) in originals { #expect(try bytes(directory.path(name)) == original) }
-        #expect(killed > (isLong ? 200 : 10), "only \(killed) runs were killed on their way")
+        #expect(killed > (isLong ? 200 : 10), "only \(killed) runs were killed before they ended")
         #expect(leftovers > 0, "no run was killed while it wrote")
     }
 }

@@ -16,7 +16,7 @@ struct LockFileTests {
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(
-        "comes back byte for byte, whatever its size",
+        "is restored byte for byte, at any size",
         arguments: [0, 1, 65_535, 65_536, 65_537, 200_000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20])
     func roundTrip(size: Int) async throws {
         let original = content(size)
@@ -107,7 +107,7 @@ struct LockFileTests {
         #expect(Array(value.prefix(20)) == capability)
     }
 
-    @Test("makes the holes of a sparse file again")
+    @Test("restores the holes of a sparse file")
     func sparse() async throws {
         let path = directory.path("sparse")
         let file = open(path, O_RDWR | O_CREAT, 0o600)
@@ -123,7 +123,7 @@ struct LockFileTests {
         #expect(try status(path).st_blocks * 512 < 512 << 10)
     }
 
-    @Test("leaves the original where that is asked for, and finishes the job when asked again")
+    @Test("keeps the original on request, and a second run removes it")
     func keeps() async throws {
         let path = try directory.write("words", to: "letter")
         try await vault.lock(path, keeping: true)
@@ -178,7 +178,7 @@ struct LockFileTests {
         let sentence = await refusal {
             try await vault.lock(path, chunkSize: .kibi64) { step, done, total in
                 guard step == .sealing, done == total else { return }
-                // What a failing disk would do.
+                // Simulates a failing disk.
                 let name = (try? FileManager.default.contentsOfDirectory(atPath: folder))?
                     .first { $0.hasPrefix(".applocker-") }
                 let file = open(folder + "/" + (name ?? ""), O_WRONLY | O_CLOEXEC)
@@ -218,7 +218,7 @@ struct LockFileTests {
         #expect(try bytes(path) == content(16 << 20))
     }
 
-    @Test("says how far it is")
+    @Test("reports its progress")
     func progress() async throws {
         let path = try directory.write(content(300_000), to: "letter")
         let seen = Mutex<[String]>([])
@@ -232,7 +232,7 @@ struct LockFileTests {
             ])
     }
 
-    @Test("opens under no other vault")
+    @Test("can't be opened by another vault")
     func otherVault() async throws {
         let path = try directory.write("words", to: "letter")
         try await vault.lock(path)

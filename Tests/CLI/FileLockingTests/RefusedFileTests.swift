@@ -6,7 +6,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-@Suite("What can't be locked is refused in words, and nothing happens to it")
+@Suite("A file that can't be locked is refused and left unchanged")
 struct RefusedFileTests {
     let directory: TemporaryDirectory
     let vault = TestVault()
@@ -47,7 +47,7 @@ struct RefusedFileTests {
         #expect(directory.names == ["pipe", "socket"])
     }
 
-    @Test("a file with a second name, which would stay in clear")
+    @Test("a file with a second hard link, which would stay unsealed")
     func hardLink() async throws {
         let path = try directory.write("words", to: "letter")
         #expect(Glibc.link(path, directory.path("second")) == 0)
@@ -88,7 +88,7 @@ struct RefusedFileTests {
         #expect(directory.names == ["letter"])
     }
 
-    @Test("what is not there, is locked already, or is no locked file")
+    @Test("a missing file, one that is locked already, one that is not locked")
     func wrongNames() async throws {
         let path = try directory.write("words", to: "letter")
         #expect(await refusal { try await vault.lock(path + "x") } == "\(path)x does not exist.")
@@ -101,12 +101,12 @@ struct RefusedFileTests {
         #expect(await refusal { try await vault.lock(noise) }.contains("is locked already"))
     }
 
-    @Test("folders that the computer needs", arguments: ["/", "/usr", "/etc/", "/usr/../home"])
+    @Test("folders of the system", arguments: ["/", "/usr", "/etc/", "/usr/../home"])
     func systemFolders(path: String) async throws {
         #expect(await refusal { try await vault.lock(path) }.contains("this computer needs"))
     }
 
-    @Test("a folder that may not be written to", .requires(.root))
+    @Test("a read-only folder", .requires(.root))
     func readOnly() async throws {
         let mounted = try Mounted(in: directory, "size=1m")
         let path = mounted.place + "/letter"
@@ -116,7 +116,7 @@ struct RefusedFileTests {
         #expect(try bytes(path) == Data("words".utf8))
     }
 
-    @Test("a folder of somebody else", .requires(.root))
+    @Test("another user's folder", .requires(.root))
     func notAllowed() async throws {
         chmod(directory.path, 0o755)
         let path = try directory.write("words", to: "letter", permissions: 0o644)
@@ -129,7 +129,7 @@ struct RefusedFileTests {
         #expect(directory.names == ["letter"])
     }
 
-    @Test("more content than the disk has room for: nothing is lost, no temporary file stays", .requires(.root))
+    @Test("more content than the disk has space for: nothing is lost, no temporary file is left", .requires(.root))
     func fullDisk() async throws {
         let mounted = try Mounted(in: directory, "size=3m")
         let path = mounted.place + "/letter"
@@ -140,7 +140,7 @@ struct RefusedFileTests {
         #expect(try bytes(path) == original)
     }
 
-    @Test("what others write while a file is being locked does not take the room of its sealed copy", .requires(.root))
+    @Test("other writes during locking don't use the space of the sealed copy", .requires(.root))
     func diskFillsWhileLocking() async throws {
         let mounted = try Mounted(in: directory, "size=3m")
         let path = mounted.place + "/letter"
@@ -155,7 +155,7 @@ struct RefusedFileTests {
         }
         #expect(mounted.names == ["filler", "letter.aplk"])
         #expect(try bytes(filler).count > 512 << 10, "the disk was not filled")
-        // The room of a removed file comes back with its last descriptor, and a child of another test may hold one.
+        // The space of a removed file is freed with its last descriptor, and a child of another test may hold one.
         #expect(truncate(filler, 0) == 0)
         #expect(unlink(filler) == 0)
         try await vault.unlock(path)
@@ -170,8 +170,8 @@ struct RefusedFileTests {
         try await vault.lock(path)
         let sealed = try bytes(path + ".aplk")
         let filler = Data(repeating: 1, count: (3 << 20) - sealed.count - 300_000)
-        // The kernel gives a removed file's pages back once it gets round to it.
-        await eventually("there is room for it") {
+        // The kernel frees the pages of a removed file with a delay.
+        await eventually("there is space for it") {
             try filler.write(to: URL(fileURLWithPath: mounted.place + "/filler"))
             return true
         }
@@ -181,7 +181,7 @@ struct RefusedFileTests {
     }
 }
 
-/// A file that is opened for writing once and stays open until the value goes away.
+/// A file that is opened for writing once and stays open until the value is released.
 private final class OpenedLater: @unchecked Sendable {
     private var descriptor: Int32 = -1
 
@@ -190,7 +190,7 @@ private final class OpenedLater: @unchecked Sendable {
     deinit { close(descriptor) }
 }
 
-/// A tmpfs of a test's own, unmounted with the value.
+/// A tmpfs for one test, unmounted when the value is released.
 final class Mounted: Sendable {
     let place: String
 

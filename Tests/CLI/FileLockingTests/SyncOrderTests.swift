@@ -3,11 +3,11 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// What a power cut may leave: the kernel writes file names and contents in any order, save where it is told to wait.
+/// What a power failure may leave: the kernel writes names and contents in any order unless fsync orders them.
 @Suite(.requires(.program("strace")))
 struct SyncOrderTests {
     @Test(arguments: [("lock", from: "letter", to: "letter.aplk"), ("unlock", from: "letter.aplk", to: "letter")])
-    func contentIsOnDiskBeforeItsNameAndItsNameBeforeTheOtherFileGoes(
+    func contentIsDurableBeforeItsNameAndItsNameBeforeTheOtherFileIsRemoved(
         _ word: String, from: String, to: String
     ) async throws {
         let directory = try TemporaryDirectory()

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Seals headers under a vault key of its own, as the daemon does.
+/// Seals headers under its own vault key, as the daemon does.
 struct TestVault: LockedFileSealing {
     let vault = ItemID.random()
     let key = SecretBytes.random(count: 32)
@@ -24,7 +24,7 @@ struct TestVault: LockedFileSealing {
 
     func earlierPasscode(for path: String) async throws -> SecretBytes { SecretBytes(utf8: passcode) }
 
-    /// Finds and locks; the first thing that is left or fails is thrown.
+    /// Selects files and locks them; throws the first one that is skipped or fails.
     @discardableResult
     func lock(
         _ path: String, keeping: Bool = false, chunkSize: ContentStream.ChunkSize = .mebi1,
@@ -60,7 +60,7 @@ struct TestVault: LockedFileSealing {
     struct Skipped: Error, CustomStringConvertible { let description: String }
 }
 
-/// The sentence of the refusal; an issue where there is none.
+/// The message of the refusal; records an issue if there is no refusal.
 func refusal(_ work: () async throws -> Void) async -> String {
     do {
         try await work()
@@ -90,7 +90,7 @@ func status(_ path: String) throws -> stat {
     return status
 }
 
-/// Bytes that repeat nowhere near, the same each time.
+/// The same bytes each time, without short repetitions.
 func content(_ count: Int) -> Data {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     var data = Data(capacity: count + 8)

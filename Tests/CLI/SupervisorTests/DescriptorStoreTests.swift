@@ -21,7 +21,7 @@ struct DescriptorStoreTests {
         clinux_notify_send(store.socketPath, text, descriptors, descriptors.count)
     }
 
-    /// Sends BARRIER=1 and returns when the store has worked through everything before it.
+    /// Sends BARRIER=1 and returns when the store has processed everything before it.
     private func passBarrier() {
         var ends: [Int32] = [-1, -1]
         #expect(clinux_pipe(&ends) == 0)
@@ -35,12 +35,12 @@ struct DescriptorStoreTests {
 
     private func makeDescriptor() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-    private func believeThisProcess() throws {
+    private func acceptThisProcess() throws {
         _ = try store.start { (_) throws(SupervisorError) in getpid() }
     }
 
-    @Test func aBarrierOpensOnlyAfterEverythingBeforeIt() throws {
-        try believeThisProcess()
+    @Test func aBarrierIsReleasedOnlyAfterEverythingBeforeIt() throws {
+        try acceptThisProcess()
         for round in 1...10 {
             let descriptor = makeDescriptor()
             #expect(send("FDSTORE=1\nFDNAME=n\(round)", [descriptor]) == 0)
@@ -51,15 +51,15 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func keepsADescriptorAliveAfterItsOwnerClosedIt() throws {
-        try believeThisProcess()
+    @Test func keepsADescriptorOpenAfterItsOwnerClosedIt() throws {
+        try acceptThisProcess()
         var ends: [Int32] = [-1, -1]
         #expect(clinux_pipe(&ends) == 0)
         #expect(send("FDSTORE=1", [ends[1]]) == 0)
         passBarrier()
         close(ends[1])
         var waiting = pollfd(fd: ends[0], events: 0, revents: 0)
-        // A pipe says at once that its last writer has gone.
+        // A pipe reports at once that its last writer has closed.
         #expect(poll(&waiting, 1, 0) == 0)
         store.close()
         #expect(poll(&waiting, 1, 60_000) == 1)
@@ -67,7 +67,7 @@ struct DescriptorStoreTests {
     }
 
     @Test func theSameOpenFileIsKeptOnce() throws {
-        try believeThisProcess()
+        try acceptThisProcess()
         let descriptor = makeDescriptor()
         for _ in 0..<40 { #expect(send("FDSTORE=1\nFDNAME=fanotify", [descriptor]) == 0) }
         let other = makeDescriptor()
@@ -79,8 +79,8 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func moreThanItsCapacityIsRefusedAndSaid() throws {
-        try believeThisProcess()
+    @Test func moreThanItsCapacityIsRefusedAndReported() throws {
+        try acceptThisProcess()
         for _ in 0...FanotifyDescriptorStore.capacity {
             let descriptor = makeDescriptor()
             #expect(send("FDSTORE=1", [descriptor]) == 0)
@@ -92,8 +92,8 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func removesWhatItIsToldToRemove() throws {
-        try believeThisProcess()
+    @Test func removesTheNamedDescriptor() throws {
+        try acceptThisProcess()
         let descriptor = makeDescriptor()
         #expect(send("FDSTORE=1\nFDNAME=a", [descriptor]) == 0)
         #expect(send("FDSTORE=1\nFDNAME=b", [descriptor]) == 0)
@@ -104,18 +104,18 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func readinessStatusAndSignsOfLifeBelongToTheRunningChild() throws {
-        try believeThisProcess()
+    @Test func readinessStatusAndWatchdogSignalsBelongToTheRunningChild() throws {
+        try acceptThisProcess()
         #expect(send("READY=1\nSTATUS=well\nWATCHDOG=1") == 0)
         passBarrier()
         #expect(store.isReady && store.status == "well" && store.silence != nil)
-        try believeThisProcess()
+        try acceptThisProcess()
         #expect(!store.isReady && store.status == nil && store.silence == nil)
         store.close()
     }
 
     @Test func malformedNotificationsAreRefusedAndLeakNothing() async throws {
-        try believeThisProcess()
+        try acceptThisProcess()
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         let descriptor = makeDescriptor()
         for _ in 0..<200 { #expect(send("FDSTORE=1\nFDNAME=a:b", [descriptor, descriptor]) == 0) }
@@ -132,8 +132,8 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func aForeignProcessIsRefused() async throws {
-        _ = try store.start { (_) throws(SupervisorError) in 1 }  // somebody else is the gate
+    @Test func anotherProcessIsRefused() async throws {
+        _ = try store.start { (_) throws(SupervisorError) in 1 }  // another process is the gate
         let descriptor = makeDescriptor()
         #expect(send("FDSTORE=1\nFDNAME=fanotify", [descriptor]) == 0)
         #expect(send("READY=1") == 0)
@@ -153,8 +153,8 @@ struct DescriptorStoreTests {
         store.close()
     }
 
-    @Test func takesInWhatAChildSentJustBeforeItDied() async throws {
-        // Each life leaves one more descriptor and dies at once; the next must find all of them, in order.
+    @Test func storesWhatAChildSentJustBeforeItEnded() async throws {
+        // Each child leaves one more descriptor and ends at once; the next must inherit all of them, in order.
         let script = try directory.write(Self.dyingChild, to: "child")
         let found = directory.path("found")
         let launch: @Sendable () throws(SupervisorError) -> pid_t = { [store] () throws(SupervisorError) -> pid_t in
@@ -169,7 +169,7 @@ struct DescriptorStoreTests {
         let process = SupervisedProcess(
             .init(name: "child", policy: .gate, launch: launch, ended: { [store] in store.childEnded() }),
             report: log.report)
-        await eventually("twelve lives: \(log.lines)") { try lines(of: found).count > 12 }
+        await eventually("twelve children: \(log.lines)") { try lines(of: found).count > 12 }
         await process.stop()
         let names = (1...12).map { "life\($0)" }
         for (life, line) in try lines(of: found).prefix(12).enumerated() {

@@ -32,16 +32,16 @@ struct GateHolderTests {
         #expect(starts.dropFirst().allSatisfy { $0.hasSuffix(" inherited 1 fanotify own anon_inode:[fanotify]") })
         #expect(log.lines.count == 50)
 
-        // Ending in order closes the group, and only then does the kernel let the launch go on.
+        // An orderly stop closes the group, and only then does the kernel allow the launch.
         #expect(launch.isRunning)
         await holder.stop()
         #expect(try await launch.wait() == .code(0))
         #expect(gate.running().isEmpty)
     }
 
-    @Test func theNextRunTakesTheGroupOutOfAGateThatOutlivedItsParent() async throws {
+    @Test func theNextRunTakesOverTheGroupOfAGateThatOutlivedItsParent() async throws {
         let gate = try await StandInGate()
-        // A supervisor that was killed: its gate lives on with the only descriptor of the group.
+        // A supervisor that was killed: its gate keeps running with the only descriptor of the group.
         let orphan = try await Self.startOrphan(gate)
         #expect(gate.starts().count == 1)
         let launch = try ChildProcess(gate.locked)
@@ -52,13 +52,13 @@ struct GateHolderTests {
         #expect(await holder.waitUntilReady(timeout: .seconds(60)))
         #expect(log.lines == ["Replaced the gate of an earlier run (process \(orphan))."])
         #expect(gate.starts().last?.hasSuffix(" inherited 1 fanotify own anon_inode:[fanotify]") == true)
-        await eventually("the earlier gate has gone") { gate.running() == [holder.pid] }
+        await eventually("the earlier gate has ended") { gate.running() == [holder.pid] }
         #expect(launch.isRunning)
         await holder.stop()
         #expect(try await launch.wait() == .code(0))
     }
 
-    /// Starts the gate with a notification socket that nobody reads any more.
+    /// Starts the gate with a notification socket without a reader.
     private static func startOrphan(_ gate: StandInGate) async throws -> pid_t {
         var failure: Int32 = 0
         let deaf = clinux_notify_socket_open(gate.configuration.notifySocket, &failure)
@@ -69,7 +69,7 @@ struct GateHolderTests {
             environment: ["NOTIFY_SOCKET": gate.configuration.notifySocket],
             standardDescriptors: [NullDevice.descriptor, STDERR_FILENO, STDERR_FILENO]
         ).start()
-        // The last that it sends before it pauses; the socket must be there until then.
+        // Its last message before it pauses; the socket must exist until then.
         await eventually("it is ready") {
             var buffer = [UInt8](repeating: 0, count: 256)
             let count = recv(deaf, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -78,7 +78,7 @@ struct GateHolderTests {
         return pid
     }
 
-    @Test func onlyRootsProcessesAreTakenForAGateThatWasLeftBehind() async throws {
+    @Test func onlyRootsProcessesAreTreatedAsALeftOverGate() async throws {
         let gate = try await StandInGate()
         chmod(gate.directory.path, 0o755)
         let arguments = ["--socket", gate.configuration.socket, "--only-wait"]
@@ -106,7 +106,7 @@ struct GateHolderTests {
         #expect(gate.starts().dropFirst().first?.contains("inherited 1 fanotify own") == true)
     }
 
-    @Test func aGateThatGivesNoSignsIsNotMissed() async throws {
+    @Test func aGateThatSendsNoWatchdogSignalsIsNotReplaced() async throws {
         let (gate, hanging) = (try await StandInGate(), try await StandInGate())
         try hanging.hang()
         var configurations = (gate.configuration, hanging.configuration)
@@ -115,7 +115,7 @@ struct GateHolderTests {
         let (log, other) = (ReportLog(), ReportLog())
         let holder = try GateHolder(configurations.0, report: log.report)
         let otherHolder = try GateHolder(configurations.1, report: other.report)
-        // Meanwhile the time has come more than once for one that hangs.
+        // Meanwhile the timeout passes more than once for a gate that hangs.
         await eventually("the other is killed again: \(other.lines)") {
             other.lines.count { $0.hasSuffix("; killed.") } >= 3
         }

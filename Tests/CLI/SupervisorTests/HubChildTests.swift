@@ -15,10 +15,10 @@ import Testing
             stateDirectory: StateDirectory(path: directory.path("state")),
             executables: Executables(applocker: "/a", gate: "/g", daemon: "/d", hub: hub), isWithoutHub: isWithoutHub,
             hubListen: listen)
-        let said = Lines()
-        configuration.report = { said.add($0) }
+        let reports = Lines()
+        configuration.report = { reports.add($0) }
         let child = HubChild(configuration)
-        return (child, said.text)
+        return (child, reports.text)
     }
 
     private final class Lines: Sendable {
@@ -27,18 +27,18 @@ import Testing
         func add(_ line: String) { lines.withLock { $0 += line } }
     }
 
-    @Test func aMissingProgramIsSaidAndNotFatal() throws {
+    @Test func aMissingProgramIsReportedAndNotFatal() throws {
         let (child, report) = try child(hub: nil)
         #expect(child == nil)
         #expect(report.contains("applocker-hub is not installed"))
     }
 
-    @Test func noHubIsRunWhereNoneIsWanted() throws {
+    @Test func noHubRunsIfItIsTurnedOff() throws {
         let (child, report) = try child(hub: "/h", isWithoutHub: true)
         #expect(child == nil && report.isEmpty)
     }
 
-    @Test func itListensOnLoopbackUnlessToldOtherwise() throws {
+    @Test func itListensOnLoopbackByDefault() throws {
         let own = try #require(try child(hub: "/h").child)
         #expect(own.listen.hasPrefix("127.0.0.1:84") && own.address == "http://" + own.listen)
         #expect(own.state.hasSuffix("/state/hub"))
@@ -48,33 +48,33 @@ import Testing
         #expect(named.address == "http://192.168.1.4:9000")
     }
 
-    /// A socket that listens on this port of loopback, or -1 where it is somebody else's.
+    /// A socket that listens on this port of loopback, or -1 if another process uses the port.
     private func listener(on port: UInt16) -> Int32 {
-        let taken = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let occupied = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let isListening = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(taken, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(taken, 1) == 0
+                bind(occupied, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(occupied, 1) == 0
             }
         }
-        if isListening { return taken }
-        close(taken)
+        if isListening { return occupied }
+        close(occupied)
         return -1
     }
 
-    @Test func aPortThatIsTakenIsPassedOver() async throws {
+    @Test func anOccupiedPortIsSkipped() async throws {
         var first = ""
-        var taken: Int32 = -1
-        // Another process of these tests may take it first.
-        await eventually("the port \(first) can be taken") {
+        var occupied: Int32 = -1
+        // Another process of these tests may use it first.
+        await eventually("the port \(first) is free") {
             first = try child(hub: "/h").child?.listen ?? ""
-            taken = listener(on: UInt16(first.split(separator: ":").last ?? "") ?? 0)
-            return taken >= 0
+            occupied = listener(on: UInt16(first.split(separator: ":").last ?? "") ?? 0)
+            return occupied >= 0
         }
-        defer { close(taken) }
+        defer { close(occupied) }
         let second = try #require(try child(hub: "/h").child)
         #expect(second.listen != first && !first.isEmpty)
     }

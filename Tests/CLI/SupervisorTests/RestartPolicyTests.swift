@@ -13,21 +13,21 @@ struct RestartPolicyTests {
         }
     }
 
-    @Test func killingTheGateNeverDelaysItsReturn() {
+    @Test func aKilledGateIsRestartedWithoutDelay() {
         let killed = delays(.gate, count: 1000, lasted: .milliseconds(1), wasKilled: true)
         #expect(killed.allSatisfy { $0 == .zero })
         let crashed = delays(.gate, count: 1000, lasted: .milliseconds(1), wasReady: true)
         #expect(crashed.allSatisfy { $0 == .zero })
     }
 
-    @Test func aGateThatCannotStartDoesNotSpin() {
+    @Test func aGateThatCannotStartIsRestartedWithADelay() {
         let failing = delays(.gate, count: 12, lasted: .milliseconds(3))
         #expect(failing.prefix(3).allSatisfy { $0 == .zero })
         #expect(failing[3] == .milliseconds(50))
         #expect(failing.last == .seconds(2))
     }
 
-    @Test func theDaemonBacksOffUpToTwoSecondsHoweverItDies() {
+    @Test func theDaemonsDelayGrowsToTwoSecondsWhateverEndedIt() {
         for wasKilled in [true, false] {
             let quick = delays(.daemon, count: 2000, lasted: .seconds(1), wasReady: true, wasKilled: wasKilled)
             #expect(quick.prefix(3).allSatisfy { $0 == .zero })
@@ -36,7 +36,7 @@ struct RestartPolicyTests {
         }
     }
 
-    @Test func aLongLifeForgivesTheShortOnes() {
+    @Test func aLongRunResetsTheDelay() {
         var policy = RestartPolicy.daemon
         for _ in 0..<20 { _ = policy.delay(after: .init(lasted: .zero, wasReady: false, wasKilled: false)) }
         #expect(policy.delay(after: .init(lasted: .seconds(6), wasReady: true, wasKilled: false)) == .zero)

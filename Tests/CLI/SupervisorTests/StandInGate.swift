@@ -5,7 +5,7 @@ import Testing
 
 @testable import Supervisor
 
-/// The compiled Fixtures/standin-gate.c in a state directory of its own, with a program whose launches it holds.
+/// The compiled Fixtures/standin-gate.c in its own state directory, with a program whose launches it holds.
 struct StandInGate {
     let directory: TemporaryDirectory
     let configuration: GateHolder.Configuration
@@ -30,10 +30,10 @@ struct StandInGate {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// Has each start give one sign of life and no more.
+    /// Makes each start send one watchdog signal and no more.
     func hang() throws { try directory.write("", to: "hang") }
 
-    /// The processes of this gate that are alive.
+    /// The running processes of this gate.
     func running() -> [pid_t] {
         RunningProcess.ofRoot(program: "applocker-gate", arguments: ["--socket", configuration.socket]).map(\.pid)
     }

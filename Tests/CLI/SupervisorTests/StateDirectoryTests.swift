@@ -32,7 +32,7 @@ struct StateDirectoryTests {
         #expect(StateDirectory(path: "x").path == FileManager.default.currentDirectoryPath + "/x")
     }
 
-    @Test func isMadeWithItsParentsAndProtected() throws {
+    @Test func isCreatedWithItsParentsAndProtected() throws {
         let temporary = try TemporaryDirectory()
         let directory = StateDirectory(path: temporary.path("a/b"))
         try directory.prepare()
@@ -43,7 +43,7 @@ struct StateDirectoryTests {
         #expect(mode(directory.path) == (geteuid() == 0 ? 0o711 : 0o700))
     }
 
-    @Test func refusesWhatIsNoDirectoryOfItsOwn() throws {
+    @Test func refusesAFileALinkAndATooLongPath() throws {
         let temporary = try TemporaryDirectory()
         try temporary.write("x", to: "file")
         #expect(refusal { try StateDirectory(path: temporary.path("file")).prepare() }?.code == .stateDirectory)
@@ -55,7 +55,7 @@ struct StateDirectoryTests {
         #expect(access(long, F_OK) != 0)
     }
 
-    @Test(.requires(.root)) func refusesADirectoryOfSomebodyElse() throws {
+    @Test(.requires(.root)) func refusesAnotherUsersDirectory() throws {
         let temporary = try TemporaryDirectory()
         chown(temporary.path, 65534, 65534)
         let error = refusal { try StateDirectory(path: temporary.path).prepare() }

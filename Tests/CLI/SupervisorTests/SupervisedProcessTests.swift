@@ -18,16 +18,16 @@ struct SupervisedProcessTests {
             report: log.report)
     }
 
-    /// Waits for seven deaths that each came right after the start: from the fourth on a delay follows.
-    private func hasDelays(_ log: ReportLog, since start: ContinuousClock.Instant) async {
-        await eventually("seven deaths: \(log.lines)") { log.lines.count >= 7 }
-        // The real time is what is tested: 50 ms, 100 ms and 200 ms pass after the fourth, fifth and sixth.
+    /// Waits until the child has ended seven times right after its start: from the fourth time on a delay follows.
+    private func expectDelays(_ log: ReportLog, since start: ContinuousClock.Instant) async {
+        await eventually("seven ends: \(log.lines)") { log.lines.count >= 7 }
+        // Real time is what is tested: 50 ms, 100 ms and 200 ms pass after the fourth, fifth and sixth end.
         #expect(start.duration(to: .now) >= .milliseconds(350))
         #expect(log.lines.prefix(3).allSatisfy { $0.hasSuffix("; restarting it.") }, "\(log.lines)")
         #expect(log.lines.dropFirst(3).allSatisfy { $0.contains("; restarting it in ") }, "\(log.lines)")
     }
 
-    @Test func comesBackAtOnceAfterBeingKilled() async throws {
+    @Test func isRestartedAtOnceAfterBeingKilled() async throws {
         let log = ReportLog()
         let process = supervise(launch("exec sleep 60"), .gate, log)
         for round in 1...20 {
@@ -43,27 +43,27 @@ struct SupervisedProcessTests {
         #expect(log.lines.allSatisfy { $0.hasSuffix("was killed by signal 9; restarting it.") })
     }
 
-    @Test func aChildThatEndsAtOnceDoesNotSpin() async throws {
+    @Test func aChildThatEndsAtOnceIsRestartedWithADelay() async throws {
         let log = ReportLog()
         let start = ContinuousClock.now
         let process = supervise(launch("exit 3"), .daemon, log)
-        await hasDelays(log, since: start)
+        await expectDelays(log, since: start)
         await process.stop(grace: .seconds(60))
         #expect(log.lines.allSatisfy { $0.contains("ended with code 3") }, "\(log.lines)")
     }
 
-    @Test func aProgramThatIsMissingIsReportedAndDoesNotSpin() async throws {
+    @Test func aMissingProgramIsReportedAndRetriedWithADelay() async throws {
         let log = ReportLog()
         var missing = launch("")
         missing.executable = "/nonexistent/applocker-gate"
         let start = ContinuousClock.now
         let process = supervise(missing, .gate, log)
-        await hasDelays(log, since: start)
+        await expectDelays(log, since: start)
         await process.stop(grace: .seconds(60))
         #expect(log.lines.allSatisfy { $0.contains("could not run") })
     }
 
-    @Test func endsWhenAskedAndIsNotStartedAgain() async throws {
+    @Test func stopsOnRequestAndIsNotRestarted() async throws {
         let log = ReportLog()
         let process = supervise(launch("exec sleep 60"), .gate, log)
         await eventually("it runs: \(log.lines)") { process.pid != nil }
@@ -73,7 +73,7 @@ struct SupervisedProcessTests {
         #expect(log.lines.isEmpty)
     }
 
-    @Test func aChildThatIgnoresTheRequestIsKilled() async throws {
+    @Test func aChildThatIgnoresTheRequestToStopIsKilled() async throws {
         let directory = try TemporaryDirectory()
         let log = ReportLog()
         let process = supervise(
@@ -85,19 +85,19 @@ struct SupervisedProcessTests {
         #expect(log.lines == ["The child did not stop on request; killed."])
     }
 
-    @Test func stoppingInTheMiddleOfADelayDoesNotWaitForIt() async throws {
+    @Test func stoppingDuringADelayDoesNotWaitForIt() async throws {
         let log = ReportLog()
         let minute = RestartPolicy(
             patience: 0, shortLife: .seconds(60), forgivesKills: false, firstDelay: .seconds(60),
             longestDelay: .seconds(60))
         let process = supervise(launch("exit 1"), minute, log)
         await eventually("it has ended: \(log.lines)") { log.lines.last?.contains("; restarting it in 60") == true }
-        // A stop that waits as long as this reports it.
+        // A stop that waits for its whole grace period reports it.
         await process.stop(grace: .seconds(20))
         #expect(log.lines.count == 1, "\(log.lines)")
     }
 
-    @Test func inheritsNothingButWhatItIsGiven() async throws {
+    @Test func inheritsOnlyItsStandardDescriptors() async throws {
         let directory = try TemporaryDirectory()
         let leaky = open("/dev/null", O_RDONLY)  // without close-on-exec
         defer { close(leaky) }

@@ -10,7 +10,7 @@ import Testing
 struct UpTests {
     private let directory: TemporaryDirectory
     private let state: StateDirectory
-    /// Where everybody may run the programs from.
+    /// A directory from which every user may run the programs.
     private let programs: String
 
     init() throws {
@@ -45,7 +45,7 @@ struct UpTests {
         return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    @Test func startsBothKeepsItsFilesApartAndEndsInOrder() async throws {
+    @Test func startsBothWithSeparateFilesAndStopsInOrder() async throws {
         let up = try up()
         await isRunning(up)
         #expect(up.errorOutput.contains("The kernel holds launches of locked apps."))
@@ -63,7 +63,7 @@ struct UpTests {
         #expect(daemonFirst.lowerBound < gateLast.lowerBound)
     }
 
-    @Test func aSecondOnTheSameDirectoryIsRefusedAndTheFirstGoesOn() async throws {
+    @Test func aSecondRunOnTheSameDirectoryIsRefusedAndTheFirstContinues() async throws {
         let first = try up()
         await isRunning(first)
         let second = try up()
@@ -74,14 +74,14 @@ struct UpTests {
         #expect(try await first.wait() == .code(0))
     }
 
-    @Test func bothComeBackAfterBeingKilled() async throws {
+    @Test func bothAreRestartedAfterBeingKilled() async throws {
         let up = try up()
         await isRunning(up)
         for _ in 1...5 {
             let (gate, daemon) = (try #require(gates().first), try #require(daemons().first))
             kill(gate, SIGKILL)
             kill(daemon, SIGKILL)
-            await eventually("both are back: \(up.errorOutput)") {
+            await eventually("both run again: \(up.errorOutput)") {
                 let (gates, daemons) = (gates(), daemons())
                 return gates.count == 1 && gates != [gate] && daemons.count == 1 && daemons != [daemon]
             }
@@ -90,7 +90,7 @@ struct UpTests {
         #expect(try await up.wait() == .code(0))
     }
 
-    @Test func killedItLeavesADenyingGateThatTheNextOneReplaces() async throws {
+    @Test func aKilledRunLeavesADenyingGateThatTheNextRunReplaces() async throws {
         let first = try up()
         await isRunning(first)
         let gate = try #require(gates().first)
@@ -108,7 +108,7 @@ struct UpTests {
         #expect(gates().isEmpty)
     }
 
-    @Test func anOrdinaryUserGetsTheWeakModeAndIsTold() async throws {
+    @Test func anOrdinaryUserGetsTheWeakModeAndAWarning() async throws {
         chown(directory.path, 65534, 65534)
         let up = try up("--user-mode", asUser: 65534)
         await isRunning(up)
@@ -120,7 +120,7 @@ struct UpTests {
     }
 
     @Test(.requires(.program("sudo"), .program("unshare"), .program("setpriv")))
-    func aUserWithSudoGetsTheRealGateAndItOutlivesThem() async throws {
+    func aUserWithSudoGetsTheRealGateWhichOutlivesTheirProcesses() async throws {
         chown(directory.path, 65534, 65534)
         let first = try upThroughSudo()
         await isRunning(first)
@@ -131,18 +131,18 @@ struct UpTests {
         // Root kills the holder: the gate stays, and the next holder takes the group over from it.
         kill(holder, SIGKILL)
         await eventually("another holder has another gate: \(first.errorOutput)") {
-            let (holders, gates) = (holders(), gates())  // both at one moment: between two gates there is none
+            let (holders, gates) = (holders(), gates())  // at the same moment: between two gates there is none
             return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
         }
-        await eventually("it says that it replaced the gate: \(first.errorOutput)") {
+        await eventually("it reports that it replaced the gate: \(first.errorOutput)") {
             first.errorOutput.contains("Replaced the gate of an earlier run (process \(gate)).")
         }
 
-        // The user's half is killed: the root half denies on, and the next run replaces both.
+        // The user's half is killed: the root half keeps denying, and the next run replaces both.
         let (secondGate, secondHolder) = (try #require(gates().first), try #require(holders().first))
         first.kill(SIGKILL)
         try await first.wait()
-        await eventually("the root half notices") { first.errorOutput.contains("`applocker up` was killed") }
+        await eventually("the root half reports it") { first.errorOutput.contains("`applocker up` was killed") }
         #expect(gates() == [secondGate] && holders() == [secondHolder])
 
         let second = try upThroughSudo()
@@ -172,7 +172,7 @@ struct UpTests {
         ).map(\.pid)
     }
 
-    /// As user 65534, with sudo's rules replaced in a mount namespace of the test's own.
+    /// As user 65534, with sudo's rules replaced in a private mount namespace.
     private func upThroughSudo(rule: String = "nobody ALL=(root) NOPASSWD: ALL") throws -> ChildProcess {
         let script = """
             mount -t tmpfs -o mode=755 none /etc/sudoers.d || exit 99

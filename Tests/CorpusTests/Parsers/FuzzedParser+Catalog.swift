@@ -3,7 +3,7 @@ import Policy
 
 @testable import AppCatalog
 
-/// What apps, users and the gate say.
+/// Desktop entries, scripts, schedules, and messages of the gate.
 extension FuzzedParser {
     /// A machine without files, so that a script finds nothing and the outcome depends on its bytes alone.
     private static let nowhere = "/nonexistent"

@@ -54,7 +54,7 @@ extension FuzzedParser {
     static func box(_ bytes: [UInt8]) {
         _ = try? PublicKeyBox.open(bytes, as: name, with: boxKeys)
         if bytes.count > 5 + 8 {
-            // Past the recipient, which nobody guesses.
+            // After the recipient, which fuzzing can't guess.
             let addressed = bytes[..<5] + boxKeys.publicKey.fingerprint + bytes[13...]
             _ = try? PublicKeyBox.open(Array(addressed), as: name, with: boxKeys)
         }

@@ -23,23 +23,23 @@ extension FuzzedParser {
     private static let roster = Roster(founder: computerKey, boxKey: computerBox.publicKey, at: 0)
     private static let clocks: [UInt64] = [0, 1_800_000_000_000, .max]
 
-    /// As it stands, and with each of its numbers replaced by each extreme one.
+    /// Unchanged, and with each of its numbers replaced by each extreme one.
     static func wire(_ bytes: [UInt8]) {
-        take(Data(bytes))
-        // More than these a text of mere digits would have.
-        for variant in ExtremeNumbers.variants(of: bytes).prefix(1_024) { take(Data(variant)) }
+        exercise(Data(bytes))
+        // A text of only digits would have more than these.
+        for variant in ExtremeNumbers.variants(of: bytes).prefix(1_024) { exercise(Data(variant)) }
     }
 
-    private static func take(_ json: Data) {
+    private static func exercise(_ json: Data) {
         let decoder = JSONDecoder()
         func read<Value: Decodable>(_ type: Value.Type) -> Value? { try? decoder.decode(type, from: json) }
-        if let record = read(HubRecord.self) { take(record) }
-        for record in read(HubRecordPage.self)?.records ?? [] { take(record) }
-        if let command = read(RemoteCommand.self) { take(command) }
-        if let status = read(ComputerStatus.self) { take(status) }
-        if let report = read(HouseholdReport.self) { take(report) }
+        if let record = read(HubRecord.self) { exercise(record) }
+        for record in read(HubRecordPage.self)?.records ?? [] { exercise(record) }
+        if let command = read(RemoteCommand.self) { exercise(command) }
+        if let status = read(ComputerStatus.self) { exercise(status) }
+        if let report = read(HouseholdReport.self) { exercise(report) }
         if let record = read(BackupRecord.self), let stored = try? record.record() {
-            precondition(1...HubRecord.maximumNumber ~= stored.name.revision, "a revision that no device takes")
+            precondition(1...HubRecord.maximumNumber ~= stored.name.revision, "a revision that no device accepts")
         }
         if let backup = read(EarlierBackup.self) {
             _ = backup.exportDate?.text
@@ -47,7 +47,7 @@ extension FuzzedParser {
             precondition(30...3_600 ~= seconds, "an unlock time that is not allowed")
         }
         if let settings = read(PrivacySettings.self) {
-            precondition(PrivacySettings.allowedIdleSeconds ~= settings.vaultIdleSeconds, "an idle time of its own")
+            precondition(PrivacySettings.allowedIdleSeconds ~= settings.vaultIdleSeconds, "a forbidden idle time")
         }
         if let settings = read(PresenceSettings.self) {
             precondition((try? settings.validate()) != nil, "settings that are not allowed")
@@ -57,15 +57,15 @@ extension FuzzedParser {
         }
     }
 
-    /// What a hub decides, and what a device checks of the same record, signed by one that belongs.
-    private static func take(_ record: HubRecord) {
+    /// The hub's decision about a record, and a device's check of the same record, signed by a device of the roster.
+    private static func exercise(_ record: HubRecord) {
         for stored in [1, 5, UInt64(Int64.max)] {
             var other = record
             (other.revision, other.sequence) = (stored, stored)
             _ = RecordDecision(record, stored: other)
         }
         if case .isNext = RecordDecision(record, stored: nil) {
-            precondition(1...(1 << 32) ~= record.revision, "a first revision that is far")
+            precondition(1...(1 << 32) ~= record.revision, "a first revision that is too high")
         }
         _ = RecordDecision.ancestors(of: record, after: record)
         guard let collection = RecordCollection(rawValue: record.collection) else { return }
@@ -77,12 +77,12 @@ extension FuzzedParser {
         (signed.sequence, signed.ancestors) = (record.sequence, record.ancestors)
         guard let checked = try? RecordCheck(roster).check(signed, known: 0) else { return }
         precondition(checked.name.revision < UInt64(Int64.max), "no revision is left")
-        precondition(checked.sequence < UInt64(Int64.max), "no database counts so far")
+        precondition(checked.sequence < UInt64(Int64.max), "a sequence number that is too high")
         _ = RecordVersion.versions(in: checked.ancestors)
         _ = roster.nextStatusEpoch(after: checked.epoch, by: computer.device)
     }
 
-    private static func take(_ command: RemoteCommand) {
+    private static func exercise(_ command: RemoteCommand) {
         for clock in clocks { _ = RemoteService.lateness(command, at: clock) }
         let asked: GrantRequest? =
             switch command.action {
@@ -94,7 +94,7 @@ extension FuzzedParser {
         precondition(isAllowed == (30...3_600 ~= seconds), "an unlock time that is not allowed")
     }
 
-    private static func take(_ status: ComputerStatus) {
+    private static func exercise(_ status: ComputerStatus) {
         for own in clocks {
             var clock = ComputerClock()
             clock.received(status.clock, at: own)
@@ -105,11 +105,11 @@ extension FuzzedParser {
         }
     }
 
-    private static func take(_ report: HouseholdReport) {
+    private static func exercise(_ report: HouseholdReport) {
         for newest in clocks {
             let common = HubHistory.common(
                 known: report.generations, newest: newest, served: report.generations, sequence: report.sequence)
-            precondition(common <= max(newest, report.sequence), "more in common than there is")
+            precondition(common <= max(newest, report.sequence), "a common history beyond the newest record")
         }
     }
 }

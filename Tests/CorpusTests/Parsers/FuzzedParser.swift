@@ -1,8 +1,8 @@
 import GateProtocol
 
-/// A parser of bytes that come from elsewhere: whatever it is given, it answers or refuses, and never ends the process.
+/// A parser of untrusted bytes: it returns a value or an error for every input, and never ends the process.
 ///
-/// `make fuzz` looks for bytes that break this; the tests run those that are kept in Fuzz/corpus.
+/// `make fuzz` searches for inputs that break this; the tests run those that are kept in Fuzz/corpus.
 enum FuzzedParser: String, CaseIterable, Sendable {
     case slots, ring, envelope, stream, box
     case lockedFile = "locked-file"
@@ -38,8 +38,8 @@ enum FuzzedParser: String, CaseIterable, Sendable {
         }
     }
 
-    /// What was read is written the same again: there is one spelling, and nothing was overlooked.
+    /// Encoding the parsed value yields the same bytes: there is one spelling, and nothing was ignored.
     static func same(_ written: [UInt8], as read: [UInt8]) {
-        precondition(written == read, "what was read is not written the same again")
+        precondition(written == read, "the parsed value is encoded as other bytes")
     }
 }

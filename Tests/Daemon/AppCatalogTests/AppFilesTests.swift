@@ -56,7 +56,7 @@ struct AppFilesTests {
         #expect(a.privateDirectories.isEmpty && a.sharedWith.isEmpty)
     }
 
-    @Test("Of a vendor's directory without a package each app gets its own part")
+    @Test("In a vendor's directory without a package each app has its own part")
     func vendor() throws {
         let tree = try FixtureTree()
         try tree.program("/opt/vendor/idea/bin/idea", "/opt/vendor/idea/bin/fsnotifier", "/opt/vendor/clion/bin/clion")
@@ -68,7 +68,7 @@ struct AppFilesTests {
         #expect(idea.sharedWith.isEmpty)
     }
 
-    @Test("No mark ever goes on a directory that programs share or on a home")
+    @Test("A directory that programs share or a home directory is never marked")
     func neverShared() throws {
         let tree = try FixtureTree()
         for path in [
@@ -147,7 +147,7 @@ struct AppFilesTests {
         #expect(main.lockRefusal == nil)
     }
 
-    @Test("An app that is nothing but an interpreter is refused, with advice")
+    @Test("An app that consists of an interpreter is refused, with advice")
     func interpreterOnly() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/python3.11")
@@ -158,7 +158,7 @@ struct AppFilesTests {
         #expect(app.lockRefusal?.sentence.contains("the app's own script") == true)
     }
 
-    @Test("A Flatpak is the programs of its deployment")
+    @Test("A Flatpak consists of the programs of its deployment")
     func flatpak() throws {
         let tree = try FixtureTree()
         let deployment = "/var/lib/flatpak/app/org.x.Foo/x86_64/stable/abc"
@@ -187,7 +187,7 @@ struct AppFilesTests {
         #expect(app.privateDirectories == [deployment + "/files/bin", deployment + "/files/libexec"])
     }
 
-    @Test("A Flatpak's id that would lead out of its directory is not followed")
+    @Test("A Flatpak's id that leads out of its directory is not followed")
     func flatpakEscape() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/flatpak", "/var/lib/flatpak/app/x/current/active/files/bin/a")
@@ -197,7 +197,7 @@ struct AppFilesTests {
         #expect(listing.problems.count == 1)
     }
 
-    @Test("A snap is the programs of its image, not snap itself")
+    @Test("A snap consists of the programs of its image, without snap itself")
     func snap() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/snap", "/snap/fire/12/usr/lib/fire/fire", "/snap/fire/12/bin/python3")
@@ -213,7 +213,7 @@ struct AppFilesTests {
         #expect(app.paths == ["/snap/fire/12/usr/lib/fire/fire", "/snap/fire/12/bin/python3"])
     }
 
-    @Test("AppImages: by their entry or by lying where people keep them, once each")
+    @Test("AppImages are found by their entry or in the usual directories, once each")
     func appImages() throws {
         let tree = try FixtureTree()
         try tree.program(
@@ -241,7 +241,7 @@ struct AppFilesTests {
         #expect(app.paths == ["/usr/bin/term", "/usr/libexec/term-server"])
     }
 
-    @Test("An entry or a program put in front adds to a lock and takes nothing away")
+    @Test("An entry or a program with precedence adds files to a lock and removes none")
     func planted() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/calc", "/usr/bin/other")
@@ -278,7 +278,7 @@ struct AppFilesTests {
         }
     }
 
-    @Test("After an upgrade the new files are found, and a program that is gone is told")
+    @Test("After an upgrade the new files are found, and a missing program is reported")
     func upgrade() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/lib/foo/foo")
@@ -297,7 +297,7 @@ struct AppFilesTests {
         #expect(thrown?.sentence.contains("/usr/lib/foo/foo") == true)
     }
 
-    @Test("Wrappers that lead to each other, links in a circle and deep chains end")
+    @Test("Wrappers of each other, circular links and deep chains end")
     func loops() throws {
         let tree = try FixtureTree()
         try tree.script("/usr/bin/a", "#!/bin/sh\nexec b \"$@\"\n")

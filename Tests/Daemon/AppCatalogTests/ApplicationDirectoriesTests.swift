@@ -27,7 +27,7 @@ struct ApplicationDirectoriesTests {
         #expect(set.directories[3].origin == .systemFlatpak)
     }
 
-    @Test("An entry hides those with its id further down, a hidden one deletes them, a subdirectory is part of the id")
+    @Test("An entry hides later ones with its id, a hidden one deletes them, a subdirectory is part of the id")
     func shadowing() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/foo", "/usr/bin/bar", "/usr/bin/baz")
@@ -39,7 +39,7 @@ struct ApplicationDirectoriesTests {
         try tree.entry("baz", "Exec=baz", in: "/usr/share/applications/kde4/deep")
         let listing = tree.catalog(["LANG": "de_DE.UTF-8"]).installed()
         #expect(listing.problems.isEmpty)
-        // By name: "kde4-deep-baz" is called baz, foo is called Meins.
+        // Sorted by name: the name of "kde4-deep-baz" is baz, that of foo is Meins.
         #expect(listing.apps.map(\.id.rawValue) == ["kde4-deep-baz", "foo"])
         #expect(listing.apps.first { $0.id.rawValue == "foo" }?.name == "Meins")
         #expect(
@@ -48,7 +48,7 @@ struct ApplicationDirectoriesTests {
         #expect(!listing.apps.contains { $0.id.rawValue == "bar" })
     }
 
-    @Test("NoDisplay, a missing TryExec and other types are not listed; a missing program is told")
+    @Test("NoDisplay, a missing TryExec and other types are not listed; a missing program is reported")
     func notListed() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/foo")
@@ -62,11 +62,11 @@ struct ApplicationDirectoriesTests {
         #expect(listing.problems.map(\.path) == ["/usr/share/applications/gone.desktop"])
         #expect(listing.problems.first?.error.code == .programNotFound)
         #expect(listing.problems.first?.error.sentence.contains("/usr/bin/gone") == true)
-        // Not shown, but it can be named.
+        // It is not listed, but can be found by its id.
         #expect(try tree.catalog().find("invisible").paths == ["/usr/bin/foo"])
     }
 
-    @Test("Malformed, huge, looping, special and unreadable entries give one error each and hide nothing")
+    @Test("Malformed, huge, looping, special and unreadable entries return one error each and hide nothing")
     func robust() throws {
         let tree = try FixtureTree()
         let directory = "/usr/share/applications"
@@ -99,7 +99,7 @@ struct ApplicationDirectoriesTests {
             ])
     }
 
-    @Test("OnlyShowIn is heeded when the desktop is known")
+    @Test("OnlyShowIn applies if the desktop is known")
     func onlyShowIn() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/foo")

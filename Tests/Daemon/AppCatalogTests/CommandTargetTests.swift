@@ -2,10 +2,10 @@ import Testing
 
 @testable import AppCatalog
 
-@Suite("What a command really starts")
+@Suite("Targets of commands")
 struct CommandTargetTests {
     @Test(
-        "Programs that only prepare the way are taken off",
+        "Programs that start another program are skipped",
         arguments: [
             ("env A=b C=d foo --x", CommandTarget.program("foo")), ("/usr/bin/env -u HOME -i foo", .program("foo")),
             ("env -S foo --x", .shellText("foo --x")), ("nice -n 5 ionice -c 3 foo", .program("foo")),
@@ -34,14 +34,14 @@ struct CommandTargetTests {
         #expect(CommandTarget.of(try DesktopEntry.words(of: command)) == expected)
     }
 
-    @Test("A chain of starters without an end stops")
+    @Test("An endless chain of starters stops")
     func endless() {
         #expect(CommandTarget.of(Array(repeating: "nohup", count: 1000)) == nil)
         #expect(CommandTarget.of([]) == nil)
     }
 
     @Test(
-        "An interpreter is known by its family, whatever its version",
+        "An interpreter is identified by its family in every version",
         arguments: [
             "python3", "python3.11", "python3.11-dbg", "python3.11d", "perl5.36.0", "lua5.4", "php8.2", "wine64-stable",
             "electron22", "node18", "tclsh8.6", "gjs-console", "busybox",
@@ -49,7 +49,7 @@ struct CommandTargetTests {
     func interpreters(name: String) { #expect(Interpreter.named(name) != nil) }
 
     @Test(
-        "A program with an interpreter's name in its own is no interpreter",
+        "A program whose name contains an interpreter's is not one",
         arguments: ["pythonista", "luakit", "perlman", "nodemon", "javac", "python3-config", "firefox", "wireshark"])
     func notInterpreters(name: String) { #expect(Interpreter.named(name) == nil) }
 }

@@ -27,7 +27,7 @@ struct DesktopEntryTests {
         }
     }
 
-    @Test("The specification's example is read, its actions are not")
+    @Test("The specification's example is parsed without its actions")
     func specificationExample() throws {
         let entry = try parse(
             """
@@ -118,7 +118,7 @@ struct DesktopEntryTests {
     }
 
     @Test(
-        "Field codes: files and deprecated ones go, the rest is filled in",
+        "Field codes of files and deprecated ones are removed, others are replaced",
         arguments: [
             ("foo %f %F %u %U --end", ["foo", "--end"]), ("foo %d %D %n %N %v %m", ["foo"]),
             ("foo 100%% %c %k", ["foo", "100%", "The App", "/a/b.desktop"]), ("foo %i", ["foo", "--icon", "icon"]),
@@ -130,7 +130,7 @@ struct DesktopEntryTests {
     }
 
     @Test(
-        "A malformed command is refused in words",
+        "A malformed command is refused with a sentence",
         arguments: [#"foo "bar"#, "foo 'bar", "foo %", "foo %z", "%f", "   ", #""""#])
     func badCommand(exec: String) throws {
         let thrown = #expect(throws: DesktopEntryError.self) { try arguments(exec) }
@@ -138,7 +138,7 @@ struct DesktopEntryTests {
         #expect(thrown?.sentence.hasPrefix("Exec ") == true && thrown?.sentence.hasSuffix(".") == true)
     }
 
-    @Test("Each kind of malformed entry gives one sentence, with the line where there is one")
+    @Test("Each kind of malformed entry returns one sentence, with its line if there is one")
     func malformed() {
         let head = "[Desktop Entry]\nType=Application\nName=A\nExec=x\n"
         let cases: [(String, DesktopEntryError.Code, Int?)] = [
@@ -178,7 +178,7 @@ struct DesktopEntryTests {
         #expect(code(head + [UInt8](repeating: 0x61, count: DesktopEntry.sizeLimit - head.count)) == nil)
     }
 
-    @Test("Ten thousand random entries neither crash the parser nor give an empty sentence")
+    @Test("Ten thousand random entries neither crash the parser nor return an empty sentence")
     func randomBytes() {
         var generator = SystemRandomNumberGenerator()
         let pieces = [

@@ -5,8 +5,8 @@ import Testing
 
 @testable import AppCatalog
 
-/// These look at the machine that runs them: a list that is right on paper but misses the real files protects nobody.
-@Suite("What must never be locked, on this machine")
+/// These tests use the machine that runs them: a list that misses its real files would be useless.
+@Suite("Essential files of this machine")
 struct EssentialTests {
     private static let machine = Essential(
         environment: CatalogEnvironment(home: "/root"), ownFiles: ["/usr/bin/less", "/proc/self/exe"])
@@ -26,12 +26,12 @@ struct EssentialTests {
     func refused(path: String, code: Refusal.Code) {
         let refusal = essential.refusal(for: path)
         #expect(refusal != nil, "\(path)")
-        // A library that libc6 or a required package brings has that reason.
+        // A library of libc6 or of a required package has that reason.
         if code != .library { #expect(refusal?.code == code, "\(path)") }
         #expect(refusal?.sentence.hasPrefix("/") == true && refusal?.sentence.hasSuffix(".") == true)
     }
 
-    @Test("An interpreter's refusal says what to lock instead")
+    @Test("An interpreter's refusal names what to lock instead")
     func advice() {
         #expect(
             essential.refusal(for: "/usr/bin/python3")?.sentence.contains("lock the app's own script instead") == true)
@@ -62,7 +62,7 @@ struct EssentialTests {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
     }
 
-    @Test("Neither a symbolic nor a hard link nor a copy's name gets round it")
+    @Test("Neither a symbolic link, a hard link nor a copy's name bypasses the refusal")
     func links() throws {
         let directory = try TemporaryDirectory()
         let symbolic = directory.path("innocent")
@@ -80,7 +80,7 @@ struct EssentialTests {
         #expect(essential.refusal(for: loop) == nil)
     }
 
-    @Test("A bind mount does not get round it", .requires(.root, .userNamespaces))
+    @Test("A bind mount does not bypass the refusal", .requires(.root, .userNamespaces))
     func bindMount() async throws {
         let directory = try TemporaryDirectory()
         let target = try directory.write("", to: "innocent")
@@ -89,9 +89,9 @@ struct EssentialTests {
         #expect(essential.refusal(for: target)?.code == .shell)
     }
 
-    /// On a tree of its own: what runs as process 1 here may be hidden even from root, as it is in some virtual machines.
+    /// In a tree of its own: process 1 of this machine may be hidden even from root, as in some virtual machines.
     @Test(
-        "What runs as process 1 is refused",
+        "The program of process 1 is refused",
         arguments: ["/usr/lib/systemd/systemd", "/usr/sbin/init", "/usr/sbin/openrc-init", "/usr/sbin/runit-init"])
     func firstProcess(program: String) throws {
         let tree = try FixtureTree()
@@ -103,7 +103,7 @@ struct EssentialTests {
         #expect(essential.refusal(for: "/usr/bin/innocent") == nil)
     }
 
-    @Test("AppLocker's own files are refused, by whatever name")
+    @Test("AppLocker's own files are refused by every name")
     func own() throws {
         #expect(essential.refusal(for: "/usr/bin/less")?.code == .ownFile)
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -125,7 +125,7 @@ struct EssentialTests {
         #expect(essential.refusal(for: path) == nil)
     }
 
-    @Test("An interpreter of the user's own is refused too, a harmless file with a system name is not")
+    @Test("A user's own interpreter is refused, a harmless file with a system name is not")
     func elsewhere() throws {
         let tree = try FixtureTree()
         try tree.program("/home/ann/.pyenv/bin/python3.12", "/home/ann/tools/login", "/usr/bin/su")
@@ -135,7 +135,7 @@ struct EssentialTests {
         #expect(essential.refusal(for: "/usr/bin/su")?.code == .privilege)
     }
 
-    @Test("Desktop shells, the sessions on offer and the display manager")
+    @Test("Desktop shells, installed sessions and the display manager are refused")
     func desktop() throws {
         let tree = try FixtureTree()
         try tree.program("/usr/bin/gnome-shell", "/usr/local/bin/my-wm", "/usr/sbin/mydm", "/opt/session/start")
@@ -152,7 +152,7 @@ struct EssentialTests {
         #expect(essential.refusal(for: "/usr/sbin/mydm")?.code == .displayManager)
     }
 
-    @Test("The server of a running display is refused, whatever its name", .requires(.root, .program("Xvfb")))
+    @Test("The server of a running display is refused by every name", .requires(.root, .program("Xvfb")))
     func runningServer() async throws {
         let directory = try TemporaryDirectory()
         let copy = directory.path("not-called-x")
@@ -161,13 +161,13 @@ struct EssentialTests {
         try FileManager.default.copyItem(atPath: real, toPath: copy)
         let environment = CatalogEnvironment(home: "/root")
         #expect(Essential(environment: environment, running: RunningServers.probe()).refusal(for: copy) == nil)
-        // The first display that is free; it says which when it listens.
+        // Xvfb chooses a free display and prints its number once it listens.
         let server = try ChildProcess(copy, ["-displayfd", "1", "-screen", "0", "64x64x8", "-nolisten", "tcp"])
         await eventually("the X server listens or ends") { server.output.hasSuffix("\n") || !server.isRunning }
         try #require(server.isRunning, "\(server.stateForPeople)")
         let now = Essential(environment: environment, running: RunningServers.probe())
         #expect(now.refusal(for: copy)?.code == .runningServer)
-        // Asked to end, it takes its socket with it.
+        // On SIGTERM it removes its socket.
         server.kill(SIGTERM)
         try await server.wait()
     }

@@ -3,7 +3,7 @@ import Foundation
 import Policy
 import Testing
 
-@Suite("Finding the app that a person means")
+@Suite("Finding apps")
 struct FindTests {
     private func tree() throws -> FixtureTree {
         let tree = try FixtureTree()
@@ -45,7 +45,7 @@ struct FindTests {
         #expect(try tree.catalog().find("/usr/bin/foo").sharedWith == ["Foo Writer"])
     }
 
-    @Test("An id that fits two paths locks both")
+    @Test("An id that matches two paths locks both")
     func twoPaths() throws {
         let tree = try tree()
         try tree.program("/opt/x/y/z")
@@ -53,7 +53,7 @@ struct FindTests {
         #expect(Set(try tree.catalog().executables(of: id).executables.map(\.path)) == ["/opt/x-y/z", "/opt/x/y/z"])
     }
 
-    @Test("A name that several apps bear is an error that lists them")
+    @Test("A name of several apps is an error that lists them")
     func ambiguous() throws {
         let tree = try tree()
         let found = error("terminal", tree.catalog())
@@ -62,7 +62,7 @@ struct FindTests {
         #expect(found?.sentence.contains("one, two") == true)
     }
 
-    @Test("What is not there is told, with what sounds alike")
+    @Test("A missing app is an error that names similar ones")
     func notFound() throws {
         let tree = try tree()
         let catalog = tree.catalog()
@@ -87,7 +87,7 @@ struct FindTests {
             found.map { $0.sentence.count < 300 && !$0.sentence.contains { $0.isNewline || $0 == "\u{1B}" } } == true)
     }
 
-    @Test("A file that is no program is refused, a script without the executable bit is not")
+    @Test("A file that is not a program is refused, a script without the executable bit is not")
     func notAProgram() throws {
         let tree = try tree()
         try tree.write("text", to: "/home/ann/letter.txt")

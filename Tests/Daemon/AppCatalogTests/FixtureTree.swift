@@ -2,7 +2,7 @@ import AppCatalog
 import Foundation
 import TestSupport
 
-/// A small machine under a directory of its own: "/usr/bin/foo" in a test is a file there.
+/// A file system tree in a directory of its own: "/usr/bin/foo" in a test is a file there.
 final class FixtureTree {
     let directory: TemporaryDirectory
     let home = "/home/ann"
@@ -24,7 +24,7 @@ final class FixtureTree {
         try directory.write(text, to: String(path.dropFirst()), permissions: executable ? 0o755 : 0o644)
     }
 
-    /// An ELF program, as far as its first bytes go.
+    /// Files with the first bytes of an ELF program.
     func program(_ paths: String...) throws {
         for path in paths { try write("\u{7F}ELF stand-in for \(path)", to: path, executable: true) }
     }
@@ -43,7 +43,7 @@ final class FixtureTree {
 
     func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: root + path) }
 
-    /// Registers a package whose files exist already, in the way dpkg does.
+    /// Registers a package of existing files, as dpkg does.
     func package(_ name: String, source: String? = nil, fields: String = "", _ paths: [String]) throws {
         var all: Set<String> = []
         for path in paths {

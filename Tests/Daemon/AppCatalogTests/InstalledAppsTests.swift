@@ -5,13 +5,12 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The apps that are installed here, checked against what dpkg and the kernel say.
+/// The apps that are installed here, compared with dpkg and the kernel.
 @Suite("Installed apps")
 struct InstalledAppsTests {
     private static let catalog = AppCatalog(environment: CatalogEnvironment(home: "/root"))
 
-    /// The programs that packages bring, by asking dpkg itself: every executable file outside of documentation that is
-    /// no library.
+    /// The programs of packages, according to dpkg: every executable file that is neither documentation nor a library.
     private func programs(ofPackages packages: [String]) async throws -> Set<String> {
         let listing = try await ChildProcess.run("/usr/bin/dpkg-query", ["-L"] + packages)
         var found: Set<String> = []
@@ -61,7 +60,7 @@ struct InstalledAppsTests {
         #expect(known == Set(app.paths))
     }
 
-    @Test("LibreOffice Calc is all of LibreOffice, and says with whom it shares", .requires(.program("localc")))
+    @Test("LibreOffice Calc is all of LibreOffice, and names the apps that share it", .requires(.program("localc")))
     func calc() async throws {
         let app = try Self.catalog.find("libreoffice-calc")
         #expect(app.executables.first?.path == "/usr/lib/libreoffice/program/soffice")
@@ -97,7 +96,7 @@ struct InstalledAppsTests {
             "libreoffice-calc", "localc", ["--headless", "--norestore"], TemporaryDirectory(), processes: 2)
     }
 
-    /// Starts a program and looks at the executable of every process that comes of it, until so many of the app run.
+    /// Starts a program, and checks the executables of all its descendants until enough processes of the app run.
     private func watch(
         _ id: String, _ program: String, _ arguments: [String], _ home: TemporaryDirectory, processes: Int
     ) async throws {
@@ -136,14 +135,14 @@ struct InstalledAppsTests {
     }
 
     private func programs(below process: Int32) -> [String] {
-        // Until its execve the child is still this program.
+        // Until its execve the child runs this program.
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return family(of: process)
             .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/exe") }
             .filter { $0.hasPrefix("/") && !$0.hasSuffix(" (deleted)") && $0 != own }
     }
 
-    @Test("The whole machine is listed without a word lost")
+    @Test("All apps of the machine are listed without an error")
     func listing() {
         let listing = Self.catalog.installed()
         for app in listing.apps {

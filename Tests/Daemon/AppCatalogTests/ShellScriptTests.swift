@@ -13,7 +13,9 @@ struct ShellScriptTests {
         return reader.read(source, isText: isText)
     }
 
-    private func goesOn(_ source: String, paths: [String] = ["/usr/bin/foo"], root: String = "") -> [CommandTarget] {
+    private func continuation(_ source: String, paths: [String] = ["/usr/bin/foo"], root: String = "")
+        -> [CommandTarget]
+    {
         targets(source, paths: paths, root: root).filter { $0.strength == .goesOn }.map(\.target)
     }
 
@@ -39,31 +41,31 @@ struct ShellScriptTests {
             exec $PROG "$@"
             """
         #expect(
-            goesOn(source) == [
+            continuation(source) == [
                 .program("/usr/lib/foo/early"), .program("/opt/other/run"), .program("/usr/lib/a b/one"),
                 .program("/usr/lib/two"),
             ])
     }
 
     @Test(
-        "A script finds its own directory in many ways",
+        "A script's own directory is recognised in many forms",
         arguments: [
             #"exec "$(dirname "$0")/bin" "$@""#, #"d=`dirname $0`; exec $d/bin"#, #"exec "${0%/*}/bin""#,
             #"D=$(cd "$(dirname "$0")" && pwd); exec "$D"/bin"#, #"S="$0"; exec "$(dirname "$S")"/bin"#,
             #"exec "$(dirname -- "${BASH_SOURCE[0]}")/bin""#, #"sd=$(pwd); exec $UNSET "$sd/bin""#,
         ])
     func ownDirectory(source: String) {
-        #expect(goesOn(source, paths: ["/opt/x/run"]) == [.program("/opt/x/bin")])
+        #expect(continuation(source, paths: ["/opt/x/run"]) == [.program("/opt/x/bin")])
     }
 
-    @Test("Directories above the script's are reached too")
+    @Test("Directories above the script's are resolved")
     func parent() {
         #expect(
-            goesOn(#"exec "$(dirname "$0")/../lib/bin""#, paths: ["/opt/x/bin/run"])
+            continuation(#"exec "$(dirname "$0")/../lib/bin""#, paths: ["/opt/x/bin/run"])
                 == [.program("/opt/x/bin/../lib/bin")])
     }
 
-    @Test("The last command with the script's arguments counts as going on, a tool on the way does not")
+    @Test("The last command with the script's arguments is the continuation, a tool before it is not")
     func strength() {
         let found = targets("grep -q x /proc/cpuinfo\n/usr/lib/foo/helper --check\n/usr/lib/foo/main \"$@\"\n")
         #expect(found.first { $0.target == .program("grep") }?.strength == .command)
@@ -71,14 +73,14 @@ struct ShellScriptTests {
         #expect(found.first { $0.target == .program("/usr/lib/foo/main") }?.strength == .goesOn)
     }
 
-    @Test("A debugger before the program is passed over")
+    @Test("A debugger before the program is skipped")
     func debugger() {
         let source = "GDB=/usr/bin/gdb\nRR=\nRR='rr record'\nexec $RR \"/usr/lib/foo/main\" \"$@\"\n"
-        #expect(goesOn(source).contains(.program("/usr/lib/foo/main")))
-        #expect(!goesOn(source).contains(.program("rr")))
+        #expect(continuation(source).contains(.program("/usr/lib/foo/main")))
+        #expect(!continuation(source).contains(.program("rr")))
     }
 
-    @Test("Text of sh -c: every command counts")
+    @Test("In the text of sh -c every command is a target")
     func text() {
         let found = targets("cd /x && foo --a; bar", isText: true)
         #expect(found.map(\.target) == [.program("cd"), .program("/x"), .program("foo"), .program("bar")])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// A log whose writes wait until the test lets them, or fail.
+/// A log whose writes wait until the test releases them, or fail.
 private actor SlowLog: ActivityStore {
     struct Full: Error {}
 
@@ -42,7 +42,7 @@ private actor SlowLog: ActivityStore {
 
     init() { log = ActivityLog(store: store, time: TestTime()) }
 
-    @Test func whatIsNotedWaitsForNothingAndIsWrittenTogether() async {
+    @Test func enqueuedEventsAreWrittenTogetherWithoutWaiting() async {
         await log.enqueue(.launchDenied, "first")
         await eventually { await store.isWriting }
         for number in 1...100 { await log.enqueue(.launchDenied, user: UInt32(number), "\(number)") }
@@ -51,33 +51,33 @@ private actor SlowLog: ActivityStore {
         #expect(await store.batches.map(\.count) == [1, 100])
     }
 
-    @Test func whatIsRecordedIsWrittenWhenItReturns() async {
+    @Test func appendReturnsOnceTheEventIsWritten() async {
         await store.release()
         await log.append(.unlocked, "it")
         #expect(await store.batches.flatMap { $0 }.map(\.sentence) == ["it"])
     }
 
-    @Test func aFloodIsCountedAndKeepsNothingThatMattersOut() async {
+    @Test func aFloodIsCountedAndDisplacesNoAppendedEvent() async {
         await log.enqueue(.launchDenied, "first")
         await eventually { await store.isWriting }
         for user in 0..<5_000 { await log.enqueue(.launchDenied, user: UInt32(user), "flood") }
         let isQueued = Mutex(false)
         let observed = await log.observe()
         let observing = Task {
-            for await event in observed where event.sentence == "what matters" { isQueued.withLock { $0 = true } }
+            for await event in observed where event.sentence == "important" { isQueued.withLock { $0 = true } }
         }
-        async let recorded: Void = log.append(.unlocked, "what matters")
+        async let recorded: Void = log.append(.unlocked, "important")
         await eventually("it is queued behind the flood") { isQueued.withLock { $0 } }
         observing.cancel()
         await store.release()
         await recorded
         let events = await store.batches.flatMap { $0 }
-        #expect(events.contains { $0.sentence == "what matters" })
+        #expect(events.contains { $0.sentence == "important" })
         #expect(events.count { $0.sentence == "flood" } == ActivityLog.maximumPending)
         #expect(events.first { $0.kind == .eventsLost }?.sentence.hasPrefix("904 events") == true)
     }
 
-    @Test func whatCouldNotBeWrittenIsCountedAtTheNextChance() async {
+    @Test func eventsThatCouldNotBeWrittenAreCountedInTheNextWrite() async {
         await store.release(isFull: true)
         await log.append(.unlocked, "lost")
         await log.append(.unlocked, "lost too")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// The files that an app is made of, as they change.
+/// Changes of the files of an app.
 @Suite struct AppServiceFilesTests {
     @Test func newFilesOfAnAppAreSentToTheGate() async throws {
         let world = try await World()
@@ -15,12 +15,12 @@ import Testing
         await eventually { world.gate.paths(firefox).count == 2 }
         #expect(world.gate.isGuarded(firefox) == true)
         await eventually { await world.apps.report(firefox).executables.count == 2 }
-        await eventually("they are written, too") {
+        await eventually("the files are stored") {
             try await World(after: world).apps.report(firefox).executables.count == 2
         }
     }
 
-    @Test func newFilesAreGuardedEvenWhereThatCannotBeWritten() async throws {
+    @Test func newFilesAreGuardedEvenIfTheListCannotBeWritten() async throws {
         let world = try await World()
         await world.documents.fail()
         await world.resolver.put(resolved(firefox, executables: ["/opt/new"]))
@@ -28,8 +28,8 @@ import Testing
         await eventually { world.gate.paths(firefox) == ["/opt/new", "/usr/bin/firefox"] }
     }
 
-    /// A user edits the desktop entry in their home directory, so that the app looks as if it were another program.
-    @Test func whatAnAppWasMadeOfStaysLockedUntilItIsTakenOffTheList() async throws {
+    /// A user's desktop entry in their home directory makes the app look like another program.
+    @Test func earlierFilesOfAnAppStayGuardedUntilItIsRemoved() async throws {
         let world = try await World()
         await world.resolver.put(resolved(firefox, executables: ["/usr/bin/true"]))
         world.gate.report(.filesChanged(app: firefox))
@@ -39,12 +39,12 @@ import Testing
         let all = ["/usr/bin/false", "/usr/bin/firefox", "/usr/bin/true"]
         await eventually { world.gate.paths(firefox) == all }
         #expect(await world.apps.report(firefox).executables == ["/usr/bin/false"])
-        await eventually("it is written, too") {
+        await eventually("the new file is stored") {
             try await World(isGatePresent: false, after: world).apps.report(firefox).executables == ["/usr/bin/false"]
         }
         let next = try await World(after: world)
-        await eventually("after a restart too") { next.gate.paths(firefox) == all }
-        // One of them is gone for good, which is nothing to be alarmed about; three are.
+        await eventually("the next gate receives all files") { next.gate.paths(firefox) == all }
+        // Two missing marks may be those of earlier files; a third one is that of the current file.
         next.gate.report(.marksMissing(app: firefox, count: 2))
         next.gate.report(.marksMissing(app: calculator, count: 1))
         await eventually { await next.apps.appsWithMissingMarks == [calculator] }
@@ -55,8 +55,8 @@ import Testing
         #expect(next.gate.paths(firefox) == ["/usr/bin/false"])
     }
 
-    /// What an app was made of before hides nothing: a file that is there and could not be marked starts freely.
-    @Test func aFileThatCannotBeMarkedIsNeverSilent() async throws {
+    /// Earlier files of the app don't hide that an existing file could not be marked.
+    @Test func aFileThatCannotBeMarkedIsReported() async throws {
         let world = try await World()
         await world.resolver.put(resolved(firefox, executables: ["/usr/bin/true"]))
         world.gate.report(.filesChanged(app: firefox))
@@ -72,8 +72,8 @@ import Testing
         await eventually { await world.control.statusReader.status(of: alice).unguardedApps.isEmpty }
     }
 
-    /// The gate says which files a user can move, and gets that back with the paths after its next start.
-    @Test func whatAUserCanMoveIsKeptForTheNextGate() async throws {
+    /// The gate reports handles of files that a user can move, and receives them again after its next start.
+    @Test func handlesOfMovableFilesAreStored() async throws {
         let world = try await World()
         for number in 1...200 {
             world.gate.report(.file(app: firefox, isPresent: true, handle: [UInt8(number)]))
@@ -85,20 +85,20 @@ import Testing
             let next = try await World(isGatePresent: false, after: world)
             return await Set(next.apps.stored.resolved[firefox]?.handles ?? []) == kept
         }
-        // Files that are looked up anew are still the same app.
+        // A new look-up of the files keeps the handles.
         await world.resolver.put(resolved(firefox, executables: ["/opt/new"]))
         world.gate.report(.filesChanged(app: firefox))
         await eventually { await world.apps.stored.resolved[firefox]?.executables == ["/opt/new"] }
         #expect(await Set(world.apps.stored.resolved[firefox]?.handles ?? []) == kept)
     }
 
-    @Test func aLinkIsKeptAndWhatItLeadsToIsLookedUp() async throws {
+    @Test func aLinkIsStoredAndItsTargetIsLookedUp() async throws {
         let world = try await World()
         var editor = resolved(app("exec:opt-editor-1-run"), executables: ["/opt/editor/1/run"])
         editor.links = ["/opt/editor/current/run"]
         await world.resolver.put(editor)
         _ = try await world.apps.add(editor.id.rawValue, user: 1)
-        // By its name it is found as it was; the link leads to a newer one.
+        // The name still resolves to the earlier version, the link to a newer one.
         editor.links = []
         await world.resolver.put(editor)
         await world.resolver.put(
@@ -107,14 +107,14 @@ import Testing
         world.gate.report(.filesChanged(app: editor.id))
         await eventually { world.gate.paths(editor.id) == ["/opt/editor/1/run", "/opt/editor/2/run"] }
         #expect(await world.apps.stored.resolved[editor.id]?.links == ["/opt/editor/current/run"])
-        // What the system can't do without is not locked by a link that leads there.
+        // A link to a program that the system needs is dropped.
         await world.resolver.put(resolved(app("sh")), named: "/opt/editor/current/run", isEssential: true)
         world.gate.report(.filesChanged(app: editor.id))
         await eventually { await world.apps.stored.resolved[editor.id]?.links == [] }
         #expect(world.gate.paths(editor.id).contains("/opt/editor/2/run"))
     }
 
-    @Test func anAppThatIsGoneStaysLockedAsItWas() async throws {
+    @Test func anUninstalledAppStaysLocked() async throws {
         let world = try await World(listed: [firefox, app("gone")])
         world.gate.report(.filesChanged(app: app("gone")))
         world.gate.report(.marksMissing(app: app("gone"), count: 1))
@@ -123,22 +123,22 @@ import Testing
         #expect(world.gate.isGuarded(app("gone")) == true)
     }
 
-    @Test func lookingAnAppUpKeepsNoLaunchWaiting() async throws {
+    @Test func lookingUpAnAppDelaysNoLaunch() async throws {
         let world = try await World()
         var prompter = try await world.join()
         await world.resolver.hold()
         world.gate.report(.filesChanged(app: firefox))
-        let prompt = try await world.ask(world.launch(1), &prompter)
+        let prompt = try await world.prompt(for: world.launch(1), &prompter)
         #expect(prompt.app == "firefox")
         await world.resolver.release()
     }
 
-    @Test func aLookUpThatEndsAfterItsAppWasTakenOffBringsNothingBack() async throws {
+    @Test func aLookUpThatEndsAfterItsAppWasRemovedHasNoEffect() async throws {
         let world = try await World()
         await world.resolver.put(resolved(firefox, executables: ["/opt/new"]))
         await world.resolver.hold()
         world.gate.report(.filesChanged(app: firefox))
-        // The gate's events are taken in order: this one is through when the other is being looked up.
+        // The gate's events are handled in order: this one is done once the look-up of the other runs.
         world.gate.report(.marksMissing(app: calculator, count: 2))
         await eventually { await world.apps.appsWithMissingMarks == [calculator] }
         _ = try await world.apps.remove("firefox", user: 1)

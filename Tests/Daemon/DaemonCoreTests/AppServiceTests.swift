@@ -7,11 +7,11 @@ import Testing
 
 @testable import DaemonCore
 
-/// The list, the gate's marks and the clock stay in step.
+/// The list of apps, the gate's marks and the clock are consistent.
 @Suite struct AppServiceTests {
     // MARK: Marks before reports
 
-    @Test func aLockIsReportedOnlyOnceTheGateHasIt() async throws {
+    @Test func aLockIsReportedOnlyOnceTheGateHasAppliedIt() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: 1)
         #expect(world.gate.isGuarded(firefox) == false)
@@ -27,7 +27,7 @@ import Testing
         #expect(world.gate.isGuarded(firefox) == true)
     }
 
-    @Test func anUnlockIsWrittenBeforeTheGateOpens() async throws {
+    @Test func anUnlockIsWrittenBeforeTheMarksAreRemoved() async throws {
         let world = try await World()
         await world.documents.hold()
         let unlock = Task { try await world.apps.unlock([firefox], scope: .untilLocked, user: 1) }
@@ -46,10 +46,10 @@ import Testing
     }
 
     /// A grant belongs to the app, not to the user who typed the passcode. If this fails, correct docs/limitations.md.
-    @Test func anUnlockedAppIsOpenToEveryUser() async throws {
+    @Test func anUnlockedAppIsUnlockedForEveryUser() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: alice.user)
-        #expect(world.gate.isGuarded(firefox) == false, "nothing asks who starts, reads or copies it")
+        #expect(world.gate.isGuarded(firefox) == false, "every user can start, read and copy it")
         #expect(
             world.gate.launch(world.launch(1, user: bob.user)) == Decision(verdict: .allow, reason: .granted))
         _ = try await world.apps.unlock([calculator], scope: .thisLaunch, user: alice.user)
@@ -59,7 +59,7 @@ import Testing
 
     // MARK: What can't be written
 
-    @Test func anUnlockThatCannotBeWrittenOpensNothing() async throws {
+    @Test func anUnlockThatCannotBeWrittenUnlocksNothing() async throws {
         let world = try await World()
         await world.documents.fail()
         #expect(
@@ -118,7 +118,7 @@ import Testing
         let next = try await World(after: world)
         #expect(await next.apps.report(firefox).unlockedForSeconds == 20)
         #expect(next.gate.isGuarded(firefox) == false)
-        // The clock is of both, and so the earlier one sleeps as long.
+        // Both worlds share the clock, so the earlier one sleeps too.
         await eventually("both wait") { next.time.waits.count { $0 == .seconds(20) } >= 2 }
         next.time.advance(by: .seconds(20))
         await eventually { next.gate.isGuarded(firefox) == true }
@@ -144,11 +144,11 @@ import Testing
         await eventually { world.gate.isGuarded(firefox) == true }
     }
 
-    @Test func aScheduleOpensAndClosesTheMarks() async throws {
+    @Test func aScheduleRemovesAndSetsTheMarks() async throws {
         let world = try await World()
         _ = try await world.apps.changeApp(
             "firefox", ChangeAppRequest(schedule: "block mon 13:00-14:00"), user: 1)
-        #expect(world.gate.isGuarded(firefox) == false, "it is noon")
+        #expect(world.gate.isGuarded(firefox) == false, "noon is outside the window")
         for (hour, isGuarded) in [(13, true), (14, false)] {
             world.time.set(civil: CivilTime(weekday: .monday, secondOfDay: hour * 3_600))
             await eventually { world.time.waits.first.map { $0 <= .seconds(60) } == true }
@@ -170,7 +170,7 @@ import Testing
     // MARK: Running instances
 
     @Test(arguments: [("freeze", "freeze firefox"), ("close", "close firefox"), ("keep", nil)])
-    func whenAGrantEndsItsInstancesGetTheOwnersOrderAfterTheMarks(_ action: String, _ order: String?) async throws {
+    func whenAGrantEndsRunningInstancesAreHandledAfterTheMarks(_ action: String, _ order: String?) async throws {
         let world = try await World()
         _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: action), user: 1)
         _ = try await world.apps.unlock([firefox], scope: .duration(.seconds(60)), user: 1)
@@ -183,7 +183,7 @@ import Testing
         #expect(world.gate.actions.suffix(2) == ["open firefox", "thaw firefox"])
     }
 
-    @Test func anEndWhileTheGateIsAwayIsCarriedOutWhenItIsBack() async throws {
+    @Test func aGrantThatEndsWithoutAGateIsAppliedOnReconnection() async throws {
         let world = try await World()
         _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: "freeze"), user: 1)
         _ = try await world.apps.unlock([firefox], scope: .duration(.seconds(60)), user: 1)
@@ -198,7 +198,7 @@ import Testing
         #expect(world.gate.actions.contains("set firefox guarded"))
     }
 
-    @Test func anUnusedGrantForOneLaunchEndsWithoutTouchingWhatRuns() async throws {
+    @Test func anUnusedGrantForOneLaunchEndsWithoutClosingInstances() async throws {
         let world = try await World()
         _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: "close"), user: 1)
         _ = try await world.apps.unlock([firefox], scope: .thisLaunch, user: 1)
@@ -209,15 +209,15 @@ import Testing
         #expect(!world.gate.actions.contains("close firefox"))
     }
 
-    @Test func whatWasFrozenGoesOnWhenItsAppIsTakenOffTheList() async throws {
+    @Test func frozenInstancesContinueWhenTheirAppIsRemoved() async throws {
         let world = try await World()
         _ = try await world.apps.remove("firefox", user: 1)
         #expect(world.gate.actions == ["thaw firefox", "forget firefox"])
     }
 
-    // MARK: The gate goes and comes
+    // MARK: Reconnection of the gate
 
-    @Test func aGateThatComesBackIsToldEverythingAnew() async throws {
+    @Test func aReconnectedGateReceivesEverythingAgain() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([calculator], scope: .untilLocked, user: 1)
         world.gate.disconnect()
@@ -235,7 +235,7 @@ import Testing
         await eventually { try await world.events(.gateConnected).last?.sentence.contains("3 launches") == true }
     }
 
-    @Test func whileTheGateIsAwayNothingWaitsForIt() async throws {
+    @Test func changesDoNotWaitForADisconnectedGate() async throws {
         let world = try await World(isGatePresent: false)
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: 1)
         _ = try await world.apps.lock(LockRequest(all: true), user: 1, mayAdd: false)
@@ -244,7 +244,7 @@ import Testing
 
     // MARK: AsyncSerialQueue
 
-    @Test func changesAtTheSameTimeAllHappen() async throws {
+    @Test func concurrentChangesAreAllApplied() async throws {
         let world = try await World()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...30 {

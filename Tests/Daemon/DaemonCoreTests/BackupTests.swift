@@ -75,7 +75,7 @@ import Testing
 
     // MARK: Behaviour
 
-    @Test func anImportPutsNoOlderRingOverKeysThatWereReplacedMeanwhile() async throws {
+    @Test func anImportDoesNotOverwriteKeysThatWereReplacedMeanwhile() async throws {
         let backup = try await export(try await filled(), passphrase: "a passphrase")
         let new = try await World(listed: [app("mail")], hasVault: true, cost: { .minimum })
         await new.documents.hold(writesOf: VaultDocuments.ring)
@@ -89,7 +89,7 @@ import Testing
         #expect(try await records(new).isEmpty)
     }
 
-    @Test func aBackupBringsEverythingToAnotherComputer() async throws {
+    @Test func aBackupRestoresEverythingOnAnotherComputer() async throws {
         let old = try await filled()
         let backup = try await export(old, passphrase: "a passphrase")
         #expect(backup.starts(with: Array("APLK".utf8) + [2, 1]))
@@ -118,13 +118,13 @@ import Testing
         let intruder = try #require(try await new.sealed.intruders.list(peer: alice).intruders.first)
         #expect(try await new.sealed.intruders.read(intruder.id, peer: alice).photo.count == 70_000)
         #expect(await new.apps.policy.apps.keys.sorted() == [calculator, firefox, app("mail")])
-        // And still after the vault was locked and opened: the keys were taken over for good.
+        // The keys are stored: they remain after the vault was locked and opened.
         await new.sealed.vault.lock(user: nil, "tested")
         _ = try await new.sealed.vault.open(right, for: alice)
         #expect(try await new.sealed.notes.list(search: nil, peer: alice).notes.count == 1)
     }
 
-    @Test func mergingKeepsWhatIsNewerAndBringsBackWhatIsGone() async throws {
+    @Test func mergingKeepsNewerRecordsAndRestoresRemovedOnes() async throws {
         let world = try await filled()
         let backup = try await export(world)
         let note = try #require(try await world.sealed.notes.list(search: nil, peer: alice).notes.first)
@@ -139,7 +139,7 @@ import Testing
         #expect(again.recordsInConflict == 0)
     }
 
-    @Test func replacingLeavesWhatTheBackupHoldsAndNothingElse() async throws {
+    @Test func replacingLeavesOnlyTheRecordsOfTheBackup() async throws {
         let world = try await filled()
         let backup = try await export(world)
         let before = try await world.sealed.notes.list(search: nil, peer: alice).notes
@@ -154,7 +154,7 @@ import Testing
         #expect(await world.apps.policy.apps.keys.sorted() == [calculator, firefox])
     }
 
-    @Test func aBackupOfTheSettingsHoldsNoKeyAndRemovesNoRecord() async throws {
+    @Test func aBackupOfTheSettingsContainsNoKeyAndRemovesNoRecord() async throws {
         let world = try await filled()
         let backup = try await export(world, settingsOnly: true)
         #expect(backup.count < 4_096)
@@ -169,7 +169,7 @@ import Testing
         let backup = try await export(world)
         let before = try await records(world)
         let kept = try await world.blobs.kept().sorted()
-        // Damage that is noticed early, in the middle and at the very end; each costs a key derivation.
+        // Damage near the beginning, in the middle and at the end; each costs a key derivation.
         var cut = backup
         cut.removeLast(20)
         var flipped = backup
@@ -183,12 +183,12 @@ import Testing
         #expect(try await world.blobs.kept().sorted() == kept)
     }
 
-    @Test func nothingIsTakenOverWhereItCanNotBeWritten() async throws {
+    @Test func anImportThatCannotBeWrittenChangesNothing() async throws {
         let world = try await filled()
         let backup = try await export(world)
         _ = try await world.sealed.notes.add(NoteRequest(title: "added later", body: ""), peer: alice)
         let before = (try await records(world), await world.apps.policy)
-        // The two writes of a passcode's count succeed, the import's does not.
+        // The two writes of the passcode's count succeed, the write of the import fails.
         await world.documents.fail(after: 2)
         #expect(await refusal { try await `import`(backup, into: world, .replace) } == .failed)
         await world.documents.fail(after: nil)
@@ -215,8 +215,8 @@ import Testing
         }
     }
 
-    /// Anybody may have written such a file.
-    @Test func everyNumberOfAnEarlierBackupIsTakenOrRefused() throws {
+    /// The file is untrusted input.
+    @Test func everyNumberOfAnEarlierBackupIsImportedOrRefused() throws {
         let json = """
             {"version": 1, "exportDate": 700000000, "categories": [], "settings": {"unlockDuration": 300},
              "lockedApps": [{"bundleID": "org.mozilla.firefox", "displayName": "Firefox", "schedule": {"enabled": true,
@@ -233,8 +233,8 @@ import Testing
         }
     }
 
-    /// They are written into the state as they come out of the backup.
-    @Test func settingsOfABackupAreCutToWhatIsAllowed() throws {
+    /// They are written into the state unchanged.
+    @Test func settingsOfABackupAreClampedToTheirLimits() throws {
         for number in ExtremeNumbers.all {
             let json = Data(
                 """
@@ -250,9 +250,9 @@ import Testing
         #expect(settings.vaultIdleSeconds == 90 && settings.photographsFromFailure == 2)
     }
 
-    /// A revision after it has to be one.
+    /// There has to be room for the next revision.
     @Test(arguments: [0, HubRecord.maximumNumber + 1, UInt64(Int64.max), UInt64.max])
-    func aRecordOfABackupHasARevisionThatOthersTake(_ revision: UInt64) throws {
+    func anImportedRecordHasARevisionThatOtherDevicesAccept(_ revision: UInt64) throws {
         let id = ItemID.random().description
         var record = BackupRecord(
             collection: "notes", id: id, vault: id, revision: 1, epoch: .max, author: id, deleted: true, sealed: nil,

@@ -4,7 +4,7 @@ import SealedFormats
 import Sync
 import Synchronization
 
-/// A companion as the sync engine sees it: it keeps every record of the household, and its keys of vaults are always here.
+/// A companion's part of the sync engine: it keeps every record of the household, and always has its vault keys.
 actor CompanionSyncDelegate: SyncDelegate {
     private let hub: any HubConnection
     private var secrets: HouseholdSecrets
@@ -82,8 +82,8 @@ actor CompanionSyncDelegate: SyncDelegate {
     nonisolated func sentence(afterSendingAgain count: Int) -> String { "\(count) records were sent again." }
 }
 
-/// A replica in memory. Of a record that was changed here and at the hub, the hub's version stays and the local one is a
-/// conflict.
+/// A replica in memory. If a record was changed here and at the hub, the hub's version stays and the local one becomes
+/// a conflict.
 actor MemoryStore: SyncStore {
     private struct Key: Hashable {
         let collection: RecordCollection
@@ -93,9 +93,9 @@ actor MemoryStore: SyncStore {
     private struct Entry {
         var record: StoredRecord
         var known: KnownRevision?
-        /// That the hub had; the last is what it has.
+        /// Versions that the hub had; the last one is its current version.
         var versions: [UInt8] = []
-        /// The number of its line, if it is to be sent.
+        /// The number of its line in the outbox, if it has one.
         var line: Int64?
     }
 
@@ -251,7 +251,7 @@ actor MemoryStore: SyncStore {
         let known = KnownRevision(revision: received.record.name.revision, sequence: received.sequence)
         let isOlder = RecordVersion.versions(in: entry.versions).dropLast().contains(version)
         if entry.known?.isCompared == false, isOlder || entry.record.version == version {
-            // A restored hub has this version, or an earlier one, of what is here.
+            // A restored hub has this version, or an ancestor of the local one.
             if isOlder { entry.line = nextNumber() }
         } else {
             if entry.line != nil, entry.record.version != version { setAside.append(entry.record) }

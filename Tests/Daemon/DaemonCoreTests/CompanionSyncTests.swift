@@ -10,7 +10,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// The sync engine on a device that is no computer: other records, another store.
+/// The sync engine on a device that is not a computer: other records, another store.
 @Suite struct CompanionSyncTests {
     /// A computer, and a paired companion whose records the engine synchronizes.
     private struct Pair {
@@ -34,7 +34,7 @@ import Testing
 
         var device: HubID { get async { await phone.device } }
 
-        /// Until the condition holds, while time passes.
+        /// Waits until the condition holds, while time passes.
         func eventuallyHolds(_ label: Comment, _ condition: @Sendable () async throws -> Bool) async throws {
             let holds = await eventually(label) {
                 connected.world.time.advance(by: .seconds(1))
@@ -77,15 +77,15 @@ import Testing
         }
     }
 
-    @Test func recordsGoBothWays() async throws {
+    @Test func recordsAreSyncedInBothDirections() async throws {
         let pair = try await Pair()
         try await pair.addAtTheComputer("from the computer")
-        try await pair.eventuallyHolds("it has the note, and the status") {
+        try await pair.eventuallyHolds("the companion has the note and the status") {
             let statuses = await pair.store.householdRecords(in: .status)
             return try await pair.titles() == ["from the computer"] && statuses.count == 1
         }
         try await pair.write("from the phone")
-        try await pair.eventuallyHolds("the computer has the other") {
+        try await pair.eventuallyHolds("the computer has the companion's note") {
             try await pair.titlesAtTheComputer() == ["from the computer", "from the phone"]
         }
         try await pair.eventuallyHolds("nothing waits") { await pair.store.waitingCount() == 0 }
@@ -94,16 +94,16 @@ import Testing
         await pair.end()
     }
 
-    @Test func whatIsWrittenWithoutAHubIsSentLater() async throws {
+    @Test func changesMadeWithoutAHubAreSentLater() async throws {
         let pair = try await Pair()
         try await pair.addAtTheComputer("before")
-        try await pair.eventuallyHolds("it has the note") { try await pair.titles() == ["before"] }
+        try await pair.eventuallyHolds("the companion has the note") { try await pair.titles() == ["before"] }
         pair.connected.hub.setDown(true)
-        try await pair.eventuallyHolds("it is cut off") { await !pair.engine.isConnected }
+        try await pair.eventuallyHolds("the engine is disconnected") { await !pair.engine.isConnected }
         try await pair.write("meanwhile")
         #expect(await pair.store.waitingCount() == 1)
         pair.connected.hub.setDown(false)
-        try await pair.eventuallyHolds("the computer has it") {
+        try await pair.eventuallyHolds("the computer has the note") {
             try await pair.titlesAtTheComputer() == ["before", "meanwhile"]
         }
         await pair.end()
@@ -112,20 +112,20 @@ import Testing
     @Test func aRestoredHubReceivesAgainWhatItLost() async throws {
         let pair = try await Pair()
         try await pair.addAtTheComputer("before")
-        try await pair.eventuallyHolds("it has the note") { try await pair.titles() == ["before"] }
+        try await pair.eventuallyHolds("the companion has the note") { try await pair.titles() == ["before"] }
         try await pair.connected.settled()
         let backup = pair.connected.hub.backup()
         let id = try await pair.write("lost")
-        try await pair.eventuallyHolds("it is sent") { await pair.store.waitingCount() == 0 }
-        // The computer, which has it too, sends nothing.
-        pair.connected.hub.setAway(HubID(pair.connected.world.key.publicKey.id), true)
+        try await pair.eventuallyHolds("the note is sent") { await pair.store.waitingCount() == 0 }
+        // The computer has the note too, and sends nothing.
+        pair.connected.hub.setUnreachable(HubID(pair.connected.world.key.publicKey.id), true)
         pair.connected.hub.restore(backup)
         #expect(!pair.connected.hub.records.contains { $0.id == HubID(id) })
         let device = await pair.device
-        try await pair.eventuallyHolds("it is sent again") {
+        try await pair.eventuallyHolds("the note is sent again") {
             pair.connected.hub.records.contains { $0.id == HubID(id) && $0.author == device }
         }
-        try await pair.eventuallyHolds("it is reported") {
+        try await pair.eventuallyHolds("the loss is reported") {
             await pair.delegate.reports == ["1 records were sent again."]
         }
         #expect(try await pair.titles() == ["before", "lost"])

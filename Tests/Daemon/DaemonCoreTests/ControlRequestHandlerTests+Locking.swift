@@ -4,9 +4,9 @@ import Testing
 
 @testable import DaemonCore
 
-// Who may end grants and pauses.
+// Which peers may end grants and pauses.
 extension ControlRequestHandlerTests {
-    @Test func lockingWithoutASessionEndsTheCallersOwnGrantsAlone() async throws {
+    @Test func lockingWithoutASessionEndsOnlyTheCallersGrants() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: alice.user)
         _ = try await world.apps.unlock([calculator], scope: .untilLocked, user: bob.user)
@@ -21,7 +21,7 @@ extension ControlRequestHandlerTests {
         let one = LockRequest(apps: ["firefox"])
         #expect(await refusal { try await world.call(.lock, by: bob, body: one) } == .sessionNeeded)
         #expect(await world.state(of: firefox) == .unlocked)
-        // What is locked already is written neither to the disk nor to the log.
+        // Locking a locked app writes neither to the disk nor to the log.
         let (saved, logged) = (await world.documents.saved.count, try await world.events(.locked).count)
         _ = try await world.call(.lock, by: bob, body: all)
         #expect(await world.documents.saved.count == saved)
@@ -33,7 +33,7 @@ extension ControlRequestHandlerTests {
         #expect(await world.state(of: firefox) == .locked)
     }
 
-    @Test func aPauseOfMonitoringIsEndedByWhoMadeItOrWithASession() async throws {
+    @Test func aPauseOfMonitoringIsEndedByItsUserOrWithASession() async throws {
         let world = try await World()
         let pause = MonitoringRequest(isOn: false)
         _ = try await world.call(.setMonitoring, token: try await world.session(), body: pause)

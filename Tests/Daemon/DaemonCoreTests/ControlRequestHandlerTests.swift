@@ -9,7 +9,7 @@ import Testing
 @testable import DaemonCore
 
 extension World {
-    /// One request as the server would hand it on; the answer's JSON.
+    /// Handles one request, and returns the JSON of the reply.
     @discardableResult
     func call(
         _ route: ControlRoute, _ parameter: String? = nil, query: [String: String] = [:], by peer: ControlPeer = alice,
@@ -36,7 +36,7 @@ extension World {
     }
 }
 
-/// Who may do what.
+/// Which peer may make which request.
 @Suite struct ControlRequestHandlerTests {
     /// A well-formed request of each route.
     private static let bodies: [ControlRoute: (parameter: String?, body: any Encodable & Sendable)] = [
@@ -53,13 +53,13 @@ extension World {
         .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings,
     ]
 
-    /// Of hub and devices; they need the same.
+    /// Requests about hub and devices; they need the same authority.
     static let ofDevices: [ControlRoute] = [
         .connectHub, .disconnectHub, .joinHub, .endJoining, .sendVaultKeys, .makePairing, .pairing, .confirmPairing,
         .endPairing, .renameDevice, .revokeDevice, .restoreChanges,
     ]
 
-    /// Answered without a session: they only show, make more locked, or carry a passcode themselves.
+    /// Answered without a session: they only read, lock, or contain a passcode.
     static let open: [ControlRoute] = [
         .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
         .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
@@ -68,15 +68,15 @@ extension World {
         .reset, .stop,
     ]
 
-    /// Shown to who has given the owner's passcode before.
+    /// Answered for users who entered the owner's passcode before.
     static let ofPasscodeUsers: [ControlRoute] = [.hubStatus, .joining, .listDevices]
 
-    /// What concerns other users: with a session, as root or as the daemon's own user; see `HistoryTests`.
+    /// About all users: requires a session, root or the daemon's own user; see `HistoryTests`.
     static let ofEverybody: [ControlRoute] = [.verifyLog]
 
     static let ofTheVault = ControlRoute.allCases.filter { $0.authority == .vault }
 
-    @Test func everyRouteIsOpenOrManagingOrNeedsTheVault() {
+    @Test func everyRouteIsInOneAuthorityGroup() {
         let all =
             Self.managing + Self.ofDevices + Self.open + Self.ofPasscodeUsers + Self.ofEverybody
             + Self.ofTheVault
@@ -87,12 +87,12 @@ extension World {
     }
 
     @Test func everyRouteWithoutEventsIsAnsweredOnce() async throws {
-        // Building the table requires that no route is answered twice.
+        // Building the table requires exactly one handler for each route.
         let answered = try await World().control.table.answers.keys
         #expect(Set(answered) == Set(ControlRoute.allCases.filter { !$0.answersEvents }))
     }
 
-    @Test func whatIsSealedIsNotEvenReadWhileTheVaultIsLocked() async throws {
+    @Test func requestsForTheVaultAreRefusedUnparsedWhileItIsLocked() async throws {
         let world = try await World()
         for route in Self.ofTheVault {
             let request = ControlRequest(route: route, peer: alice, parameter: "x", body: Array("{".utf8))
@@ -119,7 +119,7 @@ extension World {
         _ = try await world.call(route, parameter, token: token, body: body)
     }
 
-    @Test(arguments: managing + ofDevices) func aManagingRequestIsNotEvenReadWithoutASession(_ route: ControlRoute)
+    @Test(arguments: managing + ofDevices) func aManagingRequestWithoutASessionIsRefusedUnparsed(_ route: ControlRoute)
         async throws
     {
         let world = try await World()
@@ -143,7 +143,7 @@ extension World {
         #expect(await isShown(to: bob))
     }
 
-    @Test func rootIsNobodySpecialOnceAPasscodeIsSet() async throws {
+    @Test func rootNeedsASessionOnceAPasscodeIsSet() async throws {
         let world = try await World()
         let root = ControlPeer(user: 0, process: 1)
         #expect(
@@ -179,7 +179,7 @@ extension World {
         )
     }
 
-    @Test func anAppsOwnPasscodeOpensNoSessionAndNothingElse() async throws {
+    @Test func anAppsOwnPasscodeUnlocksThatAppAndOpensNoSession() async throws {
         let world = try await World(passcodes: World.passcodes(apps: [firefox: "foxy"]))
         #expect(
             await refusal { try await world.call(.openSession, body: PasscodeRequest(passcode: "foxy")) }
@@ -193,7 +193,7 @@ extension World {
         #expect(try await world.call(.unlock, as: AppsChanged.self, body: body).apps.map(\.state) == [.unlocked])
     }
 
-    @Test func anybodyMayLockWhatTheyUnlockedAndNobodyMayAddWithoutASession() async throws {
+    @Test func lockingOwnUnlockedAppsNeedsNoSessionAddingAppsDoes() async throws {
         let world = try await World()
         _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: bob.user)
         let changed = try await world.call(.lock, as: AppsChanged.self, by: bob, body: LockRequest(apps: ["firefox"]))
@@ -210,7 +210,7 @@ extension World {
         #expect(added.apps.map(\.id) == ["notes"])
     }
 
-    @Test func whatIsNotNamedNeedNotBeWritten() async throws {
+    @Test func omittedFieldsHaveDefaultsAndUnknownOnesAreIgnored() async throws {
         let world = try await World()
         for (route, body) in [
             (ControlRoute.unlock, #"{"apps":["firefox"],"grant":{"kind":"until_locked"},"passcode":"right"}"#),
@@ -236,7 +236,7 @@ extension World {
         }
     }
 
-    @Test func aRefusedPartChangesNothingOfTheRequest() async throws {
+    @Test func aRequestWithOneRefusedPartChangesNothing() async throws {
         let world = try await World(cost: { .minimum })
         let token = try await world.session()
         for body in [
@@ -253,7 +253,7 @@ extension World {
         #expect(await refusal { try await world.call(.unlock, body: body) } == .wrongPasscode)
     }
 
-    @Test func anAppPutBackOnTheListHasNoPasscodeOfBefore() async throws {
+    @Test func anAppThatIsAddedAgainHasNoEarlierPasscode() async throws {
         let world = try await World(passcodes: World.passcodes(apps: [firefox: "foxy"]))
         let token = try await world.session()
         _ = try await world.call(.removeApp, "firefox", token: token)
@@ -265,7 +265,7 @@ extension World {
     // MARK: Bad input
 
     @Test(arguments: ["", "{", "[]", "null", "{}", #"{"passcode":7}"#, #"{"passcode":null}"#, "\u{0}"])
-    func aBodyThatIsNotTheOneNeededIsABadRequest(_ body: String) async throws {
+    func anInvalidBodyIsABadRequest(_ body: String) async throws {
         let world = try await World()
         let request = ControlRequest(route: .openSession, peer: alice, body: Array(body.utf8))
         #expect(await refusal { _ = try await world.control.respond(to: request) } == .badRequest)
@@ -273,7 +273,7 @@ extension World {
     }
 
     @Test(arguments: ["../../etc/passwd", "..", "/", "", "a\u{0}b", "\u{202e}evil", String(repeating: "x", count: 300)])
-    func anAppIdThatIsNoneIsNotFound(_ id: String) async throws {
+    func anInvalidAppIDIsNotFound(_ id: String) async throws {
         let world = try await World()
         let token = try await world.session()
         for route in [ControlRoute.removeApp, .changeApp] {
@@ -323,15 +323,15 @@ extension World {
         #expect(await world.passcodes.lockoutState().failures == 0)
     }
 
-    // MARK: What is shown
+    // MARK: Status
 
-    @Test func aDegradedStateIsLoud() async throws {
+    @Test func aDegradedStateIsReported() async throws {
         let world = try await World(isGatePresent: false)
         world.signals.send(.session("1", SessionIdleness(user: alice.user, isKnown: true, idle: nil)))
         await eventually { try await world.status().source == .logind }
         var status = try await world.call(.status, as: StatusReport.self)
         #expect(status.protection == .gateAway)
-        #expect(status.degraded.count == 2, "the gate, and nobody to ask: \(status.degraded)")
+        #expect(status.degraded.count == 2, "no gate, and no prompter: \(status.degraded)")
         world.gate.connect(.weak(reason: "the kernel refused."))
         await eventually { await world.apps.gateState != .away }
         _ = try await world.join()
@@ -360,7 +360,7 @@ extension World {
     @Test func statisticsCountByAppAndCarryItsName() async throws {
         let world = try await World()
         var prompter = try await world.join()
-        let prompt = try await world.ask(world.launch(1), &prompter)
+        let prompt = try await world.prompt(for: world.launch(1), &prompter)
         _ = await refusal {
             try await world.call(
                 .answerPrompt, prompt.prompt,

@@ -11,7 +11,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// What a revoked device wrote while it belonged is kept, also where no computer had read it yet.
+/// Records that a device wrote before its revocation are kept, even if no computer had read them.
 @Suite struct DepartureTests {
     private func revoke(_ connected: ConnectedWorld, _ name: String) async throws -> [String] {
         try await connected.devices.revoke(name, passcode: SecretBytes(utf8: "right"), user: alice.user)
@@ -19,12 +19,12 @@ import Testing
 
     private func isKept(_ id: HubID, on world: World, _ hub: MemoryHub) async throws {
         let author = HubID(world.key.publicKey.id)
-        await eventually("it is the computer's own") {
+        await eventually("the computer is its author") {
             hub.records.contains { $0.id == id && $0.author == author && $0.epoch == 2 }
         }
     }
 
-    @Test func whatNoComputerHadReadIsReadBeforeTheRevocation() async throws {
+    @Test func unreadRecordsAreReadBeforeTheRevocation() async throws {
         let connected = try await ConnectedWorld()
         try await connected.world.openVault()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
@@ -72,7 +72,7 @@ import Testing
         #expect(await kept.report().misbehaviour.isEmpty)
     }
 
-    @Test func anotherComputerKeepsWhatItHadNotRead() async throws {
+    @Test func anotherComputerKeepsRecordsThatItHadNotRead() async throws {
         let computers = try await TwoComputers.joined()
         let phone = try await computers.first.pair("Phone")
         try await computers.second.openVault()
@@ -97,7 +97,7 @@ import Testing
         try await isKept(HubID(name.id), on: restarted.second, computers.hub)
     }
 
-    @Test func nothingIsAcceptedFromItOnceItsRecordsWereRead() async throws {
+    @Test func nothingFromARevokedDeviceIsAcceptedOnceItsRecordsWereRead() async throws {
         let connected = try await ConnectedWorld()
         try await connected.world.openVault()
         let lost = try await connected.pair("Lost")
@@ -109,7 +109,7 @@ import Testing
         let name = RecordName(vault: entry.vault, collection: .notes, id: .random(), revision: 1)
         let body = try JSONEncoder().encode(SealedNote(title: "late", body: "", created: 0, modified: 0))
         let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
-        // A hub that helps the revoked device.
+        // A hub that cooperates with the revoked device.
         var record = secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)
         record.sequence = connected.hub.state.withLock { $0.sequence } + 1
         connected.hub.stream(.record(record))
@@ -118,7 +118,7 @@ import Testing
         #expect(try await connected.world.notes() == ["own"])
     }
 
-    /// "The hub together with one of them" of docs/threat-model.md. If this fails the limit is gone: change it there.
+    /// "The hub together with one of them" of docs/threat-model.md. If this fails, the limit is gone: correct it there.
     @Test func recordsInsertedBeforeTheRevocationArrivesAreAccepted() async throws {
         let computers = try await TwoComputers.joined()
         let (second, hub) = (computers.second, computers.hub)
@@ -132,7 +132,7 @@ import Testing
         let (secrets, known) = (await lost.secrets, hub.state.withLock { $0.roster.count })
         await eventually { await second.household.session?.roster.head.number == UInt64(known) }
         let (entry, attic) = (secrets.ring.current(.vault, vault: vault)!, HubID(second.key.publicKey.id))
-        func slipIn(_ title: String) throws {
+        func insert(_ title: String) throws {
             let name = RecordName(vault: vault, collection: .notes, id: .random(), revision: 1)
             let body = try JSONEncoder().encode(SealedNote(title: title, body: "", created: 0, modified: 0))
             let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
@@ -144,18 +144,18 @@ import Testing
             }
             hub.stream(.record(record), to: attic)
         }
-        // The list that the second computer is served ends with the entry that it has.
-        computers.meddler.meddleWithRoster { $0.entries = Array($0.entries.prefix(1)) }
+        // The roster that the second computer is served ends with the entry that it already has.
+        computers.interceptor.alterRoster { $0.entries = Array($0.entries.prefix(1)) }
         _ = try await revoke(computers.first, "Lost")
         #expect(try await computers.first.household.devices().devices.count == 2)
-        try slipIn("without the entry")
+        try insert("without the entry")
         await eventually { try await second.notes() == ["without the entry"] }
 
-        computers.meddler.meddle(nil)
+        computers.interceptor.intercept(nil)
         hub.stream(.roster(number: UInt64(known + 1)), to: attic)
-        await eventually("it has the entry") { await second.household.answered == UInt64(known + 1) }
-        try slipIn("with the entry")
-        // Read after it, and refused in sight.
+        await eventually("the second computer has the entry") { await second.household.answered == UInt64(known + 1) }
+        try insert("with the entry")
+        // The record is read after the entry, and refused with a report.
         var nonsense = hub.records[0]
         nonsense.collection = "nonsense"
         hub.stream(.record(nonsense), to: attic)
@@ -163,7 +163,7 @@ import Testing
         #expect(try await second.notes() == ["without the entry"])
     }
 
-    @Test func whatDoesNotOpenIsReported() async throws {
+    @Test func recordsThatDoNotOpenAreReported() async throws {
         let connected = try await ConnectedWorld()
         try await connected.world.openVault()
         let lost = try await connected.pair("Lost")

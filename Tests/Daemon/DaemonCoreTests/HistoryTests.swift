@@ -19,7 +19,7 @@ import Testing
         return Set(list.events.map(\.user))
     }
 
-    @Test func aUserSeesTheirOwnEventsAlone() async throws {
+    @Test func aUserSeesOnlyTheirOwnEvents() async throws {
         let world = try await World()
         for user in [alice.user, bob.user] {
             _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: user)
@@ -33,10 +33,10 @@ import Testing
         #expect(try await users(world, by: alice, token: token, all: true).contains(bob.user))
     }
 
-    @Test func aUsersStatisticsAreOfTheirOwnEvents() async throws {
+    @Test func aUsersStatisticsCountOnlyTheirOwnEvents() async throws {
         let world = try await World()
         var prompter = try await world.join()
-        _ = try await world.ask(world.launch(1), &prompter)
+        _ = try await world.prompt(for: world.launch(1), &prompter)
         func apps(_ peer: ControlPeer) async throws -> [String] {
             try await world.call(.statistics, as: StatisticsReport.self, by: peer).apps.map(\.app)
         }
@@ -45,17 +45,17 @@ import Testing
         #expect(try await apps(bob) == [])
     }
 
-    @Test func aPrompterIsShownTheLaunchesOfItsUserAlone() async throws {
+    @Test func aPrompterIsShownOnlyTheLaunchesOfItsUser() async throws {
         let world = try await World()
         var (prompter, bobs) = (try await world.join(), try await world.join(bob, connection: 2))
-        _ = try await world.ask(world.launch(1), &prompter)
+        _ = try await world.prompt(for: world.launch(1), &prompter)
         let launch = world.launch(2, calculator, user: bob.user)
         world.gate.launch(launch)
         guard case .ask(let report) = await bobs.next() else {
             Issue.record("no question")
             return
         }
-        #expect(report.process == launch.process, "alice's came first, and not to him")
+        #expect(report.process == launch.process, "alice's launch came first and was not sent to bob")
     }
 
     @Test func theLogIsVerifiedForTheOwnerAndForRoot() async throws {
@@ -76,7 +76,7 @@ import Testing
         first.cancel()
         await #expect(throws: CancellationError.self) { _ = try await first.value }
         let next = Task { try await verifier.verify(known: nil) }
-        await eventually("the next may begin") { await store.waiting == 2 }
+        await eventually("the next verification runs") { await store.waiting == 2 }
         next.cancel()
         _ = await next.result
     }

@@ -11,7 +11,7 @@ import Testing
 @testable import DaemonCore
 @testable import Sync
 
-/// One record that does not open, or that the hub does not take, vetoes nothing.
+/// A record that does not open, or that the hub refuses, blocks nothing else.
 @Suite struct HostileRecordTests {
     private func add(_ connected: ConnectedWorld, _ title: String) async throws {
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
@@ -57,9 +57,9 @@ import Testing
         #expect(connected.hub.records(in: "notes").contains { $0.revision == 2 && $0.epoch == 2 })
     }
 
-    /// Signed as by a phone that somebody took over, and served as by a hub that is theirs: each is taken or refused, and what
-    /// was taken does not keep the phone from being revoked.
-    @Test func recordsWithExtremeNumbersEndNothing() async throws {
+    /// Records signed with a stolen phone's key and served by a malicious hub are accepted or refused, and the phone
+    /// can still be revoked.
+    @Test func recordsWithExtremeNumbersCrashNothing() async throws {
         let connected = try await ConnectedWorld()
         let phone = try await connected.pair("Phone")
         try await add(connected, "good")
@@ -92,10 +92,10 @@ import Testing
         #expect(Set(try await titles(connected)) == shown)
     }
 
-    @Test func aRecordThatTheHubRefusesWaitsBesideTheOthers() async throws {
+    @Test func aRecordThatTheHubRefusesDelaysNoOther() async throws {
         let connected = try await ConnectedWorld()
         let refused = Mutex<HubID?>(nil)
-        connected.meddler.meddle { request, answer in
+        connected.interceptor.intercept { request, answer in
             guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
             let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
             var outcomes = try JSONDecoder().decode(HubWriteAnswer.self, from: answer)
@@ -110,7 +110,7 @@ import Testing
             }
             return try JSONEncoder().encode(outcomes)
         }
-        // What the hub has all the same must not come back by the stream: that would be an answer, too.
+        // The record must not arrive by the stream, which would acknowledge it too.
         let streams = connected.hub.silence()
         defer { withExtendedLifetime(streams) {} }
         for number in 0..<4 { try await add(connected, "\(number)") }
@@ -118,14 +118,14 @@ import Testing
         await eventually { try await connected.sync.status().waiting == 1 }
         let status = try await connected.sync.status()
         #expect(status.connected && status.problem == "A record of notes: It is full.")
-        connected.meddler.meddle(nil)
+        connected.interceptor.intercept(nil)
         connected.world.time.advance(by: .seconds(301))
         try await connected.settled()
         #expect(try await connected.sync.status().problem == nil)
     }
 
-    /// They are stored beside the two keys of this computer itself.
-    @Test func theMostKeysThatAnotherComputerMayGiveAreStored() throws {
+    /// They are stored in addition to this computer's own two keys.
+    @Test func theMaximumNumberOfKeysFromAnotherComputerIsStored() throws {
         let (household, key) = (ItemID.random(), SecretBytes.random(count: 32))
         var secrets = HouseholdSecrets(
             household: household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(), token: .random(count: 32),
@@ -144,9 +144,9 @@ import Testing
         #expect(read.ring.entries.count == KeyRing.maximumEntries - 2)
     }
 
-    /// The revision after it would be one that no device takes, or no number at all.
+    /// The revision after it would be refused by every device, or overflow.
     @Test(arguments: [HubRecord.maximumNumber, UInt64(Int64.max) - 1, UInt64(Int64.max), UInt64.max])
-    func theLastOfAllRevisionsIsNotOverwritten(_ revision: UInt64) async throws {
+    func theHighestPossibleRevisionIsNotOverwritten(_ revision: UInt64) async throws {
         let connected = try await ConnectedWorld()
         try await add(connected, "mine")
         try await connected.settled()
@@ -166,7 +166,7 @@ import Testing
         #expect(try await titles(connected) == ["again"])
     }
 
-    @Test func whatNobodyWroteIsOverwritten() async throws {
+    @Test func aForgedRecordIsOverwritten() async throws {
         let connected = try await ConnectedWorld()
         try await add(connected, "mine")
         try await connected.settled()
@@ -187,15 +187,15 @@ import Testing
         #expect(connected.hub.records(in: "notes").first?.sealed == nil)
     }
 
-    /// Else one such answer would keep the household's keys from a phone for good.
-    @Test(arguments: [true, false]) func aConflictThatIsNoneIsNoReasonToForgetARecord(
+    /// Otherwise one such answer would withhold the household's keys from a phone for ever.
+    @Test(arguments: [true, false]) func aForgedConflictDiscardsNoRecord(
         _ isOfAnother: Bool
     ) async throws {
         let connected = try await ConnectedWorld()
         try await connected.settled()
         let stored = try #require(connected.hub.records(in: "devices").first)
         let sent = Mutex(0)
-        connected.meddler.meddle { request, answer in
+        connected.interceptor.intercept { request, answer in
             guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
             let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
             guard let index = records.firstIndex(where: { $0.collection == "keys" }) else { return answer }

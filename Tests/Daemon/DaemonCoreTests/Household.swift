@@ -17,18 +17,18 @@ struct ConnectedWorld {
     let world: World
     let hub: MemoryHub
     /// Between the computer and the hub.
-    let meddler: Meddler
+    let interceptor: HubInterceptor
 
     var devices: HouseholdServices { world.control.devices }
     var household: HouseholdService { world.control.devices.household }
     var sync: SyncService { world.control.devices.sync }
 
     init(listed: [AppID] = [firefox, calculator], hub: MemoryHub = MemoryHub(), after: World? = nil) async throws {
-        let meddler = Meddler()
+        let interceptor = HubInterceptor()
         let world = try await World(
-            listed: listed, hasVault: true, hub: { MeddledHub(hub: hub.connection($0), meddler: meddler) }, after: after
-        )
-        (self.world, self.hub, self.meddler) = (world, hub, meddler)
+            listed: listed, hasVault: true,
+            hub: { InterceptedHub(hub: hub.connection($0), interceptor: interceptor) }, after: after)
+        (self.world, self.hub, self.interceptor) = (world, hub, interceptor)
         if after == nil {
             try await household.connect(HubSettings(url: "https://hub.test"), registrationToken: nil, user: 1_000)
         }
@@ -43,7 +43,7 @@ struct ConnectedWorld {
     /// Pairs a companion whose keys are in a directory of the world.
     func pair(
         _ name: String = "Anna's phone", clock: @escaping @Sendable () -> UInt64 = Companion.systemClock,
-        meddler: Meddler = Meddler()
+        interceptor: HubInterceptor = HubInterceptor()
     ) async throws -> Companion {
         let pairing = try await household.makePairing(address: nil)
         let link = try #require(pairing.link)
@@ -51,7 +51,7 @@ struct ConnectedWorld {
         async let companion = Companion.join(
             link, name: name, directory: directory, pause: .milliseconds(5), clock: clock
         ) {
-            MeddledHub(hub: hub.connection($1), meddler: meddler)
+            InterceptedHub(hub: hub.connection($1), interceptor: interceptor)
         }
         let joined = await eventually { try await household.pairing(pairing.id, waitingUpTo: 0).name == name }
         try #require(joined)
@@ -59,25 +59,25 @@ struct ConnectedWorld {
         return try await companion
     }
 
-    /// Until nothing waits to be sent.
+    /// Waits until nothing is queued.
     func settled() async throws {
         let settled = await eventually { try await sync.status().waiting == 0 }
         try #require(settled)
     }
 }
 
-/// What a test does to what a hub answers. Sendable because its state is one `Mutex`.
-final class Meddler: Sendable {
+/// Changes or delays the hub's answers. Sendable because its state is one `Mutex`.
+final class HubInterceptor: Sendable {
     typealias Change = @Sendable (HubRequest, Data) throws -> Data
     private let change = Mutex<Change?>(nil)
-    /// Requests that get no answer; nil while all are answered.
+    /// The number of requests without an answer; nil while all are answered.
     private let unanswered = Mutex<Int?>(nil)
     private let count = Mutex(0)
 
-    /// How many requests were made, answered or not.
+    /// The number of requests, answered or not.
     var requests: Int { count.withLock { $0 } }
 
-    /// From now on nothing is answered, as over a line that was cut without a word.
+    /// From now on nothing is answered, as over a dead connection.
     func hang() { unanswered.withLock { $0 = 0 } }
 
     var hanging: Int { unanswered.withLock { $0 } ?? 0 }
@@ -92,11 +92,11 @@ final class Meddler: Sendable {
         if hangs { try await Task.sleep(for: .seconds(3_600)) }
     }
 
-    func meddle(_ change: Change?) { self.change.withLock { $0 = change } }
+    func intercept(_ change: Change?) { self.change.withLock { $0 = change } }
 
-    /// Changes the list of devices.
-    func meddleWithRoster(_ body: @escaping @Sendable (inout RosterPage) -> Void) {
-        meddle { request, answer in
+    /// Changes the roster that the hub returns.
+    func alterRoster(_ body: @escaping @Sendable (inout RosterPage) -> Void) {
+        intercept { request, answer in
             guard request.route == .roster else { return answer }
             var page = try JSONDecoder().decode(RosterPage.self, from: answer)
             body(&page)
@@ -110,13 +110,13 @@ final class Meddler: Sendable {
     }
 }
 
-struct MeddledHub: HubConnection {
+struct InterceptedHub: HubConnection {
     let hub: any HubConnection
-    let meddler: Meddler
+    let interceptor: HubInterceptor
 
     func send(_ request: HubRequest) async throws -> Data {
-        try await meddler.pass()
-        return try meddler.changed(request, try await hub.send(request))
+        try await interceptor.pass()
+        return try interceptor.changed(request, try await hub.send(request))
     }
 
     func stream(after sequence: UInt64) async throws -> AsyncThrowingStream<HubStreamItem, any Error> {

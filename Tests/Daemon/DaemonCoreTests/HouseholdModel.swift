@@ -2,52 +2,55 @@ import Foundation
 import HubAPI
 import SealedFormats
 
-/// What the devices of a household wrote, which of it they were told is kept, and who may not read it.
+/// The texts that the devices of a household wrote, which of them were acknowledged, and which phones must not read
+/// them.
 ///
-/// Every text is written once, so that it names one version of one note.
+/// Each text is unique, so that it identifies one version of one note.
 struct HouseholdModel {
     private struct Text {
-        /// The device was told that it is kept; before that it may be there or not.
+        /// Until its write is acknowledged, a text may exist or not.
         var isAcknowledged = false
-        /// Texts that took its place; each counts where it is there itself.
+        /// Texts that replaced it.
         var followers: [String] = []
-        /// Somebody removed the note while this was in it.
+        /// The note was removed while it had this text.
         var isRemoved = false
-        /// Phones whose removal the writer had learned of.
+        /// Phones whose revocation the writer had received.
         var forbidden: Set<HubID> = []
     }
 
     private var texts: [String: Text] = [:]
     private var count = 0
-    /// Which removals a device has learned of.
-    private(set) var removals: [HubID: Set<HubID>] = [:]
-    /// What the hub made up.
+    /// The revocations that a device has received.
+    private(set) var revocations: [HubID: Set<HubID>] = [:]
+    /// The texts that the hub forged.
     private(set) var forgeries: Set<String> = []
 
-    /// A title without what a conflict puts behind it.
+    /// A title without the suffix of a conflict copy.
     static func text(of title: String) -> String { title.components(separatedBy: " (conflict").first ?? title }
 
-    // MARK: What happens
+    // MARK: Changes
 
-    /// A device begins to write a text, into a new note or in the place of another text.
+    /// A device starts to write a text, to a new note or as a replacement of another text.
     mutating func write(by device: HubID, after earlier: String? = nil) -> String {
         count += 1
         let text = "text \(count)"
-        texts[text] = Text(forbidden: removals[device] ?? [])
+        texts[text] = Text(forbidden: revocations[device] ?? [])
         if let earlier { texts[Self.text(of: earlier)]?.followers.append(text) }
         return text
     }
 
     mutating func acknowledge(_ text: String) { texts[text]?.isAcknowledged = true }
 
-    /// A conflict made it a note of its own: what it was to replace stays.
+    /// The text became a conflict copy, so the text that it was to replace stays.
     mutating func keepBoth(_ text: String, _ earlier: String) {
         texts[Self.text(of: earlier)]?.followers.removeAll { $0 == text }
     }
 
     mutating func remove(_ title: String) { texts[Self.text(of: title)]?.isRemoved = true }
 
-    mutating func learn(_ device: HubID, that gone: Set<HubID>) { removals[device, default: []].formUnion(gone) }
+    mutating func receive(revocationsOf phones: Set<HubID>, at device: HubID) {
+        revocations[device, default: []].formUnion(phones)
+    }
 
     mutating func forge() -> String {
         let text = "forgery \(forgeries.count)"
@@ -55,9 +58,9 @@ struct HouseholdModel {
         return text
     }
 
-    // MARK: What has to hold
+    // MARK: Invariants
 
-    /// Acknowledged texts that are neither in these notes nor were followed or removed.
+    /// Acknowledged texts that are not in these notes and were neither replaced nor removed.
     func lost(in titles: [String]) -> [String] {
         let shown = Set(titles.map(Self.text))
         return texts.filter { $0.value.isAcknowledged && !isKept($0.key, shown) }.keys.sorted()
@@ -68,21 +71,21 @@ struct HouseholdModel {
         return shown.contains(text) || known.isRemoved || known.followers.contains { isKept($0, shown) }
     }
 
-    /// Whether a phone must not read this text: it was written after the phone's removal.
+    /// Whether a phone must not read this text, because it was written after the phone's revocation.
     func isForbidden(_ title: String, to phone: HubID) -> Bool {
         texts[Self.text(of: title)]?.forbidden.contains(phone) ?? false
     }
 }
 
-/// What one device has shown: a note never goes back to a text that was in it before.
+/// The notes that one device has shown: a note never returns to an earlier text.
 struct NoteScreen {
     private var current: [String: String] = [:]
     private var earlier: [String: Set<String>] = [:]
 
     /// - Parameters:
-    ///   - notes: titles by the notes' ids.
-    ///   - isComplete: a note that is missing is gone. Not so where keys of notes may still be on their way.
-    /// - Returns: a sentence for each note that went back.
+    ///   - notes: titles by note id.
+    ///   - isComplete: whether a missing note was removed; false if its key may not have arrived yet.
+    /// - Returns: a sentence for each note that returned to an earlier text.
     mutating func show(_ notes: [String: String], isComplete: Bool) -> [String] {
         var wrong: [String] = []
         for (id, title) in current where notes[id] != title {

@@ -13,7 +13,7 @@ import Testing
 @testable import Sync
 
 @Suite struct HouseholdTests {
-    @Test func aPairedCompanionSeesAppsStatusAndWhatHappens() async throws {
+    @Test func aPairedCompanionSeesAppsStatusAndEvents() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let world = connected.world
@@ -28,7 +28,7 @@ import Testing
         }
         let head = try #require(await connected.household.session?.roster.head)
         await eventually("status and names arrive") {
-            // Statuses that follow one another are told some seconds apart.
+            // Statuses are sent at intervals of some seconds.
             connected.world.time.advance(by: .seconds(5))
             try await companion.sync()
             let report = await companion.report()
@@ -45,7 +45,7 @@ import Testing
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         var prompter = try await connected.world.join()
-        let report = try await connected.world.ask(connected.world.launch(1), &prompter)
+        let report = try await connected.world.prompt(for: connected.world.launch(1), &prompter)
         await eventually { connected.hub.state.withLock { $0.pushes.count } >= 2 }
         let pushes = connected.hub.state.withLock { $0.pushes }
         var prompts: [String] = []
@@ -53,14 +53,14 @@ import Testing
             #expect(push.payload.count <= PushMessageRequest.maximumPayloadBytes)
             #expect(push.payload.range(of: Data("irefox".utf8)) == nil)
             let record = try JSONDecoder().decode(HubRecord.self, from: push.payload)
-            if case .request(_, _, let request)? = try await companion.take(record) { prompts.append(request.prompt) }
+            if case .request(_, _, let request)? = try await companion.ingest(record) { prompts.append(request.prompt) }
         }
         #expect(prompts == [report.prompt])
         let request = try #require(pushes.first { $0.urgency == .high })
         #expect(request.ttl == report.expiresInSeconds)
     }
 
-    @Test func theHubSeesNoNameAndNoText() async throws {
+    @Test func theHubReceivesNoNameAndNoText() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair("Anna's phone")
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
@@ -68,7 +68,7 @@ import Testing
             NoteRequest(title: "Testament", body: "the safe is behind the boiler"), peer: alice)
         connected.world.gate.launch(connected.world.launch(1))
         try await connected.settled()
-        await eventually("news, status and list are there, too") {
+        await eventually("events, status and list are at the hub") {
             let collections = Set(connected.hub.records.map(\.collection))
             return collections.isSuperset(of: ["status", "apps", "events"]) && connected.hub.records.count >= 6
         }
@@ -76,15 +76,15 @@ import Testing
         #expect(try await companion.notes().map(\.body) == ["the safe is behind the boiler"])
         let carried = try connected.hub.records.map { try JSONEncoder().encode($0) + ($0.sealed ?? Data()) }
         #expect(carried.count >= 6)
-        // Long enough that base64 does not spell them by chance.
+        // Long enough that base64 does not contain them by chance.
         for secret in ["Anna's phone", "firefox", "Firefox", "Testament", "boiler", "den-computer"] {
             #expect(!carried.contains { $0.range(of: Data(secret.utf8)) != nil }, "\(secret)")
         }
-        // The search finds what is there.
+        // A text that the hub does have is found.
         #expect(carried.contains { $0.range(of: Data("\"collection\"".utf8)) != nil })
     }
 
-    @Test func notesGoBothWays() async throws {
+    @Test func notesAreSyncedInBothDirections() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let notes = connected.world.control.sealed.notes
@@ -101,7 +101,7 @@ import Testing
         await eventually("so does the removal") { try await notes.list(search: nil, peer: alice).notes.isEmpty }
     }
 
-    @Test func aNoteThatWasChangedOnBothSidesIsKeptTwiceOnceTheVaultIsOpen() async throws {
+    @Test func aNoteChangedOnBothSidesIsKeptTwiceOnceTheVaultIsOpen() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let (vault, notes) = (connected.world.control.sealed.vault, connected.world.control.sealed.notes)
@@ -109,8 +109,8 @@ import Testing
         let saved = try await notes.add(NoteRequest(title: "List", body: "milk"), peer: alice)
         try await connected.settled()
         try await companion.sync()
-        // Nothing goes out from the computer while its writes are answered with nothing.
-        connected.meddler.meddle { request, answer in
+        // Nothing is sent from the computer while its writes are not answered.
+        connected.interceptor.intercept { request, answer in
             guard request.route == .writeRecords else { return answer }
             throw HubUnreachable(.offline, "The network is down.")
         }
@@ -120,11 +120,11 @@ import Testing
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here, twice"), peer: alice)
         await vault.lock(user: nil, "test")
         connected.hub.setDown(false)
-        connected.meddler.meddle(nil)
+        connected.interceptor.intercept(nil)
         let id = try #require(HubID(saved.note.id))
         _ = try await companion.write(title: "List", body: "from there", to: id)
         connected.world.time.advance(by: .seconds(60))
-        await eventually("what came from there is taken, what is from here waits") {
+        await eventually("the phone's version is stored, the computer's waits") {
             connected.world.time.advance(by: .seconds(1))
             return try await connected.sync.status().conflicts == 1
         }
@@ -139,7 +139,7 @@ import Testing
         #expect(try await companion.notes().map(\.body).sorted() == ["from here, twice", "from there"])
     }
 
-    @Test func whatWasWrittenBeforeThereWasAHubGoesThere() async throws {
+    @Test func notesWrittenBeforeConnectingAreSentToTheHub() async throws {
         let hub = MemoryHub()
         let world = try await World(hasVault: true, hub: { hub.connection($0) })
         _ = try await world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
@@ -160,7 +160,7 @@ import Testing
         let count = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == nil ? 300 : 10_000
         let log = await connected.world.control.apps.log
         for number in 1...count {
-            // Of different apps: of one app's the log would have the first, and how many more there were.
+            // Of different apps: the log limits equal events of one app.
             await log.enqueue(.unlocked, app: app("app\(number)"), "event \(number)")
             if number.isMultiple(of: 1_000) || number == count {
                 await log.flush()
@@ -168,11 +168,11 @@ import Testing
             }
         }
         connected.hub.setDown(false)
-        await eventually("everything is sent") {
+        await eventually("nothing is queued") {
             connected.world.time.advance(by: .seconds(60))
             return try await connected.sync.status().waiting == 0
         }
-        // News are queued behind the log: the last ones may come after the queue was empty once.
+        // Events are queued after they are logged: the queue may be empty before the last one is added.
         await eventually("everything arrives") {
             try await companion.sync()
             return await companion.events().count { $0.sentence.hasPrefix("event ") } >= count
@@ -182,9 +182,9 @@ import Testing
         #expect(await companion.report().computers.first?.missingEvents == 0)
     }
 
-    /// The store may answer that nothing is queued just before something is: on a busy machine one run in eight of this lost a
-    /// record.
-    @Test func whatIsQueuedWhileTheQueueIsReadIsSent() async throws {
+    /// The store may report an empty queue just before a record is queued. On a busy machine one run in eight of this
+    /// test lost a record.
+    @Test func recordsQueuedWhileTheQueueIsReadAreSent() async throws {
         let connected = try await ConnectedWorld()
         try await connected.settled()
         let (sync, store) = (connected.sync.engine, await connected.sync.engine.store)
@@ -203,7 +203,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            let isSent = await eventually(every: .microseconds(50), "all is sent") {
+            let isSent = await eventually(every: .microseconds(50), "all records are sent") {
                 try await store.waitingCount() == 0
             }
             try #require(isSent)

@@ -7,7 +7,7 @@ import SealedFormats
 
 @testable import DaemonCore
 
-// What has to hold after each step.
+// The invariants that are checked after each step.
 extension HouseholdUnderTest {
     func check() async throws {
         for index in computers.indices { try await observeComputer(index) }
@@ -23,12 +23,12 @@ extension HouseholdUnderTest {
             let list = try? await world.sealed.notes.list(search: nil, peer: alice)
         else { return }
         let shown = Dictionary(uniqueKeysWithValues: list.notes.map { ($0.id, $0.title) })
-        // While keys are replaced, some don't open for a moment.
+        // Some notes don't open while keys are replaced.
         try await require(computers[index].screen.show(shown, isComplete: list.unreadable == 0), of: world.name)
         try requireNoForgery(list.notes.map(\.title), on: world.name)
     }
 
-    /// What a phone shows after it did something.
+    /// Checks what a phone shows after a step.
     func observe(_ index: Int) async throws {
         let companion = phones[index].companion
         try follow(await companion.roster, of: phones[index].id)
@@ -43,10 +43,10 @@ extension HouseholdUnderTest {
         try requireNoForgery(notes.map(\.title), on: phones[index].name)
     }
 
-    /// A list of devices only grows.
+    /// A roster only grows.
     private func follow(_ roster: Roster, of device: HubID) throws {
         if let known = rosters[device], !roster.contains(known.head) {
-            throw Violation(description: "\(device) went back to another list of devices.")
+            throw Violation(description: "\(device) returned to an earlier or another roster.")
         }
         rosters[device] = roster
     }
@@ -63,19 +63,20 @@ extension HouseholdUnderTest {
         throw Violation(description: "\(name) shows \"\(forged)\", which no member wrote.")
     }
 
-    // MARK: Nobody reads what is written after their removal
+    // MARK: No revoked phone reads later records
 
-    /// All that a removed phone may have: its own keys, and those that any record at the hub gives it.
+    /// All keys that a revoked phone can have: its own, and those in records of the hub.
     private func keys(of phone: Phone) async -> KeyRing {
         let secrets = await phone.companion.secrets
-        let given = lying.written.filter { $0.collection == RecordCollection.keys.rawValue }.compactMap { record in
+        let records = misbehavingHub.written.filter { $0.collection == RecordCollection.keys.rawValue }
+        let received = records.compactMap { record in
             try? DeviceKeys.open([UInt8](record.sealed ?? Data()), as: record.recordName, with: secrets.boxKey)
         }
-        return KeyRing(secrets.ring.entries + given.flatMap(\.entries))
+        return KeyRing(secrets.ring.entries + received.flatMap(\.entries))
     }
 
     private func checkReading() async throws {
-        let fresh = lying.written.dropFirst(tried)
+        let fresh = misbehavingHub.written.dropFirst(tried)
         tried += fresh.count
         let notes = fresh.filter { $0.collection == RecordCollection.notes.rawValue && $0.sealed != nil }
         guard !notes.isEmpty else { return }
@@ -84,7 +85,7 @@ extension HouseholdUnderTest {
             for record in notes {
                 guard let title = Self.title(of: record, keys), model.isForbidden(title, to: phone.id) else { continue }
                 throw Violation(
-                    description: "\(phone.name) reads \"\(title)\", written after it was removed, by \(record.author) "
+                    description: "\(phone.name) reads \"\(title)\", written after its revocation, by \(record.author) "
                         + "under the key of epoch \(record.epoch).\n\(await state())")
             }
         }
@@ -99,7 +100,7 @@ extension HouseholdUnderTest {
         return nil
     }
 
-    /// Once all have learned of the removals, no key that is in force is one that a removed phone can have.
+    /// Once all devices have received the revocations, revoked phones have no current key.
     func checkKeys() async throws {
         var current: [(of: String, key: SecretBytes)] = []
         for computer in computers {
@@ -120,14 +121,14 @@ extension HouseholdUnderTest {
             let known = await keys(of: phone).entries.map(\.key)
             for (owner, key) in current where known.contains(key) {
                 throw Violation(
-                    description: "\(phone.name) is removed and has \(owner) key, which is in force.\n\(await state())")
+                    description: "\(phone.name) is revoked and has \(owner) key, which is current.\n\(await state())")
             }
         }
     }
 }
 
 extension HubRecord {
-    /// Of a collection that there is.
+    /// Its name; an unknown collection becomes `notes`.
     var recordName: RecordName {
         RecordName(
             vault: vault.item, collection: RecordCollection(rawValue: collection) ?? .notes, id: id.item,

@@ -8,38 +8,38 @@ import Sync
 
 @testable import DaemonCore
 
-// What happens at each step.
+// The action of each step.
 extension HouseholdUnderTest {
-    func take(_ step: HouseholdStep) async throws {
+    func perform(_ step: HouseholdStep) async throws {
         switch step {
         case .addNote(let device): try await addNote(on: self.device(device))
         case .changeNote(let device, let note): try await changeNote(note, on: self.device(device))
         case .removeNote(let device, let note): try await removeNote(note, on: self.device(device))
         case .readOnPhone(let number):
-            guard let phone = counted(number, phones.indices.filter { !phones[$0].isOut }) else { return }
+            guard let phone = element(number, phones.indices.filter { !phones[$0].isRefused }) else { return }
             try await read(phone)
-        case .cutOff(let device): setAway(self.device(device), true)
-        case .reconnect(let device): setAway(self.device(device), false)
-        case .letTimePass: for computer in computers { computer.world.time.advance(by: .seconds(61)) }
+        case .disconnect(let device): setUnreachable(self.device(device), true)
+        case .reconnect(let device): setUnreachable(self.device(device), false)
+        case .advanceTime: for computer in computers { computer.world.time.advance(by: .seconds(61)) }
         case .lockVault(let number):
             await computers[number % computers.count].world.sealed.vault.lock(user: nil, "a test")
         case .kill(let number): try await kill(number % computers.count)
         case .pairPhone(let number): if members.count < 3 { try await pair(at: number % computers.count) }
         case .revokeAtComputer(let number, let phone):
-            guard members.count > 1, let gone = counted(phone, members) else { return }
-            try await revoke(gone, at: number % computers.count)
+            guard members.count > 1, let revoked = element(phone, members) else { return }
+            try await revoke(revoked, at: number % computers.count)
         case .revokeOnPhone(let number, let other):
-            guard let author = counted(number, members.filter { !phones[$0].isAway }),
-                let gone = counted(other, members.filter { $0 != author })
+            guard let author = element(number, members.filter { !phones[$0].isUnreachable }),
+                let revoked = element(other, members.filter { $0 != author })
             else { return }
-            try await revoke(gone, on: author)
-        case .lie(let lie, let device): try await apply(lie, to: self.device(device))
+            try await revoke(revoked, on: author)
+        case .misbehave(let misbehaviour, let device): try await apply(misbehaviour, to: self.device(device))
         case .heal: try await heal()
         case .restoreHub(let number): try await restoreHub(number)
         }
     }
 
-    func counted<Value>(_ number: Int, _ values: [Value]) -> Value? {
+    func element<Value>(_ number: Int, _ values: [Value]) -> Value? {
         values.isEmpty ? nil : values[number % values.count]
     }
 
@@ -56,7 +56,7 @@ extension HouseholdUnderTest {
             model.acknowledge(text)
         case .phone(let index):
             let text = model.write(by: phones[index].id)
-            let isDone = try await ask(index) { _ = try await $0.write(title: text, body: text) }
+            let isDone = try await attempt(index) { _ = try await $0.write(title: text, body: text) }
             if isDone { model.acknowledge(text) }
         }
     }
@@ -65,7 +65,7 @@ extension HouseholdUnderTest {
         switch device {
         case .computer(let index):
             try await openVault(index)
-            guard let note = counted(number, try await notes(index)) else { return }
+            guard let note = element(number, try await notes(index)) else { return }
             let text = model.write(by: computers[index].id, after: note.title)
             let request = NoteRequest(title: text, body: text, replaces: note.version)
             do {
@@ -75,12 +75,12 @@ extension HouseholdUnderTest {
             } catch let error as ControlError where error.code == .noSuchItem {
                 // A phone removed it meanwhile.
             } catch let error as ControlError where error.code == .notReadable {
-                // It was sealed anew after the change had taken the vault's keys, and before the change read the note.
+                // The note was resealed after the change had read the vault's keys.
             }
         case .phone(let index):
-            guard let note = counted(number, phones[index].notes) else { return }
+            guard let note = element(number, phones[index].notes) else { return }
             let text = model.write(by: phones[index].id, after: note.title)
-            let isDone = try await ask(index) { _ = try await $0.write(title: text, body: text, to: note.id) }
+            let isDone = try await attempt(index) { _ = try await $0.write(title: text, body: text, to: note.id) }
             if isDone { model.acknowledge(text) }
         }
     }
@@ -89,56 +89,56 @@ extension HouseholdUnderTest {
         switch device {
         case .computer(let index):
             try await openVault(index)
-            guard let note = counted(number, try await notes(index)) else { return }
+            guard let note = element(number, try await notes(index)) else { return }
             do {
                 try await computers[index].world.sealed.notes.remove(note.id, version: note.version, peer: alice)
                 model.remove(note.title)
             } catch let error as ControlError where error.code == .noSuchItem {
             } catch is RevisionConflict {}
         case .phone(let index):
-            guard let note = counted(number, phones[index].notes) else { return }
+            guard let note = element(number, phones[index].notes) else { return }
             model.remove(note.title)
-            _ = try await ask(index) { try await $0.removeNote(note.id) }
+            _ = try await attempt(index) { try await $0.removeNote(note.id) }
         }
     }
 
-    // MARK: Removals
+    // MARK: Revocations
 
-    private func revoke(_ gone: Int, at index: Int) async throws {
+    private func revoke(_ revoked: Int, at index: Int) async throws {
         do {
             _ = try await computers[index].devices.revoke(
-                phones[gone].name, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
+                phones[revoked].name, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
         } catch let error as ControlError where error.code == .busy || error.code == .noSuchItem {
-            // The hub was not told of the last one yet; or this computer has not learned of the phone.
+            // The hub has not received the last revocation yet, or this computer not the phone's pairing.
             return
         }
-        phones[gone].isRevoked = true
-        model.learn(computers[index].id, that: [phones[gone].id])
+        phones[revoked].isRevoked = true
+        model.receive(revocationsOf: [phones[revoked].id], at: computers[index].id)
     }
 
-    private func revoke(_ gone: Int, on author: Int) async throws {
+    private func revoke(_ revoked: Int, on author: Int) async throws {
         let companion = phones[author].companion
         guard let id = try? await companion.computer(nil), let index = computers.firstIndex(where: { $0.id == id }),
-            !computers[index].isAway, await computers[index].sync.engine.isConnected
+            !computers[index].isUnreachable, await computers[index].sync.engine.isConnected
         else { return }
         var state: CommandReply.State?
-        let device = phones[gone].id
-        _ = try await ask(author) {
+        let device = phones[revoked].id
+        _ = try await attempt(author) {
             state = try await $0.command(.revokeDevice(device: device), to: id, patience: .seconds(20)).state
         }
         guard state == .done else { return }
-        phones[gone].isRevoked = true
-        model.learn(id, that: [device])
+        phones[revoked].isRevoked = true
+        model.receive(revocationsOf: [device], at: id)
     }
 
     // MARK: Healing
 
-    /// The network is whole and the hub honest, until all have the same.
+    /// The network works and the hub behaves, until all devices have the same notes.
     func heal() async throws {
-        for device in devices { setAway(device, false) }
-        for computer in computers { lying.forgetLies(for: computer.id) }
-        for phone in phones { lying.forgetLies(for: phone.id) }
-        try await until("all devices show the same") {
+        for device in devices { setUnreachable(device, false) }
+        for computer in computers { misbehavingHub.removeAnswer(for: computer.id) }
+        for phone in phones { misbehavingHub.removeAnswer(for: phone.id) }
+        try await until("all devices show the same notes") {
             for index in computers.indices {
                 try await openVault(index)
                 guard try await isSettled(computers[index]) else {
@@ -154,14 +154,14 @@ extension HouseholdUnderTest {
             }
             return try await allNotes() == titles
         }
-        for index in phones.indices where phones[index].isRevoked && !phones[index].isOut {
+        for index in phones.indices where phones[index].isRevoked && !phones[index].isRefused {
             try await read(index)
-            guard phones[index].isOut else {
+            guard phones[index].isRefused else {
                 throw Violation(description: "The hub still answers \(phones[index].name), which is revoked.")
             }
         }
         for index in computers.indices {
-            model.learn(computers[index].id, that: Set(phones.filter(\.isRevoked).map(\.id)))
+            model.receive(revocationsOf: Set(phones.filter(\.isRevoked).map(\.id)), at: computers[index].id)
         }
         let lost = model.lost(in: try await allNotes())
         guard lost.isEmpty else { throw Violation(description: "Lost: \(lost).\n\(await state())") }
@@ -170,7 +170,7 @@ extension HouseholdUnderTest {
         backups.append(hub.backup())
     }
 
-    /// What a device that comes now would read.
+    /// The notes that a newly paired device would read.
     private func notesAtHub() async -> [String] {
         let keys = await vaultKeys()
         return hub.records(in: "notes").filter { $0.sealed != nil }.map { Self.title(of: $0, keys) ?? "not readable" }
@@ -179,7 +179,7 @@ extension HouseholdUnderTest {
 
     private func restoreHub(_ number: Int) async throws {
         try await heal()
-        if let backup = counted(number, backups) { hub.restore(backup) }
+        if let backup = element(number, backups) { hub.restore(backup) }
     }
 
     private func allNotes() async throws -> [String] {

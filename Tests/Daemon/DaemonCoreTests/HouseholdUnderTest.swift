@@ -13,13 +13,13 @@ import Testing
 
 @testable import DaemonCore
 
-/// Computers with real services and databases, phones, and a hub that may lie, beside the model of what they wrote.
+/// Computers with real services and databases, phones and a misbehaving hub, with the model of the notes they wrote.
 actor HouseholdUnderTest {
     struct Computer {
         var world: World
-        var process: LyingHub.Process
+        var process: MisbehavingHub.Process
         var screen = NoteScreen()
-        var isAway = false
+        var isUnreachable = false
         var id: HubID { HubID(world.key.publicKey.id) }
         var devices: HouseholdServices { world.control.devices }
         var household: HouseholdService { world.household }
@@ -30,14 +30,14 @@ actor HouseholdUnderTest {
         let companion: Companion
         let id: HubID
         let name: String
-        /// What it shows.
+        /// The notes that it shows.
         var notes: [Companion.Note] = []
         var screen = NoteScreen()
-        var isAway = false
-        /// A computer has decided that it goes; the hub may not know it yet.
+        var isUnreachable = false
+        /// A computer has revoked it; the hub may not have received the revocation yet.
         var isRevoked = false
         /// The hub refuses it.
-        var isOut = false
+        var isRefused = false
     }
 
     enum Device {
@@ -45,35 +45,36 @@ actor HouseholdUnderTest {
         case phone(Int)
     }
 
-    /// What must not happen did.
+    /// An invariant does not hold.
     struct Violation: Error, CustomStringConvertible {
         let description: String
     }
 
-    let lying = LyingHub()
-    var hub: MemoryHub { lying.hub }
+    let misbehavingHub = MisbehavingHub()
+    var hub: MemoryHub { misbehavingHub.hub }
     var computers: [Computer] = []
     var phones: [Phone] = []
     var model = HouseholdModel()
-    /// The longest list of devices that each device has shown.
+    /// The last roster of each device.
     var rosters: [HubID: Roster] = [:]
-    /// How many of the written records were tried with the keys of removed phones.
+    /// The number of written records that were tried with the keys of revoked phones.
     var tried = 0
-    /// Of moments at which all devices had the same. None is from before the last pairing: the hub would have no token of that phone.
+    /// Backups from moments at which all devices had the same notes. Pairing clears them, because the hub would not
+    /// have the new phone's token.
     var backups: [MemoryHub.State] = []
     private var pairings = 0
 
     private static let keys = (DeviceSigningKey(), DeviceSigningKey())
     private static let vaults = (World.newVault(), World.newVault())
-    /// As the computers' clocks.
+    /// The time of the computers' clocks.
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
     static let passcode = "right"
 
-    /// - Parameter count: of computers, 1 or 2. Each has a vault of its own.
+    /// - Parameter count: the number of computers, 1 or 2. Each has its own vault.
     init(computers count: Int) async throws {
-        let (lying, first) = (lying, LyingHub.Process())
+        let (misbehavingHub, first) = (misbehavingHub, MisbehavingHub.Process())
         let den = try await World(
-            listed: [], hasVault: true, vault: Self.vaults.0, hub: { lying.connection($0, of: first) },
+            listed: [], hasVault: true, vault: Self.vaults.0, hub: { misbehavingHub.connection($0, of: first) },
             key: Self.keys.0, name: "den")
         try await den.household.connect(HubSettings(url: "https://hub.test"), registrationToken: nil, user: alice.user)
         computers = [Computer(world: den, process: first)]
@@ -83,14 +84,14 @@ actor HouseholdUnderTest {
     }
 
     private func join() async throws {
-        let (lying, process) = (lying, LyingHub.Process())
+        let (misbehavingHub, process) = (misbehavingHub, MisbehavingHub.Process())
         let attic = try await World(
-            listed: [], hasVault: true, vault: Self.vaults.1, hub: { lying.connection($0, of: process) },
+            listed: [], hasVault: true, vault: Self.vaults.1, hub: { misbehavingHub.connection($0, of: process) },
             key: Self.keys.1, name: "attic")
         let den = computers[0]
         let pairing = try await den.household.makePairing(address: nil, role: .computer)
         _ = try await attic.household.join(try #require(pairing.link), HubSettings(url: ""))
-        try await until("the attic asks") {
+        try await until("the attic has asked to join") {
             try await den.household.pairing(pairing.id, waitingUpTo: 0).name == "attic"
         }
         _ = try await den.household.confirmPairing(
@@ -102,7 +103,7 @@ actor HouseholdUnderTest {
 
     // MARK: Waiting
 
-    /// - Throws: `Violation` where it does not come to be.
+    /// - Throws: `Violation` if the condition does not become true within 30 seconds.
     func until(_ what: String, _ condition: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(30)
         var problem = ""
@@ -114,15 +115,15 @@ actor HouseholdUnderTest {
                 problem = " (\(error))"
             }
             if isLast {
-                throw Violation(description: "It never came to be that \(what)\(problem).\n\(await state())")
+                throw Violation(description: "Not within 30 seconds: \(what)\(problem).\n\(await state())")
             }
             try await Task.sleep(for: .milliseconds(1))
         }
     }
 
-    /// Of all devices, for who reads of a failure.
+    /// A description of all devices for the report of a failure.
     func state() async -> String {
-        var lines = ["The hub's list has \(hub.backup().roster.count) entries."]
+        var lines = ["The hub's roster has \(hub.backup().roster.count) entries."]
         for computer in computers {
             let (household, status) = (computer.household, try? await computer.sync.status())
             let session = await household.session
@@ -137,20 +138,20 @@ actor HouseholdUnderTest {
             let keys = await phone.companion.secrets.ring.entries.map {
                 "\($0.kind) \($0.epoch) of \($0.vault.description.prefix(4))"
             }
-            let standing = phone.isOut ? "out" : phone.isRevoked ? "revoked" : "a member"
+            let standing = phone.isRefused ? "refused by the hub" : phone.isRevoked ? "revoked" : "a member"
             lines.append(
                 "\(phone.name), \(phone.id): \(standing), keys \(keys), "
                     + "shows \(phone.notes.map { "\($0.title): \($0.id) \($0.revision)" })")
         }
         let keys = await vaultKeys()
-        lines += lying.written.filter { $0.collection == "notes" }.map { record in
+        lines += misbehavingHub.written.filter { $0.collection == "notes" }.map { record in
             "written: note \(record.id), revision \(record.revision), epoch \(record.epoch), by \(record.author), number "
                 + "\(record.sequence ?? 0): \(record.sealed == nil ? "removed" : Self.title(of: record, keys) ?? "not readable")"
         }
         return lines.joined(separator: "\n")
     }
 
-    /// Of the computers whose vaults are open.
+    /// The vault keys of the computers whose vaults are open.
     func vaultKeys() async -> [KeyRing.Entry] {
         var keys: [KeyRing.Entry] = []
         for computer in computers { keys += await computer.world.sealed.vault.openKeys()?.ring.entries ?? [] }
@@ -168,7 +169,7 @@ actor HouseholdUnderTest {
 
     // MARK: Computers
 
-    /// It has told the hub everything, and answered every removal.
+    /// Whether it has sent everything to the hub, and answered every revocation.
     func isSettled(_ computer: Computer) async throws -> Bool {
         let status = try await computer.sync.status()
         let answered = await computer.household.answered
@@ -186,25 +187,25 @@ actor HouseholdUnderTest {
         return list.notes.sorted { $0.title < $1.title }
     }
 
-    /// The program ends between two instructions, and begins again with what is on disk.
+    /// Kills the program, and starts it again with the state on disk.
     func kill(_ index: Int) async throws {
-        let (lying, process, killed) = (lying, LyingHub.Process(), computers[index])
+        let (misbehavingHub, process, killed) = (misbehavingHub, MisbehavingHub.Process(), computers[index])
         killed.process.kill()
         await killed.world.ended()
         computers[index].world = try await World(
-            hasVault: true, hub: { lying.connection($0, of: process) }, after: killed.world)
+            hasVault: true, hub: { misbehavingHub.connection($0, of: process) }, after: killed.world)
         computers[index].process = process
     }
 
-    func setAway(_ device: Device, _ isAway: Bool) {
+    func setUnreachable(_ device: Device, _ isUnreachable: Bool) {
         switch device {
         case .computer(let index):
-            guard computers[index].isAway != isAway else { return }
-            computers[index].isAway = isAway
-            hub.setAway(computers[index].id, isAway)
+            guard computers[index].isUnreachable != isUnreachable else { return }
+            computers[index].isUnreachable = isUnreachable
+            hub.setUnreachable(computers[index].id, isUnreachable)
         case .phone(let index):
-            phones[index].isAway = isAway
-            hub.setAway(phones[index].id, isAway)
+            phones[index].isUnreachable = isUnreachable
+            hub.setUnreachable(phones[index].id, isUnreachable)
         }
     }
 
@@ -212,20 +213,20 @@ actor HouseholdUnderTest {
 
     func pair(at index: Int) async throws {
         let computer = computers[index]
-        guard await computer.sync.engine.isConnected, !computer.isAway else { return }
+        guard await computer.sync.engine.isConnected, !computer.isUnreachable else { return }
         pairings += 1
-        let (name, lying, process) = ("phone \(pairings)", lying, LyingHub.Process())
+        let (name, misbehavingHub, process) = ("phone \(pairings)", misbehavingHub, MisbehavingHub.Process())
         let pairing = try await computer.household.makePairing(address: nil)
         let (link, directory) = (try #require(pairing.link), computer.world.directory.path("phone-\(pairings)"))
         async let joining = Companion.join(
             link, name: name, directory: directory, patience: .seconds(30), pause: .milliseconds(2), clock: Self.clock
-        ) { lying.connection($1, of: process) }
-        try await until("\(name) asks") {
+        ) { misbehavingHub.connection($1, of: process) }
+        try await until("\(name) has asked to join") {
             try await computer.household.pairing(pairing.id, waitingUpTo: 0).name == name
         }
         _ = try await computer.household.confirmPairing(
             pairing.id, passcode: SecretBytes(utf8: Self.passcode), user: alice.user)
-        // What cut it off a moment ago it may notice only now.
+        // The computer may notice an earlier disconnection only now.
         try await until("\(computer.world.name) has sent the keys") {
             let status = try await computer.sync.status()
             if status.connected, status.waiting == 0 { return true }
@@ -237,9 +238,9 @@ actor HouseholdUnderTest {
         backups = []
     }
 
-    /// What a phone asks of the hub.
-    /// - Returns: whether it was done. It may have been done all the same where the answer was lost.
-    func ask(_ index: Int, _ work: (Companion) async throws -> Void) async throws -> Bool {
+    /// Performs a phone's requests to the hub.
+    /// - Returns: whether they succeeded. If the answer was lost, they may have been performed.
+    func attempt(_ index: Int, _ work: (Companion) async throws -> Void) async throws -> Bool {
         let isDone = try await isDone(index, work)
         try await observe(index)
         return isDone
@@ -250,22 +251,23 @@ actor HouseholdUnderTest {
             try await work(phones[index].companion)
             return true
         } catch let error as HubError where error.code == .unauthorized && phones[index].isRevoked {
-            phones[index].isOut = true
+            phones[index].isRefused = true
         } catch let error as HubError where error.code == .unauthorized {
-            throw Violation(description: "The hub refuses \(phones[index].name), which nobody revoked.")
+            throw Violation(description: "The hub refuses \(phones[index].name), which was not revoked.")
         } catch is CompanionError {
-            // Changed elsewhere meanwhile, or a list of devices that is not believed.
+            // A note was changed elsewhere meanwhile, or a roster was refused.
         } catch is HubUnreachable {
         } catch is HubError {}
         return false
     }
 
     func read(_ index: Int) async throws {
-        // Where every computer has told the hub all, and the hub serves it, the phone reads the new keys and of every removal.
-        let isLiedTo = lying.isPrepared(for: phones[index].id)
-        let areTold = try await areSettled()
-        guard try await ask(index, { try await $0.sync() }), areTold, !isLiedTo else { return }
-        model.learn(phones[index].id, that: Set(phones.filter(\.isRevoked).map(\.id)))
+        // If every computer has sent everything and the hub answers regularly, the phone reads the new keys and every
+        // revocation.
+        let isAnswerAltered = misbehavingHub.isPrepared(for: phones[index].id)
+        let areSettled = try await areSettled()
+        guard try await attempt(index, { try await $0.sync() }), areSettled, !isAnswerAltered else { return }
+        model.receive(revocationsOf: Set(phones.filter(\.isRevoked).map(\.id)), at: phones[index].id)
     }
 
     func areSettled() async throws -> Bool {
@@ -273,11 +275,11 @@ actor HouseholdUnderTest {
         return true
     }
 
-    /// Those that can do something: computers, and phones that the hub does not refuse.
+    /// The computers, and the phones that the hub does not refuse.
     var devices: [Device] {
-        computers.indices.map { .computer($0) } + phones.indices.filter { !phones[$0].isOut }.map { .phone($0) }
+        computers.indices.map { .computer($0) } + phones.indices.filter { !phones[$0].isRefused }.map { .phone($0) }
     }
 
-    /// Those that belong.
+    /// The phones that are not revoked.
     var members: [Int] { phones.indices.filter { !phones[$0].isRevoked } }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// What happens when nobody is there, and what desktop agents are told.
+/// Locking by inactivity, and what desktop agents receive.
 @Suite struct InactivityTests {
     private func report(
         _ world: World, _ source: IdleReport.Source, _ seconds: Int, by peer: ControlPeer = alice
@@ -24,8 +24,8 @@ import Testing
             .session(name, SessionIdleness(user: alice.user, isKnown: isKnown, idle: duration)))
     }
 
-    /// Returns when the daemon has acted on every signal that was sent, the alarms for inactivity included: it sets
-    /// them before it sends agents what has changed. Two changes: the first may fall into a round that had begun.
+    /// Returns when the daemon has handled every signal that was sent, including the timers for inactivity: it sets
+    /// them before it sends changes to agents. Two changes, because the first may be sent by a round that had begun.
     private func isCaughtUp(_ world: World) async throws {
         let mark = "caught up"
         let nobody = ControlPeer(user: 2_000, process: 2_000_500)
@@ -39,7 +39,7 @@ import Testing
         await world.control.agentLeft(connection: 1_000)
     }
 
-    @Test func theAgentsWordLocksAtTheLimitAndNotBefore() async throws {
+    @Test func idleTimeOfAnAgentLocksAtTheLimitAndNotBefore() async throws {
         let world = try await World()
         try await unlock(world)
         try await unlock(world, calculator, by: bob)
@@ -53,7 +53,7 @@ import Testing
         #expect(await refusal { try await report(world, .mutter, -1) } == .badRequest)
     }
 
-    @Test func nothingHappensWhileNothingIsOpen() async throws {
+    @Test func noTimerRunsWhileNothingIsUnlocked() async throws {
         let world = try await World()
         try await report(world, .mutter, 3_600)
         await world.daemon.finish()
@@ -94,21 +94,21 @@ import Testing
         #expect(try await again.status().limitSeconds == 60)
     }
 
-    @Test func theSystemsHintLocksWhereNoAgentIs() async throws {
+    @Test func logindsIdleHintLocksIfThereIsNoAgent() async throws {
         let world = try await World()
         try await unlock(world)
         idle(world, .seconds(100))
         await eventually { world.time.waits.contains(.seconds(600)) }
         #expect(try await world.status().source == .logind)
         world.time.advance(by: .seconds(599))
-        #expect(world.time.waits.contains(.seconds(1)), "the alarm still waits")
+        #expect(world.time.waits.contains(.seconds(1)), "the timer still runs")
         #expect(await world.state(of: firefox) == .unlocked)
         world.time.advance(by: .seconds(1))
         await eventually { await world.state(of: firefox) == .locked }
         await eventually { try await world.relocked == 1 }
     }
 
-    @Test func anyInputEndsTheWait() async throws {
+    @Test func anyInputCancelsTheLock() async throws {
         let world = try await World()
         try await unlock(world)
         idle(world, .zero)
@@ -119,14 +119,14 @@ import Testing
         world.time.advance(by: .seconds(1_000))
         try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
-        // One of two sessions is not enough.
+        // Idle time of one of two sessions locks nothing.
         idle(world, nil, name: "2")
         idle(world, .seconds(2_000))
         try await isCaughtUp(world)
         #expect(await world.state(of: firefox) == .unlocked)
     }
 
-    @Test func whatIsOpenedFromElsewhereHasTheWholeTime() async throws {
+    @Test func anUnlockWhileIdleStartsTheFullInactivityTime() async throws {
         let world = try await World()
         idle(world, .seconds(500))
         await eventually { try await world.status().source == .logind }
@@ -138,7 +138,7 @@ import Testing
         #expect(await world.state(of: firefox) == .unlocked)
     }
 
-    @Test func theSourceIsTheAgentsThenTheSystemsThenNoneAndLoud() async throws {
+    @Test func idleTimeComesFromTheAgentThenTheSystemAndItsAbsenceIsReported() async throws {
         let world = try await World()
         _ = try await world.join()
         func isLoud() async throws -> Bool {
@@ -158,7 +158,7 @@ import Testing
         try await report(world, .xscreensaver, 0)
         #expect(try await world.status().source == .xscreensaver)
         #expect(try await world.status(ControlPeer(user: 0, process: 1)).source == .xscreensaver)
-        // An agent that tells itself has no alarm beside it.
+        // An agent that reports idle time replaces the timer.
         try await unlock(world)
         idle(world, .seconds(10_000))
         try await isCaughtUp(world)
@@ -181,7 +181,7 @@ import Testing
         return reader
     }
 
-    @Test func anAgentIsToldOfEveryChange() async throws {
+    @Test func anAgentReceivesEveryChange() async throws {
         let world = try await World(hasVault: true)
         _ = try await world.join()
         var reader = try await agent(world)
@@ -206,7 +206,7 @@ import Testing
         await world.control.agentLeft(connection: 5)
     }
 
-    @Test func newsAreForWhomTheyConcern() async throws {
+    @Test func noticesAreSentOnlyToTheUserConcerned() async throws {
         let world = try await World()
         var (hers, his) = (try await agent(world), try await agent(world, bob, connection: 6))
         world.gate.launch(world.launch(1, user: alice.user))
@@ -222,13 +222,13 @@ import Testing
         let wrong = try #require(await hers.notice())
         #expect(wrong.kind == .wrongPasscode && !wrong.hasPhoto)
         try await unlock(world, calculator, by: bob)
-        // His first news is his own.
+        // bob's first notice is his own.
         #expect(await his.notice()?.kind == .unlocked)
         world.signals.send(.lidClosed)
         #expect(await hers.notice()?.kind == .relocked)
     }
 
-    @Test func aPhotoIsPartOfTheNews() async throws {
+    @Test func aNoticeContainsTheIntruderPhoto() async throws {
         let world = try await World(hasVault: true)
         world.camera.show([0xFF, 0xD8, 0xFF])
         var reader = try await agent(world)
@@ -246,7 +246,7 @@ import Testing
     }
 }
 
-/// An agent's events, one after the other.
+/// The events of an agent, in order.
 struct AgentReader {
     private var events: AsyncStream<SessionEvent>.AsyncIterator
 
@@ -254,7 +254,7 @@ struct AgentReader {
 
     mutating func next() async -> SessionEvent? { await events.next(isolation: nil) }
 
-    /// The next state that fits.
+    /// The next matching state.
     mutating func state(_ fits: (SessionState) -> Bool = { _ in true }) async -> SessionState? {
         while let event = await next() {
             if case .state(let state) = event, fits(state) { return state }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct IntruderTests {
     private let right = SecretBytes(utf8: "right")
     private let wrong = SecretBytes(utf8: "wrong")
-    /// Longer than a chunk of a stream, and not to be found by chance.
+    /// Longer than a chunk of a stream, and not on the disk by chance.
     private let photo: [UInt8] = [0xFF, 0xD8] + (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 / 256) }
 
     private func guess(_ world: World) async throws {
@@ -22,17 +22,17 @@ import Testing
         await world.sealed.intruders.finish()
     }
 
-    @Test func theSecondWrongPasscodeIsPhotographedAndTheLockedComputerCanNotOpenThePhoto() async throws {
+    @Test func theSecondWrongPasscodeTakesAPhotoThatALockedVaultCannotOpen() async throws {
         let world = try await World(hasVault: true)
         world.camera.show(photo)
         try await guess(world)
-        #expect(try await world.database.records(in: .intruders).isEmpty, "the first one is not")
+        #expect(try await world.database.records(in: .intruders).isEmpty, "the first wrong passcode takes no photo")
         try await guess(world)
         let record = try #require(try await world.database.records(in: .intruders).first)
         #expect(try await world.events(.intruderPhotographed).count == 1)
 
-        // With all that lies on the disk: nothing of the photo is in clear, and neither the machine secret nor a wrong
-        // passcode opens the one slot that its key is behind.
+        // On the disk nothing of the photo is in clear, and neither the machine secret nor a wrong passcode opens the
+        // slot of its key.
         let files = FileManager.default.enumerator(atPath: world.directory.path)?.allObjects as? [String] ?? []
         #expect(files.contains { $0.hasPrefix("blobs/kept/") })
         for file in files {
@@ -59,7 +59,7 @@ import Testing
         #expect(await refusal { _ = try await world.sealed.intruders.read(intruder.id, peer: alice) } == .noSuchItem)
     }
 
-    @Test func withoutACameraTheWrongPasscodeIsRecordedAllTheSame() async throws {
+    @Test func withoutACameraTheWrongPasscodeIsRecorded() async throws {
         let world = try await World(hasVault: true)
         try await guess(world)
         try await guess(world)
@@ -67,7 +67,7 @@ import Testing
         #expect(try await world.events(.intruderMissed).map(\.app) == ["firefox"])
     }
 
-    @Test func photosAreTakenFromTheFailureThatTheOwnerChoseOrNever() async throws {
+    @Test func photosStartAtTheConfiguredFailureOrNever() async throws {
         let world = try await World(hasVault: true)
         world.camera.show(photo)
         try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 0 }

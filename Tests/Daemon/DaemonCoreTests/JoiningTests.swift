@@ -12,7 +12,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// Coming into a household: refusals, kills at every step, and a hub that means ill.
+/// Joining a household: refusals, kills at every step, and a malicious hub.
 @Suite struct JoiningTests {
     private func message(_ body: () async throws -> Void) async -> String {
         do {
@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Refusals
 
-    @Test func linksThatLetNobodyInAreRefusedInWords() async throws {
+    @Test func invalidAndExpiredLinksAreRefusedWithAReason() async throws {
         let computers = try await TwoComputers()
         let forPhone = try await computers.first.household.makePairing(address: nil)
         #expect(await message { _ = try await computers.join(forPhone) }.contains("pair --computer"))
@@ -36,8 +36,8 @@ import Testing
         let withdrawn = try await computers.first.household.makePairing(address: nil, role: .computer)
         try await computers.first.household.endPairing(withdrawn.id)
         #expect(await message { _ = try await computers.join(withdrawn) }.hasPrefix("This link has expired"))
-        // Used by somebody else.
-        let used = try await computers.ask()
+        // Used by another computer.
+        let used = try await computers.requestJoining()
         let id = try #require(HubID(used.id))
         computers.hub.state.withLock { $0.invitations[id]?.join?.device = HubID(ItemID.random()) }
         let restarted = try await World(
@@ -54,7 +54,7 @@ import Testing
                 == .notSetUp)
     }
 
-    @Test func aPhoneIsToldThatALinkIsForAComputer() async throws {
+    @Test func aPhoneReportsThatALinkIsForAComputer() async throws {
         let connected = try await ConnectedWorld()
         let pairing = try await connected.household.makePairing(address: nil, role: .computer)
         let hub = connected.hub
@@ -66,7 +66,7 @@ import Testing
         #expect(error?.description.contains("applocker hub join") == true)
     }
 
-    @Test func aComputerThatIsInAHouseholdIsToldWhatToDo() async throws {
+    @Test func aComputerInAHouseholdIsRefusedWithAnInstruction() async throws {
         let computers = try await TwoComputers.joined()
         let own = try await computers.first.household.makePairing(address: nil, role: .computer)
         #expect(await message { _ = try await computers.join(own) }.contains("already in that household"))
@@ -76,7 +76,7 @@ import Testing
         #expect(await computers.second.household.session != nil)
     }
 
-    @Test func aHouseholdOfOneAtTheOwnHubMakesRoom() async throws {
+    @Test func joiningReplacesAHouseholdOfOneComputer() async throws {
         let (own, first) = (MemoryHub(), try await ConnectedWorld())
         let shared = first.hub
         let second = try await World(
@@ -93,7 +93,7 @@ import Testing
         await eventually { try await first.household.pairing(pairing.id, waitingUpTo: 0).state == .joined }
         _ = try await first.household.confirmPairing(
             pairing.id, passcode: SecretBytes(utf8: "right"), user: alice.user)
-        await eventually("it is in, and what it had goes along") {
+        await eventually("the computer has joined and sent its notes") {
             second.time.wakeNext(within: .seconds(60))
             return shared.records(in: "notes").count == 1
         }
@@ -101,9 +101,9 @@ import Testing
         #expect(try await second.notes() == ["old"])
     }
 
-    @Test func anOwnerWhoSaysNoIsUnderstood() async throws {
+    @Test func aRejectionByTheOwnerIsReported() async throws {
         let computers = try await TwoComputers()
-        let pairing = try await computers.ask()
+        let pairing = try await computers.requestJoining()
         let device = HubID(computers.second.key.publicKey.id)
         try await computers.first.household.endPairing(pairing.id)
         computers.hub.state.withLock { $0.devices[device] = nil }
@@ -114,34 +114,34 @@ import Testing
 
     // MARK: Kills
 
-    @Test func killedWhileItWaitsItGoesOnAfterwards() async throws {
+    @Test func joiningContinuesAfterAKillWhileWaiting() async throws {
         let computers = try await TwoComputers()
-        let pairing = try await computers.ask()
+        let pairing = try await computers.requestJoining()
         let restarted = try await computers.restarted()
-        try await restarted.agree(pairing)
+        try await restarted.confirm(pairing)
         try await restarted.isJoined()
     }
 
-    @Test func killedAfterTheOwnerAgreedItGoesOnAfterwards() async throws {
+    @Test func joiningContinuesAfterAKillAfterTheConfirmation() async throws {
         let computers = try await TwoComputers()
-        let pairing = try await computers.ask()
-        // The second hears nothing of it before it is killed: its clock stands still.
-        computers.meddler.hang()
-        try await computers.agree(pairing)
+        let pairing = try await computers.requestJoining()
+        // The second computer receives no answer before it is killed: its clock stands still.
+        computers.interceptor.hang()
+        try await computers.confirm(pairing)
         let restarted = try await computers.restarted()
         try await restarted.isJoined()
         let other = try await restarted.first.household.makePairing(address: nil, role: .computer)
         #expect(await message { _ = try await restarted.join(other) }.contains("already in that household"))
     }
 
-    @Test func killedBeforeTheKeysCameItJoinsAgainByAnotherLinkWithTheSameKeys() async throws {
+    @Test func aComputerKilledBeforeItHasKeysJoinsAgainWithTheSameDeviceKeys() async throws {
         let computers = try await TwoComputers()
-        let first = try await computers.ask()
-        computers.meddler.meddle { request, answer in
+        let first = try await computers.requestJoining()
+        computers.interceptor.intercept { request, answer in
             guard request.route == .record else { return answer }
             throw HubError(.notFound, "no such record")
         }
-        try await computers.agree(first)
+        try await computers.confirm(first)
         await eventually {
             computers.second.time.advance(by: .seconds(1))
             return await computers.second.household.joining?.report.state == .admitted
@@ -153,56 +153,56 @@ import Testing
         #expect(try await restarted.first.household.devices().devices.count == 2)
     }
 
-    @Test func whereTheHubsAnswerWasLostAnotherLinkDoes() async throws {
+    @Test func aLostAnswerToJoiningIsResolvedByAnotherLink() async throws {
         let computers = try await TwoComputers()
         let pairing = try await computers.first.household.makePairing(address: nil, role: .computer)
-        computers.meddler.meddle { request, answer in
+        computers.interceptor.intercept { request, answer in
             guard request.route == .join else { return answer }
             throw HubUnreachable(.offline, "The network is down.")
         }
-        // The answer is lost: for all it knows, the hub never heard of it.
+        // The answer is lost: for this computer, the hub never received the request.
         #expect(await refusal { _ = try await computers.join(pairing) } == .hub)
         let restarted = try await computers.restarted()
-        let again = try await restarted.ask()
-        try await restarted.agree(again)
+        let again = try await restarted.requestJoining()
+        try await restarted.confirm(again)
         try await restarted.isJoined()
     }
 
-    // MARK: A hub that means ill
+    // MARK: A malicious hub
 
-    private func refusedOutcome(_ meddle: (TwoComputers) async throws -> Void) async throws -> JoiningReport {
+    private func refusedOutcome(_ alter: (TwoComputers) async throws -> Void) async throws -> JoiningReport {
         let computers = try await TwoComputers()
-        let pairing = try await computers.ask()
-        try await meddle(computers)
-        try await computers.agree(pairing)
+        let pairing = try await computers.requestJoining()
+        try await alter(computers)
+        try await computers.confirm(pairing)
         let outcome = try await computers.outcome()
         #expect(await computers.second.household.session == nil)
         #expect(try await computers.second.database.document(HouseholdDocuments.settings) == nil)
-        await eventually("the log says so too") {
+        await eventually("the log has an event") {
             try await computers.second.events(.hubMisbehaved).map(\.sentence) == [outcome.sentence]
         }
         return outcome
     }
 
-    @Test func anotherHouseholdsListOfDevicesIsRefused() async throws {
+    @Test func anotherHouseholdsRosterIsRefused() async throws {
         let other = try await ConnectedWorld()
         let entries = other.hub.state.withLock { $0.roster }
-        let outcome = try await refusedOutcome { $0.meddler.meddleWithRoster { $0.entries = entries } }
+        let outcome = try await refusedOutcome { $0.interceptor.alterRoster { $0.entries = entries } }
         #expect(outcome.sentence.contains("another household's devices"))
     }
 
-    @Test func aListThatWasChangedIsRefused() async throws {
+    @Test func aTamperedRosterIsRefused() async throws {
         let outcome = try await refusedOutcome { computers in
-            computers.meddler.meddleWithRoster { page in
+            computers.interceptor.alterRoster { page in
                 if page.entries.count > 1 { page.entries[1][100] ^= 1 }
             }
         }
         #expect(outcome.sentence.contains("a tampered list of devices"))
     }
 
-    @Test func aListWithoutThisComputersOwnKeysIsRefused() async throws {
+    @Test func aRosterWithoutThisComputersKeysIsRefused() async throws {
         let outcome = try await refusedOutcome { computers in
-            computers.meddler.meddleWithRoster { $0.entries = Array($0.entries.prefix(1)) }
+            computers.interceptor.alterRoster { $0.entries = Array($0.entries.prefix(1)) }
         }
         #expect(outcome.sentence.contains("returned wrong keys for this computer"))
     }
@@ -212,7 +212,7 @@ import Testing
         let outcome = try await refusedOutcome { computers in
             let accomplice = DeviceSigningKey()
             let device = computers.second.key.publicKey.id
-            computers.meddler.meddle { request, answer in
+            computers.interceptor.intercept { request, answer in
                 guard request.route == .record else { return answer }
                 var record = try JSONDecoder().decode(HubRecord.self, from: answer)
                 switch what {

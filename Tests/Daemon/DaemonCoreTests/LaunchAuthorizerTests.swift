@@ -31,7 +31,7 @@ import Testing
         #expect(authorizer(prompters: []).authorize(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk))
     }
 
-    @Test func withoutAPrompterAPairedPhoneIsAskedWhereItCanBe() {
+    @Test func withoutAPrompterAReachablePairedPhoneIsAsked() {
         let authorizer = authorizer(prompters: [])
         func reason() -> Reason { authorizer.authorize(launch()).reason }
         authorizer.update { $0.isHubConnected = true }
@@ -40,7 +40,7 @@ import Testing
         #expect(reason() == .locked)
         #expect(
             authorizer.promptedUser(of: launch(user: 0, login: alice.user)) == alice.user,
-            "whose prompter may still come")
+            "until its prompter connects")
         #expect(authorizer.promptedUser(of: launch()) == alice.user)
         authorizer.update { $0.isHubConnected = false }
         #expect(reason() == .nobodyToAsk, "the hub can't be reached")
@@ -48,10 +48,10 @@ import Testing
             snapshot.isHubConnected = true
             try? snapshot.policy.changeSettings { $0.asksPhoneAlone = false }
         }
-        #expect(reason() == .nobodyToAsk, "the owner does not want it")
+        #expect(reason() == .nobodyToAsk, "the setting is off")
     }
 
-    @Test func launchesThatWaitForAPhoneAreLimitedToo() {
+    @Test func launchesThatWaitForAPhoneAreLimited() {
         let authorizer = authorizer(prompters: [])
         authorizer.update { ($0.isHubConnected, $0.companions) = (true, 1) }
         for _ in 0..<64 { #expect(authorizer.authorize(launch()).verdict == .ask) }
@@ -61,7 +61,7 @@ import Testing
         #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .relocked))
     }
 
-    @Test func whoLoggedInIsAskedForWhatHeStartsAsSomebodyElse() {
+    @Test func theUserWhoLoggedInIsPromptedForLaunchesAsAnotherUser() {
         #expect(authorizer().authorize(launch(user: 0, login: alice.user)).verdict == .ask)
         #expect(authorizer().promptedUser(of: launch(user: 0, login: alice.user)) == alice.user)
         #expect(authorizer(prompters: [0, alice.user]).promptedUser(of: launch(user: 0, login: alice.user)) == 0)
@@ -72,12 +72,12 @@ import Testing
         let authorizer = authorizer(prompters: [alice.user, bob.user])
         for _ in 0..<64 { #expect(authorizer.authorize(launch()).verdict == .ask) }
         #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .tooManyWaiting))
-        #expect(authorizer.authorize(launch(user: bob.user)).verdict == .ask, "another user's limit is his own")
+        #expect(authorizer.authorize(launch(user: bob.user)).verdict == .ask, "another user has a limit of their own")
         authorizer.waitingEnded(of: alice.user)
         #expect(authorizer.authorize(launch()).verdict == .ask)
     }
 
-    @Test func aRestartIsForTheChildOfItsPrompterAndItsAppOnce() {
+    @Test func aRestartIsAllowedOnceForAChildOfThePrompter() {
         let authorizer = authorizer()
         authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
         #expect(authorizer.authorize(launch(parent: 1)).verdict == .ask, "not a child of the prompter")
@@ -88,7 +88,7 @@ import Testing
         #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .ask, "used up")
     }
 
-    @Test func aRestartIsForTenSeconds() {
+    @Test func aRestartIsAllowedForTenSeconds() {
         let authorizer = authorizer()
         authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
         time.advance(by: .seconds(10))
@@ -98,7 +98,7 @@ import Testing
         #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .allow)
     }
 
-    @Test func duringALockoutWhatIsLockedIsDeniedWithoutAQuestion() {
+    @Test func duringALockoutLockedAppsAreDeniedWithoutAPrompt() {
         let authorizer = authorizer()
         authorizer.update { [now = time.now()] snapshot in
             for _ in 0..<5 { snapshot.lockouts.recordFailure(by: alice.user, at: now) }

@@ -12,7 +12,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// Leaving the household, and that the hub is told before everything is erased.
+/// Leaving the household: the hub receives the entry before everything is erased.
 @Suite struct LeavingTests {
     private func reset(_ world: World) async throws -> DoneReport {
         let body = ResetRequest(passcode: "right", confirmation: ResetRequest.confirmationText)
@@ -20,7 +20,7 @@ import Testing
         return try JSONDecoder().decode(DoneReport.self, from: Data(try await world.control.respond(to: request)))
     }
 
-    /// Lets another computer in, which nobody runs.
+    /// Admits another computer, which does not run.
     private func addComputer(_ connected: ConnectedWorld) async throws -> HubID {
         let session = try #require(await connected.household.session)
         let (key, box) = (DeviceSigningKey(), BoxKeyPair())
@@ -37,7 +37,7 @@ import Testing
         return device
     }
 
-    @Test func theLastComputerTakesTheHouseholdWithIt() async throws {
+    @Test func theLastComputerRemovesTheHousehold() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let report = try await reset(connected.world)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whereAnotherComputerRemainsItOnlyPutsItselfOut(erases: Bool) async throws {
+    func aComputerThatIsNotTheLastRevokesOnlyItself(erases: Bool) async throws {
         let connected = try await ConnectedWorld()
         let other = try await addComputer(connected)
         let own = HubID(connected.household.signingKey.publicKey.id)
@@ -61,12 +61,12 @@ import Testing
         }
         let state = connected.hub.state.withLock { $0 }
         #expect(state.household != nil && state.devices[own] == nil && state.devices[other] != nil)
-        // The others believe it: it is an entry of their list, signed by the one that leaves.
+        // The others accept the entry: it is signed by the computer that leaves.
         let roster = try Roster(entries: state.roster.map { [UInt8]($0) })
         #expect(roster.members.map { HubID($0.id) } == [other] && roster.revoked.contains(own.item))
     }
 
-    @Test func aHubThatIsAwayKeepsNobodyFromErasing() async throws {
+    @Test func anUnreachableHubDoesNotPreventErasing() async throws {
         let connected = try await ConnectedWorld()
         connected.hub.setDown(true)
         let report = try await reset(connected.world)
@@ -75,13 +75,13 @@ import Testing
         #expect(connected.hub.state.withLock { $0.household } != nil)
     }
 
-    @Test func aHubThatDoesNotAnswerIsWaitedForFiveSeconds() async throws {
+    @Test func erasingWaitsFiveSecondsForAHubThatDoesNotAnswer() async throws {
         let connected = try await ConnectedWorld()
-        connected.meddler.hang()
+        connected.interceptor.hang()
         let world = connected.world
         let begun = world.time.now().elapsed
         let erasing = Task { try await reset(world) }
-        await eventually { connected.meddler.hanging > 0 && world.time.waits.contains(.seconds(5)) }
+        await eventually { connected.interceptor.hanging > 0 && world.time.waits.contains(.seconds(5)) }
         world.time.advance(by: .milliseconds(4_900))
         #expect(world.time.waits.contains(.milliseconds(100)), "still waiting")
         world.time.advance(by: .milliseconds(200))

@@ -13,17 +13,17 @@ import Testing
 
 @testable import DaemonCore
 
-/// A hub that does what it likes: everything is refused or found out, and the owner is told.
+/// A malicious hub: everything invalid is refused or detected, and reported to the owner.
 @Suite struct MaliciousHubTests {
-    /// The computer refuses what it is streamed, says so in its status, its log and to the phone.
-    private func isFoundOut(
+    /// Expects that the computer refuses the answer, and reports it in its status, its log and to the phone.
+    private func expectReport(
         _ connected: ConnectedWorld, _ what: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let sentence = "The hub returned \(what); it was refused."
-        await eventually("the status says: \(what)", sourceLocation: sourceLocation) {
+        await eventually("the status reports \(what)", sourceLocation: sourceLocation) {
             try await connected.sync.status().misbehaviour.contains(sentence)
         }
-        await eventually("so does the log", sourceLocation: sourceLocation) {
+        await eventually("the log reports it", sourceLocation: sourceLocation) {
             try await connected.world.events(.hubMisbehaved).contains { $0.sentence == sentence }
         }
     }
@@ -38,31 +38,31 @@ import Testing
         return secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes)
     }
 
-    @Test func fewerRecordsThanBeforeAreFoundOutAndReadAgain() async throws {
+    @Test func fewerRecordsThanBeforeAreDetectedAndReadAgain() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         try await connected.settled()
-        connected.meddler.meddle { request, answer in
+        connected.interceptor.intercept { request, answer in
             guard request.route == .records else { return answer }
             return try JSONEncoder().encode(HubRecordPage(records: [], next: 0, more: false))
         }
         connected.hub.setDown(true)
         connected.hub.setDown(false)
         _ = try await companion.write(title: "last words", body: "")
-        await eventually("the computer asks") {
+        await eventually("the computer reads records") {
             connected.world.time.wakeNext(within: .seconds(60))
             return try await !connected.sync.status().misbehaviour.isEmpty
         }
-        await isFoundOut(connected, "fewer records than before")
+        await expectReport(connected, "fewer records than before")
         #expect(try await connected.world.database.records(in: .notes).isEmpty)
-        connected.meddler.meddle(nil)
-        await eventually("it is read") {
+        connected.interceptor.intercept(nil)
+        await eventually("the record is read again") {
             connected.world.time.wakeNext(within: .seconds(60))
             return try await connected.world.database.records(in: .notes).count == 1
         }
     }
 
-    @Test func recordsThatWereChangedOrMovedAreRefused() async throws {
+    @Test func changedOrMovedRecordsAreRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let secrets = await companion.secrets
@@ -125,17 +125,17 @@ import Testing
             connected.hub.stream(.record(record))
         }
         await eventually { try await connected.sync.status().refused == changes.count }
-        await isFoundOut(connected, "a record that was changed in transit")
+        await expectReport(connected, "a record that was changed in transit")
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
         #expect(try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.isEmpty)
-        // The one that was not touched is taken.
+        // The unchanged record is accepted.
         connected.hub.stream(.record(good))
         await eventually {
             try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.count == 1
         }
     }
 
-    /// Each of two devices is served a list of its own, as long as the other's: the computer's status tells.
+    /// Each device is served another roster of the same length: the phone detects it by the computer's status.
     @Test func aPhoneDetectsAnotherRosterThanTheComputers() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
@@ -155,34 +155,34 @@ import Testing
             state.records.append(other)
             state.records[state.records.count - 1].sequence = state.sequence
         }
-        await eventually("it is found out") {
+        await eventually("the phone detects it") {
             try await companion.sync()
             return await companion.report().misbehaviour.contains { $0.contains("another list of devices") }
         }
     }
 
-    @Test func recordsOfAnotherHouseholdOrWriterAreRefused() async throws {
+    @Test func recordsOfAnotherHouseholdOrAuthorAreRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let secrets = await companion.secrets
-        // A vault's record under the household's name, and the other way round.
+        // A vault's record under the household's id, and the reverse.
         let name = RecordName(vault: secrets.household, collection: .notes, id: .random(), revision: 1)
         connected.hub.stream(.record(secrets.sign(name, epoch: 1, sealed: [1])))
         let foreign = RecordName(vault: .random(), collection: .commands, id: .random(), revision: 1)
         connected.hub.stream(.record(secrets.sign(foreign, epoch: 1, sealed: [1])))
-        await isFoundOut(connected, "a record of another household or collection")
-        // A phone that says what computers alone may say.
+        await expectReport(connected, "a record of another household or collection")
+        // A phone's record in a collection that only computers write.
         let status = RecordName(vault: secrets.household, collection: .status, id: secrets.device, revision: 1)
         connected.hub.stream(.record(secrets.sign(status, epoch: 1, sealed: [1])))
         let reply = RecordName(vault: secrets.household, collection: .commands, id: .random(), revision: 2)
         connected.hub.stream(.record(secrets.sign(reply, epoch: 1, sealed: [1])))
-        await isFoundOut(connected, "a record of a device that may not write it")
-        // Another household's device.
+        await expectReport(connected, "a record of a device that may not write it")
+        // A record of another household's device.
         let stranger = HouseholdSecrets(
             household: secrets.household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(), token: secrets.token,
             ring: secrets.ring)
         connected.hub.stream(.record(try note(stranger)))
-        await isFoundOut(connected, "a record of a device that is not in the household")
+        await expectReport(connected, "a record of a device that is not in the household")
         await eventually { try await connected.sync.status().refused == 5 }
     }
 
@@ -194,17 +194,17 @@ import Testing
         var (first, second) = (try note(secrets, id: id), try note(secrets, revision: 2, id: id))
         (first.sequence, second.sequence) = (900, 901)
         connected.hub.stream(.record(second))
-        // Late, in the order of writing: it was under way, which is no offence.
+        // An older record with the next sequence number may have been under way: it is not a violation.
         connected.hub.stream(.record(first))
         await eventually { try await connected.world.database.record(.notes, id)?.name.revision == 2 }
         first.sequence = 902
         connected.hub.stream(.record(first))
-        await isFoundOut(connected, "an older state than before")
+        await expectReport(connected, "an older state than before")
         #expect(try await connected.world.database.record(.notes, id)?.name.revision == 2)
         #expect(try await connected.sync.status().refused == 1)
     }
 
-    @Test func numbersWithoutMeaningAreRefused() async throws {
+    @Test func numbersOutOfRangeAreRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let secrets = await companion.secrets
@@ -219,7 +219,7 @@ import Testing
             record.sequence = number
             connected.hub.stream(.record(record))
         }
-        await isFoundOut(connected, "an invalid record")
+        await expectReport(connected, "an invalid record")
         await eventually { try await connected.sync.status().refused == 2 * numbers.count }
         connected.hub.stream(.record(try note(secrets)))
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
@@ -228,18 +228,18 @@ import Testing
         }
     }
 
-    @Test func anOlderAnotherOrAForgedListOfDevicesIsRefused() async throws {
+    @Test func anOlderADifferentOrAForgedRosterIsRefused() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair()
         let entries = connected.hub.state.withLock { $0.roster }
-        // Cut, as it was before the phone was admitted.
-        connected.meddler.meddleWithRoster { $0.entries = [] }
+        // Truncated to before the phone was admitted.
+        connected.interceptor.alterRoster { $0.entries = [] }
         connected.hub.stream(.roster(number: 1))
-        await isFoundOut(connected, "another list of devices than before")
+        await expectReport(connected, "another list of devices than before")
         await eventually { await !connected.sync.engine.isConnected }
-        // An entry by somebody who is no computer of the household: the phone itself.
-        connected.meddler.meddle(nil)
-        await eventually("it connects again") {
+        // An entry that the phone signed, which only a computer may do.
+        connected.interceptor.intercept(nil)
+        await eventually("the computer connects again") {
             connected.world.time.wakeNext(within: .seconds(60))
             return await connected.sync.engine.isConnected
         }
@@ -249,19 +249,19 @@ import Testing
             role: .computer, signingKey: DeviceSigningKey().publicKey, boxKey: BoxKeyPair().publicKey)
         let forged = roster.admitting(accomplice, by: secrets.signingKey, at: 0)
         #expect(throws: SealedFormatsError.self) { try roster.append(forged) }
-        connected.meddler.meddleWithRoster { $0.entries.append(Data(forged)) }
+        connected.interceptor.alterRoster { $0.entries.append(Data(forged)) }
         connected.hub.stream(.roster(number: 3))
-        await isFoundOut(connected, "a list of devices that was changed without permission")
+        await expectReport(connected, "a list of devices that was changed without permission")
         #expect(try await connected.household.devices().devices.count == 2)
     }
 
-    @Test func aPhoneThatIsServedAnotherHouseholdKeepsNothing() async throws {
+    @Test func aPhoneThatIsServedAnotherHouseholdStoresNothing() async throws {
         let connected = try await ConnectedWorld()
         let other = try await ConnectedWorld()
         let entries = other.hub.state.withLock { $0.roster }
-        let meddler = Meddler()
-        meddler.meddleWithRoster { $0.entries = entries }
-        await #expect(throws: (any Error).self) { _ = try await connected.pair(meddler: meddler) }
+        let interceptor = HubInterceptor()
+        interceptor.alterRoster { $0.entries = entries }
+        await #expect(throws: (any Error).self) { _ = try await connected.pair(interceptor: interceptor) }
     }
 
     @Test func joiningWithoutTheLinkIsRejected() async throws {
@@ -269,7 +269,7 @@ import Testing
         let pairing = try await connected.household.makePairing(address: nil)
         let id = try #require(HubID(pairing.id))
         let intruder = DeviceSigningKey()
-        // The hub knows the invitation's id and lets somebody of its own in.
+        // The hub knows the invitation's id and adds a device of its own.
         let (invitation, _) = try Invitation.reading(
             link: Invitation(household: .random(), computer: .random()).link(hub: "https://hub.test"))
         let sealed = invitation.seal(
@@ -322,7 +322,7 @@ import Testing
                 $0.contains("store has changed")
             }
         }
-        // It gets back what the computer has.
+        // The computer sends its records again.
         await eventually {
             connected.world.time.advance(by: .seconds(10))
             let collections = Set(connected.hub.records.map(\.collection))
@@ -330,16 +330,16 @@ import Testing
         }
     }
 
-    @Test func aHubThatAnswersNonsenseIsNotBelieved() async throws {
+    @Test func malformedHubAnswersAreRefused() async throws {
         let connected = try await ConnectedWorld()
         _ = try await connected.world.control.sealed.vault.open(SecretBytes(utf8: "right"), for: alice)
-        connected.meddler.meddle { request, answer in
+        connected.interceptor.intercept { request, answer in
             request.route == .writeRecords ? Data("{\"outcomes\": []}".utf8) : answer
         }
         let saved = try await connected.world.control.sealed.notes.add(NoteRequest(title: "t", body: "b"), peer: alice)
         await eventually { try await connected.sync.status().problem != nil }
-        // Truthless answers lose nothing: it is sent until it is written.
-        connected.meddler.meddle(nil)
+        // Malformed answers lose nothing: the record is sent until it is written.
+        connected.interceptor.intercept(nil)
         await eventually {
             connected.world.time.advance(by: .seconds(10))
             return connected.hub.records(in: "notes").map(\.id.description) == [saved.note.id]

@@ -4,7 +4,7 @@ import HubAPI
 import SealedFormats
 import Synchronization
 
-/// A hub in memory, as honest as the real one and as little interested in what it carries.
+/// A hub in memory that follows the protocol.
 ///
 /// Sendable because its state is one `Mutex`.
 final class MemoryHub: Sendable {
@@ -18,16 +18,16 @@ final class MemoryHub: Sendable {
         var household: HubID?
         var roster: [Data] = []
         var devices: [HubID: Device] = [:]
-        /// How much of the list each revoked device is served, by the hash of the token that it had.
+        /// The number of roster entries that each revoked device is served, by the hash of its former token.
         var revoked: [Data: Int] = [:]
         var invitations: [HubID: (proofHash: Data, join: JoinRequest?)] = [:]
         var records: [HubRecord] = []
-        /// Of every record there ever was: most are new, and looking through all for them takes long.
+        /// The names of all records ever written: most writes are new, and a search of `records` is slow.
         var names: Set<String> = []
         var sequence: UInt64 = 0
         var generations = [HubGeneration(id: HubID(ItemID.random()), after: 0)]
-        /// Devices whose requests don't arrive.
-        var away: Set<HubID> = []
+        /// Devices that can't reach the hub.
+        var unreachable: Set<HubID> = []
         var blobs: [HubID: (size: UInt64, bytes: [UInt8])] = [:]
         var pushes: [PushMessageRequest] = []
         var isDown = false
@@ -38,7 +38,7 @@ final class MemoryHub: Sendable {
 
     let state = Mutex(State())
 
-    /// The connection of whoever has this token.
+    /// The connection of the device with this token.
     func connection(_ token: SecretBytes?) -> any HubConnection {
         Connection(hub: self, tokenHash: token.map { HouseholdSecrets.hash(of: $0) })
     }
@@ -47,7 +47,7 @@ final class MemoryHub: Sendable {
 
     func records(in collection: String) -> [HubRecord] { records.filter { $0.collection == collection } }
 
-    /// Cuts every stream and answers nothing until it is up again.
+    /// While the hub is down it ends every stream and answers nothing.
     func setDown(_ isDown: Bool) {
         let streams = state.withLock { state in
             state.isDown = isDown
@@ -59,29 +59,29 @@ final class MemoryHub: Sendable {
 
     // MARK: Restoring
 
-    /// A backup of what the hub keeps.
+    /// A backup of the hub's store.
     func backup() -> State { state.withLock { $0 } }
 
-    /// The store is put back, and begins another run.
+    /// Restores the store, which starts a new generation.
     func restore(_ backup: State) {
         setDown(true)
         state.withLock { state in
-            let away = state.away
+            let unreachable = state.unreachable
             state = backup
-            (state.streams, state.away, state.isDown) = ([:], away, false)
+            (state.streams, state.unreachable, state.isDown) = ([:], unreachable, false)
             state.generations.append(HubGeneration(id: HubID(ItemID.random()), after: state.sequence))
         }
     }
 
-    /// A device can't reach the hub until it is back.
-    func setAway(_ device: HubID, _ isAway: Bool) {
+    /// A device can't reach the hub until it is set reachable again.
+    func setUnreachable(_ device: HubID, _ isUnreachable: Bool) {
         state.withLock { state in
-            if isAway { state.away.insert(device) } else { state.away.remove(device) }
+            if isUnreachable { state.unreachable.insert(device) } else { state.unreachable.remove(device) }
         }
         for stream in silence(device) { stream.finish(throwing: HubUnreachable(.offline, "There is no network.")) }
     }
 
-    /// The streams of a device, or of everybody, stay open and carry nothing more until they are ended.
+    /// The streams of a device, or of all, stay open and deliver nothing until they are ended.
     func silence(_ device: HubID? = nil) -> [AsyncThrowingStream<HubStreamItem, any Error>.Continuation] {
         state.withLock { state in
             let silenced = state.streams.filter { device == nil || $0.value.device == device }
@@ -90,7 +90,7 @@ final class MemoryHub: Sendable {
         }
     }
 
-    /// Sends an item to the streams of everybody, or of one device.
+    /// Sends an item to all streams, or to those of one device.
     func stream(_ item: HubStreamItem, to device: HubID? = nil) {
         let streams = state.withLock { $0.streams.values.filter { device == nil || $0.device == device } }
         for stream in streams { stream.items.yield(item) }
@@ -107,7 +107,7 @@ final class MemoryHub: Sendable {
         private func requireReachable() throws {
             let device = device
             let isReachable = hub.state.withLock { state in
-                !state.isDown && !(device.map { state.away.contains($0) } ?? false)
+                !state.isDown && !(device.map { state.unreachable.contains($0) } ?? false)
             }
             guard isReachable else { throw HubUnreachable(.offline, "The hub is down.") }
         }
@@ -142,7 +142,7 @@ final class MemoryHub: Sendable {
 
     // MARK: Answers
 
-    /// The list up to the entry that revokes the device that had this token; nil where there was none.
+    /// The roster up to the entry that revokes the device with this former token; nil if there was none.
     private func rosterOfRevoked(_ tokenHash: Data?, _ request: HubRequest) -> Data? {
         state.withLock { state in
             guard let tokenHash, let count = state.revoked[tokenHash] else { return nil }
@@ -336,7 +336,7 @@ final class MemoryHub: Sendable {
                 let all = (had + [replaced].compactMap { $0 }).filter { !known.contains($0) } + known
                 same.ancestors = Data(all.suffix(RecordVersion.maximumCount).flatMap { $0 })
                 if let index { state.records[index] = same } else { state.records.append(same) }
-                // In the order of their numbers, and none of a store that is no more. No stream waits for this lock when it ends.
+                // In sequence order, and nothing of a replaced store. A stream that ends does not need this lock.
                 for (number, stream) in state.streams {
                     if case .terminated = stream.items.yield(.record(same)) { state.streams[number] = nil }
                 }

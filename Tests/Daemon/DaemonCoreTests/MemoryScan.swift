@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// Whether some bytes are anywhere in this process' writable memory.
+/// Searches this process' writable memory for some bytes.
 enum MemoryScan {
-    /// - Parameter disguised: the bytes with each bit turned round, so that they are not what is found.
+    /// - Parameter disguised: the bytes with each bit inverted, so that the search does not find its own copy.
     static func holds(_ disguised: [UInt8]) -> Bool {
-        // Foundation reads a file of /proc, whose size is given as 0, only once: about 4 kB of it.
+        // Foundation reads only about 4 kB of a file of /proc, because its size is reported as 0.
         guard let file = FileHandle(forReadingAtPath: "/proc/self/maps"), let bytes = try? file.readToEnd() else {
             return true
         }
@@ -24,13 +24,13 @@ enum MemoryScan {
     private static func holds(_ disguised: [UInt8], in range: Range<Int>, of memory: Int32) -> Bool {
         let piece = 1 << 20
         var buffer = [UInt8](repeating: 0, count: piece + disguised.count - 1)
-        // Pieces overlap, so that nothing is cut in two.
+        // Pieces overlap, so that a match on a boundary is found.
         for start in stride(from: range.lowerBound, to: range.upperBound, by: piece) {
             let wanted = min(buffer.count, range.upperBound - start)
             let count = buffer.withUnsafeMutableBytes { pread(memory, $0.baseAddress, wanted, off_t(start)) }
             guard count > 0 else { continue }
             if buffer.withUnsafeBytes({ holds(disguised, in: UnsafeRawBufferPointer(rebasing: $0[..<count])) }) {
-                // What was found may be this buffer, which is looked at too when its turn comes.
+                // The match may be in this buffer, which is part of the memory.
                 wipeCopy(&buffer)
                 return true
             }
@@ -40,11 +40,11 @@ enum MemoryScan {
     }
 
     private static func wipeCopy(_ buffer: inout [UInt8]) {
-        // At once: a loop over each byte of the process takes ten times as long as the search.
+        // With memset: a loop over each byte of the process takes ten times as long as the search.
         buffer.withUnsafeMutableBytes { _ = memset($0.baseAddress!, 0, $0.count) }
     }
 
-    /// By the first byte that is not zero: most memory is zeros, and a search that stops at each of them takes minutes.
+    /// Searches for the first byte that is not zero: most memory is zeros, and stopping at each takes minutes.
     private static func holds(_ disguised: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
         let anchor = disguised.firstIndex { $0 != 0xFF } ?? 0
         var start = 0

@@ -1,8 +1,8 @@
 import Testing
 
 @Suite struct MemoryScanTests {
-    /// One of 256 keys begins with a zero, and most of a process' memory is zeros: the scan has to get past them in no time.
-    @Test(.timeLimit(.minutes(1))) func aKeyThatBeginsWithAZeroIsLookedForAsFastAsAnyOther() {
+    /// One key in 256 begins with a zero, and most of a process' memory is zeros: the scan must skip them fast.
+    @Test(.timeLimit(.minutes(1))) func searchingForAKeyThatBeginsWithAZeroIsFast() {
         let zeros = [UInt8](repeating: 0, count: 128 << 20)
         let disguised = [0xFF] + (0..<31).map { _ in UInt8.random(in: 0...255) }
         #expect(!MemoryScan.holds(disguised))

@@ -8,8 +8,8 @@ import Testing
 
 @testable import DaemonCore
 
-/// Every JSON message of hub, computers and companions, by the samples that the companion's types are compared with too
-/// (Tests/JavaScript/shapes.js).
+/// Every JSON message of hub, computers and companions, by the samples with which Tests/JavaScript/shapes.js compares
+/// the companion's types.
 @Suite struct MessageShapeTests {
     private static let types: [String: any (Codable & Sendable).Type] = [
         "AppReport.State": AppReport.State.self, "BackupManifest": BackupManifest.self,
@@ -58,16 +58,7 @@ import Testing
         #expect(shapes.gaps == [])
     }
 
-    /// The daemon reads a note by a type of its own.
-    @Test func theDaemonsNoteIsTheHouseholds() {
-        var shapes = MessageShapes()
-        for sample in messages["SealedNote"] ?? [] {
-            shapes.add(sample, as: NoteService.Content.self, named: "NoteService.Content")
-        }
-        #expect(shapes.problems == [] && shapes.gaps == [])
-    }
-
-    /// The compiler has the cases of an enumeration with associated values: a new one has to be named here, and needs a sample.
+    /// The compiler requires each case of an enumeration with associated values here, and the test a sample of it.
     @Test func everyActionAndEveryChangeHasASample() throws {
         let actions = try samples("RemoteAction", as: RemoteAction.self)
         #expect(Set(actions.map(ActionName.init)) == Set(ActionName.allCases))
@@ -121,7 +112,7 @@ private enum ChangeName: CaseIterable {
     }
 }
 
-/// The JSON that is inside the body of a photo, which is not JSON as a whole.
+/// The JSON inside the body of a photo, which as a whole is not JSON.
 private struct PhotoFacts: Codable, CustomReflectable {
     private struct Blobs: Decodable {
         struct Size: Decodable { var blob: ItemID }

@@ -21,7 +21,7 @@ private let right = SecretBytes(utf8: "right")
         return world
     }
 
-    /// A photo whose sizes are put as blobs; what they hold is nobody's business here.
+    /// A photo whose sizes are stored as blobs with arbitrary content.
     private func photo(_ world: World, seed: UInt8 = 1, hasMedium: Bool = true) async throws -> NewPhoto {
         func size(_ size: Int) async throws -> PhotoSize {
             let blob = ItemID.random()
@@ -55,7 +55,7 @@ private let right = SecretBytes(utf8: "right")
 
     // MARK: Adding and looking
 
-    @Test func whatIsAddedIsThereWithItsPhotosInTheirOrder() async throws {
+    @Test func addedMomentsHaveTheirPhotosInOrder() async throws {
         let world = try await opened()
         let photos = [try await photo(world, seed: 1), try await photo(world, seed: 2, hasMedium: false)]
         let request = moment(
@@ -67,10 +67,10 @@ private let right = SecretBytes(utf8: "right")
         let first = try await world.sealed.moments.photo(photos[0].id, peer: alice)
         #expect(first.original == photos[0].original && first.medium == photos[0].medium)
         #expect(first.thumbnail == photos[0].thumbnail)
-        // Sent once more, because the answer was lost: added once.
+        // Sent again because the answer was lost: added once.
         #expect(try await world.sealed.moments.add(request, peer: alice) == added)
         #expect(try await titles(world) == ["Lake"])
-        // The content is kept, and nobody takes it away.
+        // The content is kept, and the sweep does not remove it.
         #expect(try await world.database.blobsOfRecords().count == 3)
         let blob = photos[0].original.blob
         #expect(await refusal { try await world.sealed.files.removeBlob(blob, peer: alice) } == .badRequest)
@@ -86,7 +86,7 @@ private let right = SecretBytes(utf8: "right")
         for one in [
             moment("Café", words: "großer Braten", mood: "joy", favourite: true),
             moment("Milk", date: 1_560_000_000, mood: "calm"),
-            // 22:30 UTC is the next day there.
+            // 22:30 UTC is the next day at that place.
             moment("Night", date: 1_715_985_000, place: MomentPlace(name: "Zürich")),
         ] { _ = try await world.sealed.moments.add(one, peer: alice) }
         #expect(try await titles(world) == ["Night", "Café", "Milk"])
@@ -100,7 +100,7 @@ private let right = SecretBytes(utf8: "right")
         #expect(await refusal { _ = try await titles(world) { $0.from = "yesterday" } } == .badRequest)
     }
 
-    @Test func whatDoesNotFitIsRefusedAndNothingIsWritten() async throws {
+    @Test func invalidMomentsAreRefusedAndNothingIsWritten() async throws {
         let world = try await opened()
         var bad: [NewMoment] = [
             moment(""), moment(String(repeating: "x", count: 1_001)), moment("no date", date: .greatestFiniteMagnitude),
@@ -131,7 +131,7 @@ private let right = SecretBytes(utf8: "right")
         #expect(try await world.database.blobsOfRecords().isEmpty)
     }
 
-    @Test func aFileThatIsThereAlreadyIsKnown() async throws {
+    @Test func aDuplicateFileIsDetected() async throws {
         let world = try await opened()
         let one = try await photo(world, seed: 7)
         let added = try await world.sealed.moments.add(moment("a", [one]), peer: alice)
@@ -146,7 +146,7 @@ private let right = SecretBytes(utf8: "right")
 
     // MARK: Changing
 
-    @Test func theTrashGivesBackForThirtyDaysAndThenRemovesForGood() async throws {
+    @Test func theTrashRestoresForThirtyDaysAndThenRemovesPermanently() async throws {
         let world = try await opened()
         let moments = world.sealed.moments
         let (shared, own) = (try await photo(world, seed: 1), try await photo(world, seed: 2))
@@ -175,7 +175,7 @@ private let right = SecretBytes(utf8: "right")
         await moments.purge(keys)
         #expect(try await titles(world) { $0.trash = true }.isEmpty)
         #expect(try await titles(world) == ["second"])
-        // The photo that the other names stays, the other one is gone with its content.
+        // The photo that the other version names stays, the other one is removed with its content.
         #expect(try await world.database.records(in: .photos).map(\.name.id.description) == [shared.id])
         let gone = try #require(ItemID(own.original.blob))
         let kept = try #require(ItemID(shared.original.blob))
@@ -211,7 +211,7 @@ private let right = SecretBytes(utf8: "right")
 
     // MARK: Other devices
 
-    @Test func aPhotoThatIsSealedAnewKeepsItsContentAtTheHub() async throws {
+    @Test func aResealedPhotoKeepsItsContentAtTheHub() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")
         _ = try await connected.world.sealed.vault.open(right, for: alice)
@@ -230,7 +230,7 @@ private let right = SecretBytes(utf8: "right")
         _ = lost
     }
 
-    @Test func ofAMomentThatWasChangedTwiceBothAreKeptAndTheTrashGivesWay() async throws {
+    @Test func bothVersionsOfAMomentAreKeptAndAChangeWinsOverTheTrash() async throws {
         let world = try await opened()
         let moments = world.sealed.moments
         let added = try await moments.add(moment("Lake"), peer: alice)
@@ -254,13 +254,13 @@ private let right = SecretBytes(utf8: "right")
         try await fromElsewhere("Theirs", 3) { $0.favourite = false }
         await world.control.devices.conflicts.settleConflicts()
         #expect(try await titles(world).sorted() == ["Lake (conflict, den-computer)", "Theirs"])
-        // Into the trash here, changed there: what was changed stays, once.
+        // Moved to the trash here, changed on another device: the change stays, once.
         _ = try await moments.change("Theirs", ChangeMomentRequest(removed: true), peer: alice)
         try await fromElsewhere("Newest", 9) { $0.removed = nil }
         await world.control.devices.conflicts.settleConflicts()
         #expect(try await titles(world).sorted() == ["Lake (conflict, den-computer)", "Newest"])
         #expect(try await titles(world) { $0.trash = true }.isEmpty)
-        // The same on both: one.
+        // The same change on both: one moment.
         _ = try await moments.change("Newest", ChangeMomentRequest(favourite: true), peer: alice)
         try await fromElsewhere("Newest", 12) { $0.modified += 1 }
         await world.control.devices.conflicts.settleConflicts()

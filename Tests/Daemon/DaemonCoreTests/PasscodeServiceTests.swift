@@ -10,7 +10,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// What several attempts at once were refused with, in the order of the answers.
+/// The refusals of concurrent attempts, in the order of the answers.
 private actor Answers {
     private(set) var codes: [ControlError.Code?] = []
 
@@ -42,13 +42,13 @@ private actor Answers {
         await world.documents.hold()
         let attempt = Task { [wrong] in try await world.passcodes.verify(wrong, user: alice.user) }
         await eventually { await world.documents.waitingWrites == 1 }
-        #expect(try await world.events(.passcodeWrong).isEmpty, "nothing is compared while the count is not written")
+        #expect(try await world.events(.passcodeWrong).isEmpty, "no passcode is compared before the count is written")
         await world.documents.release()
         await #expect(throws: ControlError.self) { try await attempt.value }
         #expect(try await lockout(world).failures == 1)
     }
 
-    @Test func anAttemptWhoseComparisonBreaksIsCountedAlready() async throws {
+    @Test func anAttemptIsCountedEvenIfItsComparisonFails() async throws {
         var stored = World.passcodes()
         stored.owner = "what no version has written"
         let world = try await World(passcodes: stored)
@@ -65,7 +65,7 @@ private actor Answers {
         #expect(try await lockout(next).failures == 1)
     }
 
-    @Test func anAttemptThatCannotBeCountedIsRefusedUnlooked() async throws {
+    @Test func anAttemptThatCannotBeCountedIsRefusedWithoutComparison() async throws {
         let world = try await World()
         await world.documents.fail()
         for passcode in [right, wrong] {
@@ -91,7 +91,7 @@ private actor Answers {
                 log: ActivityLog(store: database, time: time))
             try await service.load()
             #expect(await refusal { try await service.verify(wrong, user: 1) } == .wrongPasscode)
-            // The database's own log may still have room in pages it has: fill until a write is refused.
+            // Fill the disk until a write is refused: the database's log may still have free pages.
             let filler = try #require(FileHandle(forWritingAtPath: try directory.write("", to: "filler")))
             while (try? filler.write(contentsOf: Data(repeating: 1, count: 4_096))) != nil {}
             var codes: [ControlError.Code?] = []
@@ -114,7 +114,7 @@ private actor Answers {
         await eventually { try await ChildProcess.run("umount", [directory.path]).exit == .code(0) }
     }
 
-    @Test func attemptsAtTheSameTimeTakeTurnsAndAreAllCounted() async throws {
+    @Test func concurrentAttemptsAreSerializedAndAllCounted() async throws {
         let world = try await World()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { _ = try? await self.fail(world) } }
@@ -127,9 +127,9 @@ private actor Answers {
         #expect(saved == [1, 2, 3, 4])
     }
 
-    @Test func aFloodOfAttemptsBuysNoMoreThanTheLadderGives() async throws {
+    @Test func aFloodOfAttemptsGetsNoMoreComparisonsThanTheLadderAllows() async throws {
         let world = try await World()
-        // Held until one is turned away: however slowly they come, they come at once.
+        // Held until one is refused, so that the attempts are concurrent on a slow machine too.
         await world.documents.hold()
         let answers = Answers()
         let attempts = (0..<40).map { _ in
@@ -137,7 +137,7 @@ private actor Answers {
                 await answers.add(await refusal { try await world.passcodes.verify(wrong, user: alice.user) })
             }
         }
-        await eventually("one is turned away") { await !answers.codes.isEmpty }
+        await eventually("one is refused") { await !answers.codes.isEmpty }
         await world.documents.release()
         for attempt in attempts { await attempt.value }
         let codes = await answers.codes
@@ -156,7 +156,7 @@ private actor Answers {
             let error = try await fail(world)
             #expect(error.code == (steps[failure] == nil ? .wrongPasscode : .lockedOut))
             #expect(error.retryAfterSeconds == steps[failure])
-            // Killed and started again, by whatever means: all that counts is on disk.
+            // The database, which is all that a restart keeps.
             world = try await World(isGatePresent: false, after: world)
             #expect(
                 await world.passcodes.lockoutState()
@@ -172,7 +172,7 @@ private actor Answers {
         }
     }
 
-    @Test func aRightPasscodeForgivesEverythingForGood() async throws {
+    @Test func aRightPasscodeResetsTheCountPermanently() async throws {
         let world = try await World()
         for _ in 0..<4 { try await fail(world) }
         #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
@@ -195,7 +195,7 @@ private actor Answers {
         #expect(try await third.passcodes.verify(right, user: alice.user) == .owner)
     }
 
-    @Test func aRebootWhoseStartCannotWriteStillLocksOutInFull() async throws {
+    @Test func afterARebootTheLockoutStartsAgainEvenIfItCannotBeWritten() async throws {
         let world = try await World()
         for _ in 0..<5 { try await fail(world) }
         world.time.set(boot: "boot-2", elapsed: .seconds(5))
@@ -235,9 +235,9 @@ private actor Answers {
         #expect(await next.passcodes.lockoutState().remainingSeconds == 60)
     }
 
-    // MARK: Who is kept out
+    // MARK: Lockouts by user
 
-    /// A stranger who guesses without end locks out strangers.
+    /// Wrong passcodes of an unknown user lock out unknown users.
     @Test func otherUsersWrongPasscodesDoNotLockOutKnownUsers() async throws {
         let world = try await World()
         var prompter = try await world.join()
@@ -248,17 +248,17 @@ private actor Answers {
         #expect(await refusal { try await world.passcodes.verify(right, user: bob.user) } == .lockedOut)
         #expect(world.gate.launch(world.launch(1, user: bob.user)).reason == .lockedOut)
         #expect(await world.passcodes.lockoutState(of: alice.user).failures == 0)
-        let prompt = try await world.ask(world.launch(2), &prompter)
+        let prompt = try await world.prompt(for: world.launch(2), &prompter)
         _ = try await world.launches.answer(prompt.prompt, with: right, scope: .thisLaunch, by: alice)
         #expect(world.gate.answer(to: 2) == true)
         #expect(try await world.passcodes.verify(right, user: 0) == .owner, "nor root")
-        // Restarts change nothing, and the owner's passcode forgives no stranger.
+        // A restart changes nothing, and the owner's passcode does not reset the unknown users' count.
         let next = try await World(isGatePresent: false, after: world)
         #expect(try await next.passcodes.verify(right, user: alice.user) == .owner)
         #expect(await refusal { try await next.passcodes.verify(right, user: bob.user) } == .lockedOut)
     }
 
-    @Test func whoHasGivenTheRightPasscodeIsLockedOutByTheirOwnWrongOnes() async throws {
+    @Test func aKnownUserIsLockedOutByTheirOwnWrongPasscodes() async throws {
         let world = try await World()
         #expect(try await world.passcodes.verify(right, user: alice.user) == .owner)
         for _ in 0..<5 { try await fail(world) }
@@ -266,19 +266,19 @@ private actor Answers {
         #expect(try await world.passcodes.verify(right, user: bob.user) == .owner)
     }
 
-    @Test func whoSetsUpThroughSudoIsNotKeptOutByStrangers() async throws {
+    @Test func aUserWhoSetsUpThroughSudoIsNotLockedOutByOtherUsers() async throws {
         let world = try await World(passcodes: nil, cost: { .minimum })
         _ = try await world.call(
             .setUp, by: ControlPeer(user: 0, process: 7), body: PasscodeRequest(passcode: "right"))
         await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: bob.user) }
         #expect(await world.passcodes.lockoutState(of: bob.user).failures == 1)
-        #expect(await world.passcodes.lockoutState(of: 77).failures == 1, "strangers count together")
+        #expect(await world.passcodes.lockoutState(of: 77).failures == 1, "unknown users count together")
         #expect(await world.passcodes.lockoutState(of: alice.user).failures == 0)
     }
 
-    // MARK: Whose passcode
+    // MARK: Passcodes of the owner and of apps
 
-    @Test func anAppsOwnPasscodeOpensThatAppAlone() async throws {
+    @Test func anAppsOwnPasscodeUnlocksThatAppAlone() async throws {
         let world = try await World(passcodes: World.passcodes(apps: [firefox: "foxy"]))
         let foxy = SecretBytes(utf8: "foxy")
         #expect(try await world.passcodes.verify(foxy, app: firefox, user: 1) == .app)
@@ -287,7 +287,7 @@ private actor Answers {
         #expect(try await world.passcodes.verify(right, app: firefox, user: 1) == .owner)
     }
 
-    @Test func anAppsOwnPasscodeTakesBackItsOwnCountAndNoOther() async throws {
+    @Test func anAppsOwnPasscodeResetsItsOwnCountAlone() async throws {
         let world = try await World(passcodes: World.passcodes(apps: [firefox: "foxy"]))
         for _ in 0..<3 { try await fail(world) }
         #expect(try await world.passcodes.verify(SecretBytes(utf8: "foxy"), app: firefox, user: 1) == .app)
@@ -295,7 +295,7 @@ private actor Answers {
         #expect(try await lockout(world).failures == 3)
     }
 
-    @Test func anAppTakenOffTheListLosesItsPasscode() async throws {
+    @Test func aRemovedAppLosesItsPasscode() async throws {
         let world = try await World(passcodes: World.passcodes(apps: [firefox: "foxy"]))
         try await world.passcodes.forget(firefox)
         let next = try await World(isGatePresent: false, after: world)
@@ -313,7 +313,7 @@ private actor Answers {
         #expect(await world.passcodes.lockoutState().failures == 0)
     }
 
-    @Test func aPasscodeThatIsTooShortOrNoTextIsRefusedBeforeAnythingElse() async throws {
+    @Test func aPasscodeThatIsTooShortOrNotTextIsRefusedFirst() async throws {
         let world = try await World(passcodes: nil)
         #expect(
             await refusal { _ = try await world.passcodes.setUp(SecretBytes(utf8: "abc")) } == .passcodeTooShort)
@@ -323,16 +323,16 @@ private actor Answers {
         #expect(await world.passcodes.isSetUp == false)
     }
 
-    @Test func setUpMakesAPasscodeThatARestartKnows() async throws {
+    @Test func setUpStoresThePasscode() async throws {
         let world = try await World(passcodes: nil, cost: { .minimum })
         let notes = try await world.passcodes.setUp(SecretBytes(utf8: "password"))
-        #expect(notes.count == 1, "a word on a weak one")
+        #expect(notes.count == 1, "a note about a weak passcode")
         #expect(await refusal { _ = try await world.passcodes.setUp(SecretBytes(utf8: "another")) } == .alreadySetUp)
         let next = try await World(isGatePresent: false, after: world)
         #expect(try await next.passcodes.verify(SecretBytes(utf8: "password"), user: 1) == .owner)
     }
 
-    @Test(arguments: ["sha256", "pbkdf2-sha256"]) func anOlderKindIsReplacedAtTheNextGoodLogin(_ kind: String)
+    @Test(arguments: ["sha256", "pbkdf2-sha256"]) func anOlderVerifierIsReplacedAtTheNextRightPasscode(_ kind: String)
         async throws
     {
         var stored = World.passcodes()
@@ -355,7 +355,7 @@ private actor Answers {
         #expect(try await next.passcodes.verify(right, user: 1) == .owner)
     }
 
-    @Test func anUpgradeThatFailsStillLogsIn() async throws {
+    @Test func aFailedUpgradeOfTheVerifierStillAcceptsThePasscode() async throws {
         let world = try await World()
         #expect(try await world.passcodes.verify(right, user: 1) == .owner)
         #expect(try await world.passcodes.verify(right, user: 1) == .owner)
@@ -377,7 +377,7 @@ private actor Answers {
         #expect(try await next.passcodes.verify(new, user: 1) == .owner)
     }
 
-    @Test func whatIsStoredButNotReadableKeepsTheDaemonFromStarting() async throws {
+    @Test func anUnreadablePasscodeDocumentPreventsTheStart() async throws {
         for document in [PasscodeService.documentName, AppService.documentName] {
             let world = try await World()
             try await world.database.save(Array("{".utf8), as: document)

@@ -10,12 +10,12 @@ import Testing
 
 @testable import DaemonCore
 
-/// Launches where no prompter is there to ask.
+/// Launches without a prompter.
 @Suite struct PhoneAloneTests {
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
     private let minutes = GrantRequest(.duration, seconds: 300)
 
-    /// - Parameter earlier: one that is settled, which the phone may not have heard of yet.
+    /// - Parameter earlier: a settled request, whose result the phone may not have received yet.
     private func request(_ companion: Companion, after earlier: LaunchRequest? = nil) async throws -> LaunchRequest {
         await eventually("the request arrives") {
             try await companion.sync()
@@ -43,22 +43,22 @@ import Testing
         #expect(world.gate.answer(to: 3) == true)
     }
 
-    @Test func withoutAnAnswerItIsDeniedInTime() async throws {
+    @Test func aLaunchWithoutAnAnswerIsDeniedAfterTheTimeout() async throws {
         let connected = try await ConnectedWorld()
         let world = connected.world
         let companion = try await connected.pair(clock: Self.clock)
         #expect(world.gate.launch(world.launch(1)).verdict == .ask)
         _ = try await request(companion)
-        await eventually("it waits for its end") { world.time.waits.contains(.seconds(30)) }
+        await eventually("the timeout runs") { world.time.waits.contains(.seconds(30)) }
         world.time.advance(by: .seconds(29))
         #expect(world.gate.answer(to: 1) == nil)
         world.time.advance(by: .seconds(1))
         await eventually { world.gate.answer(to: 1) == false }
-        // Written behind the answer.
+        // Written after the answer.
         await eventually { try await world.events(.launchDenied).last?.reason == Reason.noAnswer.rawValue }
     }
 
-    @Test func aPrompterThatComesIsAskedTooAndItsGoingEndsNothing() async throws {
+    @Test func aPrompterThatConnectsIsAskedAndItsDisconnectionEndsNothing() async throws {
         let connected = try await ConnectedWorld()
         let world = connected.world
         let companion = try await connected.pair(clock: Self.clock)
@@ -76,8 +76,8 @@ import Testing
         #expect(world.gate.answer(to: 1) == true)
     }
 
-    /// The desktop is never held: what it starts was denied, and is started once more by whoever wanted it.
-    @Test func whatTheDesktopStartsMayBeStartedAgainOnThePhonesWord() async throws {
+    /// A launch by the desktop is never held: it was denied, and its user starts it again.
+    @Test func aDeniedDesktopLaunchCanBeStartedAgainOnceAPhoneApproves() async throws {
         let connected = try await ConnectedWorld()
         let world = connected.world
         let companion = try await connected.pair(clock: Self.clock)
@@ -87,13 +87,13 @@ import Testing
         let reply = try await companion.command(
             .approve(prompt: request.prompt, grant: GrantRequest(.thisLaunch)), to: computer)
         #expect(reply.state == .done && reply.sentence.hasPrefix("Firefox can be started now;"))
-        #expect(world.gate.answer(to: 1) == nil, "it was answered long ago")
+        #expect(world.gate.answer(to: 1) == nil, "it was denied at once")
         #expect(world.gate.launch(world.launch(2)).reason == .grantedOnce)
         await eventually { world.gate.answer(to: 2) == true }
         #expect(world.gate.launch(world.launch(3)).verdict == .ask, "once")
     }
 
-    @Test func theOwnerMayNotWantItAndARevokedPhoneIsNotAsked() async throws {
+    @Test func noPhoneIsAskedIfTheSettingIsOffOrThePhoneIsRevoked() async throws {
         let connected = try await ConnectedWorld()
         let world = connected.world
         let companion = try await connected.pair(clock: Self.clock)

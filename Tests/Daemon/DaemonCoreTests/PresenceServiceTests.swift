@@ -8,7 +8,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// What happens when people go: sleep, locked screens, other users.
+/// Locking at sleep, locked screens and user switches.
 @Suite struct PresenceServiceTests {
     private let right = SecretBytes(utf8: "right")
     private let root = ControlPeer(user: 0, process: 1)
@@ -17,13 +17,13 @@ import Testing
         _ = try await world.apps.unlock([app], scope: .untilLocked, user: peer.user)
     }
 
-    @Test func beforeTheComputerSleepsEverythingIsLocked() async throws {
+    @Test func beforeSleepEverythingIsLocked() async throws {
         let world = try await World(hasVault: true)
         try await unlock(world)
         _ = try await world.sealed.vault.open(right, for: alice)
         let token = try await world.session()
         var prompter = try await world.join()
-        let prompt = try await world.ask(world.launch(7, calculator), &prompter)
+        let prompt = try await world.prompt(for: world.launch(7, calculator), &prompter)
         #expect(world.gate.isGuarded(firefox) == false)
         world.signals.beforeAcknowledgement { [gate = world.gate, authorizer = world.authorizer] in
             #expect(gate.isGuarded(firefox) == true)
@@ -54,7 +54,7 @@ import Testing
         #expect(await world.state(of: firefox) == .locked)
     }
 
-    @Test func theComputerWaitsForTheGate() async throws {
+    @Test func sleepWaitsForTheGate() async throws {
         let world = try await World()
         try await unlock(world)
         let token = try await world.session()
@@ -62,7 +62,7 @@ import Testing
         world.signals.beforeAcknowledgement { [gate = world.gate] in #expect(gate.isGuarded(firefox) == true) }
         world.signals.send(.goingToSleep(1))
         await eventually { world.gate.waitingChanges == 1 }
-        // What does not need the gate is locked without it, and then only the gate is left to wait for.
+        // What does not need the gate is locked first; then only the gate is waited for.
         await eventually {
             await refusal { try await world.call(.endJoining, token: token) } == .sessionNeeded
         }
@@ -74,7 +74,7 @@ import Testing
         await eventually { world.signals.numbers == [1] }
     }
 
-    @Test func theComputerDoesNotWaitForTheDisk() async throws {
+    @Test func sleepDoesNotWaitForTheDisk() async throws {
         let world = try await World()
         try await unlock(world)
         await world.documents.hold()
@@ -82,14 +82,14 @@ import Testing
         await eventually { world.signals.numbers == [1] }
         #expect(world.gate.isGuarded(firefox) == true)
         await world.documents.release()
-        // And yet a daemon that starts anew finds it locked.
+        // A restarted daemon finds it locked.
         await eventually {
             let bytes = try await world.database.document(AppService.documentName) ?? []
             return try JSONDecoder().decode(AppService.Stored.self, from: Data(bytes)).policy.grants.isEmpty
         }
     }
 
-    @Test func nobodyIsAskedWhileTheComputerFallsAsleep() async throws {
+    @Test func noPromptIsShownWhileTheComputerFallsAsleep() async throws {
         let world = try await World()
         var prompter = try await world.join()
         world.signals.send(.goingToSleep(1))
@@ -97,14 +97,14 @@ import Testing
         #expect(world.gate.launch(world.launch(1)) == Decision(verdict: .deny, reason: .relocked))
         world.signals.send(.woke)
         await eventually { !world.authorizer.isAsleep }
-        _ = try await world.ask(world.launch(2), &prompter)
-        // Without anybody to tell of the wake, nobody must stay asleep.
+        _ = try await world.prompt(for: world.launch(2), &prompter)
+        // If no signal reports the wake, prompts are shown again after a while.
         world.signals.send(.goingToSleep(2))
         world.signals.send(.unavailable("tested"))
         await eventually { world.signals.numbers == [1, 2] && !world.authorizer.isAsleep }
     }
 
-    @Test func aPasscodeThatWasTypedBeforeOpensNothingAfter() async throws {
+    @Test func aPasscodeTypedBeforeSleepUnlocksNothingAfterwards() async throws {
         let requests: [@Sendable (World) async throws -> Void] = [
             {
                 _ = try await $0.call(
@@ -118,7 +118,7 @@ import Testing
             let world = try await World(hasVault: true)
             await world.documents.hold()
             let answer = Task { await refusal { try await request(world) } }
-            // An attempt is written down before it is compared: here it waits for the disk.
+            // An attempt is written before it is compared: here the write waits.
             await eventually { await world.documents.waitingWrites == 1 }
             world.signals.send(.sessionLocked(user: alice.user))
             await eventually { try await world.relocked == 1 }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aUsersGoingLocksTheirsAndTheSuperusersButNotOthers() async throws {
+    @Test func aUsersAbsenceLocksTheirAppsAndRootsButNotOthers() async throws {
         for signal in [
             SessionSignal.sessionLocked(user: alice.user), .switchedAway(user: alice.user),
             .sessionEnded("1", leaving: alice.user),
@@ -142,13 +142,13 @@ import Testing
             var (prompter, other) = (try await world.join(alice), try await world.join(bob, connection: 2))
             try await world.apps.setMonitoring(MonitoringRequest(isOn: true), user: 0)
             _ = try await world.apps.lock(LockRequest(apps: ["firefox"]), user: 0, mayAdd: false)
-            _ = try await world.ask(world.launch(1, user: alice.user), &prompter)
-            _ = try await world.ask(world.launch(2, user: bob.user), &other)
+            _ = try await world.prompt(for: world.launch(1, user: alice.user), &prompter)
+            _ = try await world.prompt(for: world.launch(2, user: bob.user), &other)
             try await unlock(world, firefox, by: alice)
             world.signals.send(signal)
             #expect(await prompter.settled() == .denied)
-            // Apps, vault and sessions are locked beside one another: the log has it when all of them are.
-            await eventually("it is in the log") { try await world.relocked == 1 }
+            // Apps, vault and sessions are locked concurrently; the log has the event when all are locked.
+            await eventually("the log has the event") { try await world.relocked == 1 }
             #expect(await world.state(of: app("notes")) == .locked)
             #expect(await world.state(of: firefox) == .locked)
             #expect(await world.state(of: calculator) == .unlocked)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func shutdownAndTheLidLockEverybodysThings() async throws {
+    @Test func shutdownAndTheLidLockForEveryUser() async throws {
         for signal in [SessionSignal.shuttingDown(1), .lidClosed] {
             let world = try await World()
             try await unlock(world, firefox, by: alice)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheSystemsWordTheStatusSaysSo() async throws {
+    @Test func missingSystemSignalsAreReportedInTheStatus() async throws {
         let world = try await World()
         _ = try await world.join()
         world.signals.send(.unavailable("there is no system message bus"))
@@ -194,7 +194,7 @@ import Testing
 }
 
 extension World {
-    /// How often everything of somebody was locked, as it shows in the log.
+    /// The number of events "everything was locked" in the log.
     var relocked: Int {
         get async throws { try await events(.relocked).count }
     }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct RemoteCommandTests {
     private let minutes = GrantRequest(.duration, seconds: 300)
 
-    /// By the clock of the tests' computer, which stands still.
+    /// The time of the tests' computer, whose clock stands still.
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
 
     @Test func aPhoneUnlocksAndLocks() async throws {
@@ -33,7 +33,7 @@ import Testing
         #expect(await connected.world.state(of: firefox) == .locked)
     }
 
-    /// All that there is. A new one is added here, and to the phone's row of the threat model.
+    /// All actions. A new one is added here, and to the phone's row of the threat model.
     private static func every(of phone: HubID, _ grant: GrantRequest) -> [RemoteAction] {
         let all: [RemoteAction] = [
             .lockAll, .unlockAll(grant: grant), .lockApp(app: "firefox"), .unlockApp(app: "firefox", grant: grant),
@@ -52,7 +52,7 @@ import Testing
         return all
     }
 
-    @Test func manyCommandsDoNotHideTheOneThatDidSomething() async throws {
+    @Test func manyReportsDoNotHideACommandInTheLog() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
@@ -62,7 +62,7 @@ import Testing
         #expect(lines.contains { $0.sentence == "Anna's phone asked: \(reply.sentence)" })
     }
 
-    @Test func everyCommandLeavesALineWithThePhonesName() async throws {
+    @Test func everyCommandIsLoggedWithThePhonesName() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
@@ -71,8 +71,8 @@ import Testing
         for action in actions {
             let before = try await connected.world.events(.remoteCommand).count
             let reply = try await companion.command(action, to: computer)
-            // The log follows the answer.
-            await eventually("\(action) has its line") {
+            // The log line is written after the answer.
+            await eventually("\(action) is logged") {
                 try await connected.world.events(.remoteCommand).count > before
             }
             let lines = try await connected.world.events(.remoteCommand)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aPhoneChoosesAppsFromWhatIsInstalledAndTheirCategories() async throws {
+    @Test func aPhoneAddsInstalledAppsAndSetsTheirCategories() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func theComputersTestsOfItselfAreInItsStatus() async throws {
+    @Test func theStatusContainsTheIntegrityFindings() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         await eventually("the status arrives") {
@@ -130,12 +130,12 @@ import Testing
         }
     }
 
-    @Test func aPhoneLetsAWaitingLaunchInAndTheSecondAnswerComesTooLate() async throws {
+    @Test func aPhoneApprovesAWaitingLaunchAndASecondAnswerIsTooLate() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
         var prompter = try await connected.world.join()
-        let report = try await connected.world.ask(connected.world.launch(1), &prompter)
+        let report = try await connected.world.prompt(for: connected.world.launch(1), &prompter)
         await eventually("the request arrives") {
             try await companion.sync()
             return await companion.requests().map(\.prompt) == [report.prompt]
@@ -144,16 +144,16 @@ import Testing
         #expect(answer.state == .done)
         #expect(connected.world.gate.answer(to: 1) == true)
         #expect(await prompter.settled() == .allowed)
-        await eventually("it waits no more") {
+        await eventually("the request is settled") {
             try await companion.sync()
             return await companion.requests().isEmpty
         }
         let second = try await companion.command(.deny(prompt: report.prompt), to: computer)
         #expect(second.state == .refused && second.reason == "no_such_prompt")
-        let other = try await connected.world.ask(connected.world.launch(2, calculator), &prompter)
+        let other = try await connected.world.prompt(for: connected.world.launch(2, calculator), &prompter)
         #expect(try await companion.command(.deny(prompt: other.prompt), to: computer).state == .done)
         #expect(connected.world.gate.answer(to: 2) == false)
-        await eventually("the log has who answered") {
+        await eventually("the log names the phone") {
             let allowed = try await connected.world.events(.launchAllowed).map(\.reason)
             let denied = try await connected.world.events(.launchDenied).map(\.reason)
             return allowed == ["approvedRemotely"] && denied == ["deniedRemotely"]
@@ -165,10 +165,10 @@ import Testing
         let companion = try await connected.pair(clock: Self.clock)
         var prompter = try await connected.world.join()
         let launch = connected.world.launch(1, deniedAtOnce: true)
-        let report = try await connected.world.ask(launch, &prompter)
+        let report = try await connected.world.prompt(for: launch, &prompter)
         let execRequest = ExecRequest(path: "cGF0aA==", directory: "", arguments: ["YQ=="], environment: [])
         connected.world.gate.report(.execRequest(number: 1, execRequest))
-        // The gate's events are taken one after the other: with this one's line in the log the exec request is there.
+        // The gate's events are handled in order: once this one is logged, the exec request has arrived.
         connected.world.gate.report(.readDenied(app: firefox, process: 1, user: alice.user, path: "/x"))
         await eventually { try await connected.world.events(.readDenied).count == 1 }
         let computer = try await companion.computer(nil)
@@ -181,7 +181,7 @@ import Testing
             if case .settled = event { break }
         }
         #expect(started == execRequest)
-        // Only this prompter's own start is let through.
+        // Only a start by this prompter is allowed.
         let again = connected.world.launch(2, parent: alice.process)
         #expect(connected.world.authorizer.authorize(again).verdict == .allow)
     }
@@ -202,7 +202,7 @@ import Testing
         let restarted = try await ConnectedWorld(hub: connected.hub, after: connected.world)
         restarted.world.time.set(wall: 1_799_999_990)
         restarted.hub.stream(.record(replayed))
-        // What is sent after it is through: so was the replay.
+        // This command is performed after the replayed one was handled.
         await eventually { try await restarted.sync.status().waiting == 0 }
         _ = try await companion.command(.lockVault, to: computer)
         #expect(await restarted.world.state(of: firefox) == .locked)
@@ -223,8 +223,8 @@ import Testing
             connected.hub.records(in: "commands").first { $0.id == record.id }?.revision == 2
         }
         try #require(answered)
-        try await companion.watch { _, taken in
-            guard case .reply(_, _, let reply)? = taken else { return true }
+        try await companion.watch { _, ingested in
+            guard case .reply(_, _, let reply)? = ingested else { return true }
             #expect(reply.state == .refused && reply.reason == reason)
             return false
         }
@@ -232,14 +232,14 @@ import Testing
     }
 
     @Test(arguments: [-600_000, 600_000])
-    func aPhoneWhoseClockIsTenMinutesOffStillCommands(offset: Int) async throws {
+    func commandsOfAPhoneWhoseClockIsTenMinutesOffArePerformed(offset: Int) async throws {
         let connected = try await ConnectedWorld()
         let clock: @Sendable () -> UInt64 = { UInt64(1_800_000_000_000 + offset) }
         let companion = try await connected.pair(clock: clock)
         let computer = try await companion.computer(nil)
-        // It has heard no status yet, or it has: right either way, by its knowledge or by the second attempt.
+        // Whether or not a status has arrived: by the estimate, or by the second attempt.
         #expect(try await companion.command(.lockAll, to: computer).state == .done)
-        // The computer's clock is set while nobody looks.
+        // The computer's clock changes between two statuses.
         connected.world.time.set(wall: 1_800_000_000 - Double(offset) / 1_000)
         #expect(try await companion.command(.lockAll, to: computer).state == .done)
     }
@@ -252,7 +252,7 @@ import Testing
         // For another computer.
         let other = try await companion.sealed(action, to: HubID(ItemID.random()))
         _ = try await companion.hub.write([other])
-        // Of somebody who has the keys and is not in the list.
+        // From a device that has the keys and is not in the roster.
         let secrets = await companion.secrets
         let stranger = HouseholdSecrets(
             household: secrets.household, signingKey: DeviceSigningKey(), boxKey: BoxKeyPair(),
@@ -260,7 +260,7 @@ import Testing
         let command = RemoteCommand(computer: computer, issued: Self.clock(), action: action)
         connected.hub.stream(
             .record(try stranger.seal(command, .commands, .random(), revision: 1)))
-        // Signed by the phone for one thing, changed on the way to another.
+        // Signed by the phone, and changed in transit.
         var changed = try await companion.sealed(.lockAll, to: computer)
         changed.sealed = try await companion.sealed(action, to: computer).sealed
         connected.hub.stream(.record(changed))

@@ -12,7 +12,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// Phones that phones revoke, without the owner's passcode.
+/// Phones revoked by phones, without the owner's passcode.
 @Suite struct RemoteRevocationTests {
     private static let clock: @Sendable () -> UInt64 = { 1_800_000_000_000 }
 
@@ -33,7 +33,7 @@ import Testing
         try await connected.world.control.sealed.notes.list(search: nil, peer: alice).notes.map(\.title).sorted()
     }
 
-    /// Whether any key that the device was given opens this.
+    /// Whether any key of the device opens this.
     private func opens(_ record: HubRecord, _ secrets: HouseholdSecrets) -> Bool {
         guard let collection = RecordCollection(rawValue: record.collection), let sealed = record.sealed else {
             return false
@@ -55,7 +55,7 @@ import Testing
         connected.hub.records.filter { $0.sequence! > sequence && $0.sealed != nil }
     }
 
-    @Test func whileTheVaultIsLockedNothingThatIsWrittenAfterwardsOpensForTheLostPhone() async throws {
+    @Test func whileTheVaultIsLockedTheRevokedPhoneOpensNothingWrittenLater() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost", clock: Self.clock)
         let kept = try await connected.pair("Kept", clock: Self.clock)
@@ -63,7 +63,7 @@ import Testing
         try await kept.sync()
         try await lost.sync()
         await vault(of: connected).lock(user: nil, "a test")
-        await eventually("what happened before is at the hub") {
+        await eventually("earlier events are at the hub") {
             try await lost.sync()
             return await lost.events().contains { $0.kind == .relocked }
         }
@@ -82,17 +82,17 @@ import Testing
         let error = await #expect(throws: (any Error).self) { try await lost.sync() }
         #expect((error as? HubError)?.code == .unauthorized)
         let secrets = await lost.secrets
-        await eventually("all that is written arrives") {
+        await eventually("everything written has arrived") {
             Set(written(connected, after: sequence).map(\.collection))
                 .isSuperset(of: ["notes", "intruders", "keys", "devices", "events"])
         }
         let newRecords = written(connected, after: sequence)
-        // What the revocation itself was asked with is older than it.
+        // The request for the revocation is older than it.
         for record in newRecords where record.collection != "commands" || record.revision == 3 {
             #expect(!opens(record, secrets), "\(record.collection)")
         }
         #expect(connected.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })
-        // Locked as it is, the computer opens none of it: the ring is the old one, and the new keys wait in a box.
+        // The locked computer opens none of it: its ring is the old one, and the new keys are in a box.
         #expect(try await connected.world.database.document(VaultDocuments.ring) == ring)
         #expect(try await connected.world.passcodes.pendingKeys().boxes.count == 1)
 
@@ -131,7 +131,7 @@ import Testing
         #expect(try await notes(connected) == ["after", "before"])
     }
 
-    @Test func severalPhonesAreRevokedBeforeThePasscodeIsGivenAgain() async throws {
+    @Test func severalPhonesAreRevokedBeforeTheNextPasscode() async throws {
         let connected = try await ConnectedWorld()
         let kept = try await connected.pair("Kept", clock: Self.clock)
         let lost = [
@@ -155,7 +155,7 @@ import Testing
             let secrets = await phone.secrets
             for note in connected.hub.records(in: "notes") { #expect(!opens(note, secrets)) }
         }
-        // With the passcode, on top of what is there now.
+        // The passcode adds the new keys to the current ring.
         _ = try await connected.devices.revoke("Kept", passcode: SecretBytes(utf8: "right"), user: alice.user)
         #expect(try await notes(connected).count == 3)
         #expect(try await connected.household.devices().devices.count == 1)
@@ -178,7 +178,7 @@ import Testing
         #expect(try await connected.world.events(.deviceRevoked).first?.sentence.contains("by Anna's phone") == true)
     }
 
-    @Test func aBoxOfKeysOpensForItsOwnInboxAlone() throws {
+    @Test func aBoxOfKeysOpensOnlyForItsInbox() throws {
         let (vault, inbox) = (ItemID.random(), BoxKeyPair())
         let document = VaultDocument(
             vault: vault, inboxPublicKey: Data(inbox.publicKey.bytes), inboxEpoch: 1, epochs: nil)

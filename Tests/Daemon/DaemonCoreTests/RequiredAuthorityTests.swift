@@ -4,9 +4,9 @@ import Testing
 
 @testable import DaemonCore
 
-/// docs/control-socket.md says for each route who may use it.
+/// docs/control-socket.md has the required authority of each route.
 @Suite struct RequiredAuthorityTests {
-    /// Of the table of routes: the second column by route, in its order.
+    /// The second column of the table of routes, by route and in its order.
     private func documented() throws -> [(route: String, who: String)] {
         let page = URL(fileURLWithPath: #filePath).appending(path: "../../../../docs/control-socket.md").standardized
         let text = try String(contentsOf: page, encoding: .utf8)

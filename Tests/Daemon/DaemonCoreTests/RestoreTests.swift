@@ -13,7 +13,7 @@ import Testing
 
 @testable import DaemonCore
 
-/// What a stolen phone replaced or removed before it was revoked comes back, and nothing else changes.
+/// What a stolen phone replaced or removed before its revocation is restored, and nothing else changes.
 @Suite struct RestoreTests {
     private let connected: ConnectedWorld
     private var world: World { connected.world }
@@ -23,7 +23,7 @@ import Testing
         try await world.openVault()
     }
 
-    /// The owner has given the passcode not long ago, whatever the clock did since.
+    /// Opens the vault with the owner's passcode, whatever time has passed.
     private func opened() async throws { try await world.openVault() }
 
     private func pass(_ seconds: Double) {
@@ -31,8 +31,8 @@ import Testing
             elapsed: world.time.now().elapsed + .seconds(seconds), wall: world.time.wallClock() + seconds)
     }
 
-    /// A day, after which the owner opens the vault again.
-    /// - Returns: the time then.
+    /// Passes a day, and opens the vault again.
+    /// - Returns: the new time.
     private func nextDay() async throws -> Double {
         pass(86_400)
         try await opened()
@@ -88,7 +88,7 @@ import Testing
     @Test func changesOfAStolenPhoneAreRevertedOnEveryDevice() async throws {
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await add("Bank", "Doctor", "Untouched")
-        // The stolen phone itself had written one of them.
+        // One of them was written by the stolen phone itself.
         _ = try await lost.write(title: "Own", body: "the good one")
         await eventually { try await world.notes().contains("Own") }
         let theft = try await nextDay()
@@ -117,11 +117,11 @@ import Testing
             log.map(\.sentence) == [
                 "3 items that devices that are no longer in the household had changed or removed were restored."
             ])
-        // A second time there is nothing left to do.
+        // A second restoration changes nothing.
         #expect(try await restore(before: theft).items.isEmpty)
     }
 
-    @Test func aTrialChangesNothing() async throws {
+    @Test func aTrialRunChangesNothing() async throws {
         let lost = try await connected.pair("Lost")
         try await add("Bank")
         let theft = world.time.wallClock()
@@ -157,8 +157,8 @@ import Testing
         #expect(try await notes() == expected)
     }
 
-    /// The newest work of a device that belongs comes back, and what was there before the theft beside it.
-    @Test func workBetweenTwoChangesOfTheStolenPhoneComesBack() async throws {
+    /// The newest version of a member is restored, and beside it the version from before the theft.
+    @Test func changesBetweenTwoChangesOfTheStolenPhoneAreRestored() async throws {
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await add("Bank")
         let theft = try await nextDay()
@@ -188,7 +188,7 @@ import Testing
         withExtendedLifetime(lost) {}
     }
 
-    @Test func onlyWhatWasDoneSinceThatTimeIsUndone() async throws {
+    @Test func onlyChangesSinceTheGivenTimeAreReverted() async throws {
         let lost = try await connected.pair("Lost")
         try await add("Bank", "Doctor")
         _ = try await nextDay()
@@ -223,7 +223,7 @@ import Testing
         let id = try await note(lost, "Bank").id
         for number in 1...100 {
             _ = try await lost.write(title: "junk \(number)", body: "", to: id)
-            // Each of them arrives by itself.
+            // Each of them arrives in its own transaction.
             await eventually { try await world.notes() == ["junk \(number)"] }
             pass(1)
         }
@@ -232,7 +232,7 @@ import Testing
         #expect(try await notes() == ["Bank": "the good one"])
     }
 
-    @Test func afterTheTimeOfRetentionItIsGone() async throws {
+    @Test func replacedVersionsAreRemovedAfterTheRetentionTime() async throws {
         let lost = try await connected.pair("Lost")
         try await add("Bank")
         let theft = world.time.wallClock()
@@ -246,7 +246,7 @@ import Testing
         #expect(try await restarted.world.database.earlierVersions(since: 0).isEmpty)
     }
 
-    @Test func thePasscodeIsNeeded() async throws {
+    @Test func restoringRequiresThePasscode() async throws {
         let refused = await refusal {
             _ = try await connected.devices.restore(
                 RestoreRequest(passcode: "wrong", before: 0, isTrial: true), user: alice.user)
@@ -256,7 +256,7 @@ import Testing
 
     // MARK: Content
 
-    /// As a phone removes it: a record without content, signed by it.
+    /// Removes a record as a phone does: without content, signed by the phone.
     private func removeRecord(_ collection: RecordCollection, _ id: ItemID, by phone: Companion) async throws {
         let stored = try #require(try await world.database.record(collection, id))
         var name = stored.name
@@ -268,7 +268,7 @@ import Testing
         await eventually { try await world.database.record(collection, id)?.sealed == nil }
     }
 
-    @Test func aFilesContentStaysAndIsSentAgainWhereTheHubHasRemovedIt() async throws {
+    @Test func aFilesContentIsKeptAndSentAgainIfTheHubHasRemovedIt() async throws {
         let lost = try await connected.pair("Lost")
         let (id, bytes) = (ItemID.random(), [UInt8](repeating: 5, count: 3_000))
         try await world.sealed.files.putBlob(id.description, offset: 0, bytes: bytes, peer: alice)
@@ -280,7 +280,7 @@ import Testing
         let theft = world.time.wallClock()
         try await removeRecord(.files, id, by: lost)
         try await revoke("Lost")
-        // As at each start, and as the hub does after its own time.
+        // As at each start, and as the hub does after its retention.
         try await world.sealed.files.sweep()
         #expect(try await world.blobs.size(id) == 3_000)
         connected.hub.state.withLock { $0.blobs[HubID(id)] = nil }
@@ -294,8 +294,8 @@ import Testing
         #expect(connected.hub.state.withLock { $0.blobs[HubID(id)].map { Data($0.bytes) } } == Data(bytes))
     }
 
-    /// Whether the stolen phone's version was kept or thrown away: it is no work of anybody who belongs.
-    @Test func whatTheOwnerRemovedSinceIsAddedBesideItOrNamed() async throws {
+    /// The stolen phone's version does not count as work of a member, whether it was kept or removed.
+    @Test func itemsThatTheOwnerRemovedLaterAreAddedAsCopiesOrNamed() async throws {
         let lost = try await connected.pair("Lost")
         try await add("Bank")
         let id = ItemID.random()

@@ -12,14 +12,14 @@ import Testing
 
 @testable import DaemonCore
 
-/// Three devices of one vault and a hub whose store is put back to earlier backups: they come to the same notes, the newest that any
-/// of them has, and nothing of it is lost or comes back.
+/// Three devices of one vault and a hub that is restored to earlier backups: the devices converge on the newest notes,
+/// nothing is lost, and nothing removed is restored.
 @Suite struct RestoredHubTests {
-    /// What has to be there: of every text that was written, whether another one or a removal followed it.
+    /// The expected notes: for every text, whether it was replaced or removed.
     private struct Model {
         private(set) var texts: Set<String> = []
         private(set) var followed: Set<String> = []
-        /// What became two notes at a conflict: one of them may be left.
+        /// Texts that became two notes by a conflict: one of them may remain.
         private var copied: Set<String> = []
 
         static func plain(_ title: String) -> String {
@@ -37,7 +37,7 @@ import Testing
             copied.formUnion(titles.filter { $0 != Self.plain($0) }.map(Self.plain))
         }
 
-        /// Everything that nothing followed is there; what is there beyond it is one of two copies.
+        /// Every current text is there; the other notes are conflict copies.
         mutating func check(_ titles: [String], _ comment: Comment) {
             note(titles)
             let found = Set(titles.map(Self.plain))
@@ -77,9 +77,9 @@ import Testing
 
         func device(_ index: Int) -> HubID { HubID(worlds[index].key.publicKey.id) }
 
-        /// All of them have read and sent everything.
+        /// Waits until all of them have read and sent everything.
         func settle(_ label: Comment) async throws -> [[String]] {
-            for index in worlds.indices { hub.setAway(device(index), false) }
+            for index in worlds.indices { hub.setUnreachable(device(index), false) }
             var all: [[String]] = []
             let isSettled = await eventually(label) {
                 all = []
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test(arguments: RestoredHubTests.seeds) func threeDevicesComeToTheNewest(_ seed: UInt64) async throws {
+    @Test(arguments: RestoredHubTests.seeds) func threeDevicesConvergeOnTheNewestNotes(_ seed: UInt64) async throws {
         let devices = try await Devices()
         var (random, model, backups) = (RepeatableRandom(seed: seed), Model(), [devices.hub.backup()])
         var count = 0
@@ -134,13 +134,13 @@ import Testing
                         count += 1
                         let request = NoteRequest(title: "text \(count)", body: "", replaces: note.version)
                         let saved = try await world.sealed.notes.change(note.id, request, peer: alice)
-                        // Another device's may have come in between: then both are kept.
+                        // Another device may have changed it meanwhile: then both versions are kept.
                         model.write("text \(count)", after: saved.note.id == note.id ? note.title : nil)
                     case 5:
                         guard let note else { continue }
                         try await world.sealed.notes.remove(note.id, version: note.version, peer: alice)
                         model.remove(note.title)
-                    case 6: devices.hub.setAway(devices.device(index), Bool.random(using: &random))
+                    case 6: devices.hub.setUnreachable(devices.device(index), Bool.random(using: &random))
                     default: backups.append(devices.hub.backup())
                     }
                 } catch let error as ControlError where error.code == .noSuchItem {
@@ -150,18 +150,18 @@ import Testing
             }
             if let backup = backups.randomElement(using: &random) { devices.hub.restore(backup) }
             if Bool.random(using: &random) {
-                let notes = try await devices.settle("seed \(seed), restore \(restore): all are alike")
+                let notes = try await devices.settle("seed \(seed), restore \(restore): all have the same notes")
                 model.check(notes.first ?? [], "seed \(seed), restore \(restore)")
             }
         }
-        let notes = try await devices.settle("seed \(seed): all are alike")
+        let notes = try await devices.settle("seed \(seed): all have the same notes")
         model.check(notes.first ?? [], "seed \(seed)")
     }
 
-    /// Those that found something once. None by chance is part of every run: docs/limitations.md says why.
+    /// Seeds that found defects. Random ones are not part of every run: docs/limitations.md has the reason.
     private static let seeds = TestSupport.seeds([1, 2, 136_539, 551_044, 564_452], orAskedBy: "RESTORE_SEEDS")
 
-    @Test func aPhoneThatWasRevokedIsOutAgainAfterARestore() async throws {
+    @Test func aRevokedPhoneIsRevokedAgainAfterARestore() async throws {
         let connected = try await ConnectedWorld()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         let (device, token) = (HubID(await lost.secrets.device), await kept.secrets.device)
@@ -172,7 +172,7 @@ import Testing
         let roster = connected.hub.state.withLock { $0.roster }
         connected.hub.restore(backup)
         #expect(connected.hub.state.withLock { $0.devices[device] != nil })
-        await eventually("the hub has the whole list again") {
+        await eventually("the hub has the whole roster again") {
             connected.world.time.advance(by: .seconds(61))
             return connected.hub.state.withLock { $0.roster } == roster
         }
@@ -180,10 +180,10 @@ import Testing
         #expect(devices[device] == nil && devices[HubID(token)] != nil)
         let sentence =
             "The hub has an older list of devices than before, as after a restored backup. 1 entry was sent again."
-        await eventually("the owner is told") {
+        await eventually("the owner is notified") {
             try await connected.world.events(.hubMisbehaved).contains { $0.sentence == sentence }
         }
-        await eventually("it goes on") {
+        await eventually("the computer is connected") {
             connected.world.time.advance(by: .seconds(61))
             return await connected.sync.engine.isConnected
         }
@@ -192,8 +192,8 @@ import Testing
         #expect((error as? HubError)?.code == .unauthorized)
     }
 
-    /// The hub has no token of the phone any more: it is paired again, and revoked under its old name.
-    @Test func theListOfDevicesIsWholeAgainWhereAPairingWasLost() async throws {
+    /// The hub lost the phone's token: the phone is paired again, and revoked under its old name.
+    @Test func theRosterIsCompleteAgainAfterALostPairing() async throws {
         let connected = try await ConnectedWorld()
         try await connected.settled()
         let backup = connected.hub.backup()
@@ -201,11 +201,11 @@ import Testing
         try await connected.settled()
         let roster = connected.hub.state.withLock { $0.roster }
         connected.hub.restore(backup)
-        await eventually("the hub has the whole list again") {
+        await eventually("the hub has the whole roster again") {
             connected.world.time.advance(by: .seconds(61))
             return connected.hub.state.withLock { $0.roster } == roster
         }
-        await eventually("it goes on") {
+        await eventually("the computer is connected") {
             connected.world.time.advance(by: .seconds(61))
             return await connected.sync.engine.isConnected
         }
@@ -214,8 +214,8 @@ import Testing
         try await again.sync()
     }
 
-    /// The conflict is read before what was written ahead of it, and the connection ends between the two.
-    @Test func aConflictSkipsNothingThatIsStillToBeRead() async throws {
+    /// The conflict is read before records that were written before it, and the connection ends between the two.
+    @Test func aConflictSkipsNoUnreadRecord() async throws {
         let devices = try await Devices()
         let (first, second) = (devices.worlds[0], devices.worlds[1])
         let saved = try await first.sealed.notes.add(NoteRequest(title: "shared", body: ""), peer: alice)
@@ -228,12 +228,12 @@ import Testing
         await eventually("the hub has both") { try await second.sync.status().waiting == 0 }
         _ = try await first.sealed.notes.change(
             saved.note.id, NoteRequest(title: "changed here", body: ""), peer: alice)
-        await eventually("the conflict has come") {
+        await eventually("the conflict has arrived") {
             try await first.database.record(.notes, try #require(ItemID(saved.note.id)))?.author
                 == devices.device(1).item
         }
         for stream in streams { stream.finish() }
-        let notes = try await devices.settle("all are alike").first ?? []
+        let notes = try await devices.settle("all have the same notes").first ?? []
         #expect(notes.count == 3 && notes.contains("unread") && notes.contains("changed there"), "\(notes)")
     }
 

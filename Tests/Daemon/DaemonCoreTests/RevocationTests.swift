@@ -24,7 +24,7 @@ import Testing
         try await connected.settled()
     }
 
-    /// Whether any key that the device was given opens this.
+    /// Whether any key of the device opens this.
     private func opens(_ record: HubRecord, _ secrets: HouseholdSecrets) -> Bool {
         guard let collection = RecordCollection(rawValue: record.collection), let sealed = record.sealed else {
             return false
@@ -36,11 +36,11 @@ import Testing
         return secrets.ring.entries.contains { (try? envelope.open(as: name, vaultKey: $0.key)) != nil }
     }
 
-    @Test func aRevokedPhoneOpensNothingThatIsWrittenAfterwards() async throws {
+    @Test func aRevokedPhoneOpensNothingWrittenLater() async throws {
         let connected = try await ConnectedWorld()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await addNote(connected, "before")
-        await eventually("what happened before is at the hub") {
+        await eventually("earlier events are at the hub") {
             try await lost.sync()
             return await lost.events().contains { $0.kind == .unlocked }
         }
@@ -56,10 +56,10 @@ import Testing
 
         let secrets = await lost.secrets
         let written = connected.hub.records.filter { $0.sequence! > sequence && $0.sealed != nil }
-        // Both notes, the keys of the one that stays, its name and the computer's, the events.
+        // Both notes, the keys of the remaining phone, its name and the computer's, the events.
         #expect(written.count >= 6)
         for record in written { #expect(!opens(record, secrets), "\(record.collection)") }
-        // The search finds what can be opened.
+        // Records that its keys do open are found.
         #expect(connected.hub.records.contains { $0.sequence! <= sequence && opens($0, secrets) })
         let error = await #expect(throws: (any Error).self) { try await lost.sync() }
         #expect((error as? HubError)?.code == .unauthorized)
@@ -68,7 +68,7 @@ import Testing
         #expect(try await kept.notes().map(\.body).sorted() == ["after", "before"])
         #expect(await kept.report().misbehaviour.isEmpty)
         #expect(await kept.report().devices.values.sorted() == ["Kept", "den-computer"])
-        await eventually("the launch is told") {
+        await eventually("the launch is reported") {
             try await kept.sync()
             return await kept.events().contains { $0.kind == .blocked }
         }
@@ -96,8 +96,9 @@ import Testing
         #expect(try await restarted.world.control.sealed.notes.list(search: nil, peer: alice).notes.count == 1)
     }
 
-    /// The roster still has it, and this computer owes keys because another one let a phone in while it was locked.
-    @Test func aPhoneGetsNoKeysWhileTheHubWasNotToldOfItsRevocation() async throws {
+    /// The roster still has it, and this computer owes it keys because another one admitted a phone while it was
+    /// locked.
+    @Test func aPhoneGetsNoKeysWhileItsRevocationIsPending() async throws {
         let connected = try await ConnectedWorld()
         let (lost, kept) = (try await connected.pair("Lost"), try await connected.pair("Kept"))
         try await addNote(connected, "before")
@@ -108,7 +109,7 @@ import Testing
         try await connected.world.openVault()
         #expect(try await connected.world.database.document(HouseholdDocuments.keysOwed) == nil)
         connected.hub.setDown(false)
-        await eventually("the hub is told") {
+        await eventually("the hub has the revocation") {
             connected.world.time.wakeNext(within: .seconds(120))
             return try await connected.sync.status().revoking == nil
         }
@@ -131,7 +132,7 @@ import Testing
         #expect(await refusal { _ = try await revoke(connected, "nobody") } == .noSuchItem)
     }
 
-    /// A copy of it that is shown a new link. The app itself makes new keys whenever it is paired.
+    /// A copy of the app that is shown a new link. The app itself makes new keys for each pairing.
     @Test func aRevokedPhoneIsNotAdmittedAgainUnderItsKey() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")
@@ -152,7 +153,7 @@ import Testing
         #expect((error as? HubError)?.code == .unauthorized)
     }
 
-    /// Both write the vault's ring of keys, each only where it is still the one that was read.
+    /// Both write the vault's ring, each only if it is still the ring that was read.
     @Test func aRevocationKeepsTheKeysThatAnImportAddsMeanwhile() async throws {
         let source = try await World(hasVault: true, vault: World.newVault(), cost: { .minimum })
         try await source.openVault()
@@ -171,7 +172,7 @@ import Testing
             ImportRequest(passcode: "right", passphrase: nil, blob: blob.description, mode: .merge, isTrial: false),
             peer: alice)
         await eventually("the import writes") { await documents.waitingWrites == 1 }
-        // The first reading is that of the passcode, the second one what the new keys are added to.
+        // The first read is that of the passcode, the second one is for adding the new keys.
         await documents.holdReading(of: VaultDocuments.ring, after: 1)
         async let sentences = revoke(connected, "Lost")
         await eventually("the revocation has read the ring") { await documents.isReadingHeld }
@@ -188,7 +189,7 @@ import Testing
         #expect(ring.current(.vault, vault: note.name.vault)?.epoch == 2 && note.epoch == 2)
     }
 
-    @Test func intruderPhotosTakenBeforeStayReadableAndOnesTakenAfterAreNot() async throws {
+    @Test func intruderPhotosStayReadableOnlyAtTheComputerAfterARevocation() async throws {
         let connected = try await ConnectedWorld()
         let lost = try await connected.pair("Lost")
         connected.world.camera.show(Array(repeating: 7, count: 1_000))

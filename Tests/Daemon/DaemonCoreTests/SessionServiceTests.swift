@@ -25,12 +25,12 @@ import Testing
         time.advance(by: .milliseconds(299_999))
         #expect(await isOpen(service, token))
         time.advance(by: .milliseconds(299_999))
-        #expect(await isOpen(service, token), "each request counts from itself")
+        #expect(await isOpen(service, token), "each request extends the session")
         time.advance(by: .seconds(300))
         #expect(await !isOpen(service, token))
     }
 
-    @Test func aSessionEndsFifteenMinutesAfterItBeganHoweverBusyItIs() async throws {
+    @Test func aSessionEndsFifteenMinutesAfterItBeganEvenIfItIsUsed() async throws {
         let service = SessionService(time: time, lockGenerations: LockGenerations(), changes: StateChanges())
         let token = try await service.open(for: alice).token
         for _ in 0..<8 {
@@ -41,17 +41,17 @@ import Testing
         #expect(await !isOpen(service, token))
     }
 
-    @Test func aSessionIsOfTheUserWhoOpenedIt() async throws {
+    @Test func aSessionBelongsToTheUserWhoOpenedIt() async throws {
         let service = SessionService(time: time, lockGenerations: LockGenerations(), changes: StateChanges())
         let token = try await service.open(for: alice).token
         #expect(await !isOpen(service, token, bob))
-        #expect(await isOpen(service, token, ControlPeer(user: alice.user, process: 9)), "any process of that user")
+        #expect(await isOpen(service, token, ControlPeer(user: alice.user, process: 9)), "another process of that user")
         #expect(await !isOpen(service, nil))
         #expect(await !isOpen(service, ""))
         #expect(await !isOpen(service, String(repeating: "0", count: 64)))
     }
 
-    @Test func anEndedSessionIsOver() async throws {
+    @Test func anEndedSessionIsInvalid() async throws {
         let service = SessionService(time: time, lockGenerations: LockGenerations(), changes: StateChanges())
         let first = try await service.open(for: alice).token
         let second = try await service.open(for: alice).token

@@ -7,11 +7,11 @@ import Testing
 
 @testable import DaemonCore
 
-/// A week in fast-forward: what comes and goes leaves nothing behind.
+/// A week in fast-forward: repeated work leaks nothing.
 ///
 /// The clock is the test's; services, database and disk are real. 1,500 steps in every run; `make soak` takes 100,000.
 @Suite struct SoakTests {
-    /// What a process holds on to, from /proc/self.
+    /// Resources of this process, from /proc/self.
     private struct Footprint {
         /// Resident, in bytes.
         var memory = 0
@@ -44,7 +44,7 @@ import Testing
             case 4:
                 _ = try await world.call(
                     .reportIdle, body: IdleReport(source: .mutter, idleSeconds: .random(in: 0...1_200)))
-            case 5: try await giveAWrongPasscode()
+            case 5: try await enterAWrongPasscode()
             case 6: try await start()
             default: world.time.advance(by: .seconds(.random(in: 1...7_200)))
             }
@@ -66,8 +66,8 @@ import Testing
             await eventually { !world.authorizer.isAsleep }
         }
 
-        /// Then the right one, once a pause is over.
-        private func giveAWrongPasscode() async throws {
+        /// Enters the right passcode afterwards, once a lockout is over.
+        private func enterAWrongPasscode() async throws {
             let code = await refusal {
                 try await world.passcodes.verify(SecretBytes(utf8: "wrong"), user: alice.user)
             }
@@ -77,7 +77,7 @@ import Testing
             try await world.passcodes.verify(SecretBytes(utf8: "right"), user: alice.user)
         }
 
-        /// A launch that is asked about where the app is locked, and cancelled.
+        /// A launch that causes a prompt if the app is locked, and is cancelled.
         private mutating func start() async throws {
             launch += 1
             guard world.gate.launch(world.launch(launch)).verdict == .ask else { return }
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func memoryDescriptorsAndThreadsStayFlat() async throws {
+    @Test func memoryDescriptorsAndThreadsDoNotGrow() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
         let steps = isLong ? 100_000 : 1_500
         let world = try await World()
@@ -99,10 +99,10 @@ import Testing
         let before = try Footprint()
         for _ in 0..<(steps - steps / 5) { try await week.step() }
         var after = try Footprint()
-        // What the test's own ports note down grows a little; a leak of one event's kilobyte would be 80 MB.
+        // The test's own ports keep a little; a leak of one kilobyte in each event would be 80 MB.
         #expect(after.memory - before.memory < 24 << 20, "\(before) → \(after)")
-        // The system's pool of threads shrinks only after a while; what leaked would stay.
-        await eventually("descriptors and threads are as few as before") {
+        // The system's thread pool shrinks only after a while; leaked threads would stay.
+        await eventually("descriptors and threads have not grown") {
             after = try Footprint()
             return after.descriptors <= before.descriptors + 2 && after.threads <= before.threads + 2
         }

@@ -9,29 +9,29 @@ import SealedStore
 import Sync
 import Synchronization
 
-/// A real store whose writes can be made to fail, and that shows what was written.
+/// A real store whose writes and reads can be made to fail or wait.
 actor BreakableStore: RecordStore {
     struct Full: Error, CustomStringConvertible {
         let description = "no space left on device"
     }
 
     private let store: StateDatabase
-    /// The newest of it: a long run must not fill the memory with what the test itself keeps.
+    /// Only the newest: a long run must not fill the memory with the test's own data.
     private(set) var saved: [(name: String, bytes: [UInt8])] = []
-    /// Writes that still succeed; nil means all of them.
+    /// The number of writes that still succeed; nil means all.
     private var writesLeft: Int?
-    /// Writes wait here while it is closed, for all or for those of this document.
+    /// While it is closed, all writes wait here, or those of one document.
     private var isClosed = false
     private var heldDocument: String?
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// How many records were asked for by id, each time.
+    /// The number of ids of each read of records.
     private(set) var readings: [Int] = []
-    /// Readings of records by id wait here while it is set.
+    /// Reads of records by id wait here while it is set.
     private var holdsReadings = false
     private var waitingReadings: [CheckedContinuation<Void, Never>] = []
 
-    /// A reading of this document waits with what it has read, once so many were let through.
+    /// The read of this document that waits with its result, after a number of other reads of it.
     private var heldReading: (document: String, after: Int)?
     private var heldReader: CheckedContinuation<Void, Never>?
 
@@ -124,13 +124,13 @@ actor BreakableStore: RecordStore {
 }
 
 extension StateDatabase {
-    /// A device of all tests of this module.
+    /// The device of all tests of this module.
     static let testKey = DeviceSigningKey()
 
     convenience init(path: String) throws { try self.init(path: path, signingKey: Self.testKey) }
 }
 
-/// A camera in the test's hands. Sendable because what changes is in one `Mutex`.
+/// A camera that returns the test's photo. Sendable because its state is in one `Mutex`.
 final class TestCamera: PhotoSource {
     private let photo = Mutex<[UInt8]?>(nil)
 
@@ -142,9 +142,9 @@ final class TestCamera: PhotoSource {
     }
 }
 
-/// A gate that does what it is told at once, or when the test lets it, and writes everything down in words.
+/// A gate that applies each change at once or when the test releases it, and records everything as text.
 ///
-/// Launches go through the real authorizer, exactly as the real gate's reader does it. Sendable because what changes is in
+/// Launches are decided by the real authorizer, exactly as in the real gate's reader. Sendable because its state is in
 /// one `Mutex`.
 final class RecordingGate: LaunchGatePort {
     private struct State {
@@ -191,7 +191,7 @@ final class RecordingGate: LaunchGatePort {
 
     func forgetActions() { state.withLock { $0.actions = [] } }
 
-    /// Nil: not answered.
+    /// Nil if there is no answer yet.
     func answer(to number: UInt64) -> Bool? { state.withLock { $0.answers[number] } }
 
     func isGuarded(_ app: AppID) -> Bool? { state.withLock { $0.guarded[app] } }
@@ -214,11 +214,11 @@ final class RecordingGate: LaunchGatePort {
 
     private func applied() async {
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let isApplied = state.withLock { state in
                 if state.isHeld { state.waiting.append(continuation) }
                 return !state.isHeld
             }
-            if goesOn { continuation.resume() }
+            if isApplied { continuation.resume() }
         }
     }
 
@@ -265,7 +265,7 @@ final class RecordingGate: LaunchGatePort {
     func order(_ order: InstanceOrderKind, app: AppID) { note("\(order) \(app)") }
 }
 
-/// Apps by name, each with one executable; what is found can be changed.
+/// Apps by name, each with one executable; a test can change them.
 actor TestResolver: AppResolver {
     private var apps: [String: ResolvedApp] = [:]
     private var isHeld = false
@@ -313,8 +313,8 @@ actor TestResolver: AppResolver {
 struct TestDirectory: ProcessDirectory {
     func userName(_ user: UInt32) -> String? { "user\(user)" }
     func processName(_ process: Int32) -> String? { "process\(process)" }
-    /// A process' number is its owner's times 1,000 and something.
+    /// A process number is its owner's number times 1,000, plus a small number.
     func owner(of process: Int32) -> UInt32? { UInt32(process / 1_000) }
-    /// Alice logged in and became whoever runs processes 7 and up to 9.
+    /// Processes 7 to 9 of any user belong to a login of alice.
     func loginUser(of process: Int32) -> UInt32? { 7...9 ~= process ? alice.user : nil }
 }

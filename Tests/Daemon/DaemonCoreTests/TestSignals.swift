@@ -1,7 +1,7 @@
 import DaemonCore
 import Synchronization
 
-/// What the system tells, in the test's hands. Sendable because its state is one `Mutex`.
+/// Signals of the system that a test sends. Sendable because its state is one `Mutex`.
 final class TestSignals: SessionSignalsPort {
     let signals: AsyncStream<SessionSignal>
     private let continuation: AsyncStream<SessionSignal>.Continuation
@@ -17,7 +17,7 @@ final class TestSignals: SessionSignalsPort {
         acknowledged.withLock { $0.append(number) }
     }
 
-    /// Called on the actor that acknowledges, just before it is noted.
+    /// Called on the actor that acknowledges, just before the acknowledgement is stored.
     func beforeAcknowledgement(_ body: @escaping @Sendable () -> Void) { onAcknowledge.withLock { $0 = body } }
 
     var numbers: [UInt64] { acknowledged.withLock { $0 } }

@@ -3,7 +3,7 @@ import Policy
 import Sync
 import Synchronization
 
-/// Clocks that move when a test says so. Sendable because everything is in one `Mutex`.
+/// Clocks that a test moves. Sendable because its state is one `Mutex`.
 final class TestTime: TimeSource {
     private struct State {
         var moment = Moment(
@@ -48,16 +48,16 @@ final class TestTime: TimeSource {
         }
     }
 
-    /// How long each sleeper still has to sleep, shortest first.
+    /// The remaining time of each sleeper, shortest first.
     var waits: [Duration] {
         state.withLock { state in state.sleepers.values.map { $0.deadline - state.moment.elapsed }.sorted() }
     }
 
-    /// Time passes, and those who slept for it wake up.
+    /// Moves the time forward, and wakes the sleepers whose time is over.
     func advance(by duration: Duration) { set(elapsed: now().elapsed + duration) }
 
-    /// Passes the time that the next sleeper still waits for, if that is at most `longest`. In a loop it moves the
-    /// clock as often as the tested code sleeps, so a slow machine does not make it run ahead.
+    /// Passes the remaining time of the next sleeper, if that is at most `longest`. In a loop it moves the clock as
+    /// often as the tested code sleeps, so that a slow machine does not make it run ahead.
     ///
     /// - Returns: whether a sleeper was woken.
     @discardableResult

@@ -11,24 +11,25 @@ import Testing
 
 @testable import DaemonCore
 
-/// Two computers and the hub where they meet. The second is in the first one's household once it was `joined`.
+/// Two computers and one hub. After `joined` the second one is in the first one's household.
 struct TwoComputers {
     let first: ConnectedWorld
     let second: World
     /// Between the second computer and the hub.
-    let meddler = Meddler()
+    let interceptor = HubInterceptor()
     var hub: MemoryHub { first.hub }
 
     private static let key = DeviceSigningKey()
     private static let vault = World.newVault()
 
-    /// Before the second one has asked for anything.
+    /// The second one has not asked to join yet.
     init() async throws {
         first = try await ConnectedWorld()
-        let (hub, meddler) = (first.hub, meddler)
+        let (hub, interceptor) = (first.hub, interceptor)
         second = try await World(
             listed: [app("mail")], hasVault: true, vault: Self.vault,
-            hub: { MeddledHub(hub: hub.connection($0), meddler: meddler) }, key: Self.key, name: "attic-computer")
+            hub: { InterceptedHub(hub: hub.connection($0), interceptor: interceptor) }, key: Self.key,
+            name: "attic-computer")
     }
 
     private init(_ earlier: TwoComputers, second: World) {
@@ -37,8 +38,8 @@ struct TwoComputers {
 
     static func joined() async throws -> TwoComputers {
         let computers = try await TwoComputers()
-        let pairing = try await computers.ask()
-        try await computers.agree(pairing)
+        let pairing = try await computers.requestJoining()
+        try await computers.confirm(pairing)
         try await computers.isJoined()
         try await computers.second.household.sendVaultKeys(SecretBytes(utf8: "right"), user: alice.user)
         try await computers.settled()
@@ -48,17 +49,18 @@ struct TwoComputers {
     /// kill -9 of the second computer, and its next start.
     func restarted() async throws -> TwoComputers {
         second.end()
-        let (hub, meddler) = (first.hub, Meddler())
+        let (hub, interceptor) = (first.hub, HubInterceptor())
         return TwoComputers(
             self,
             second: try await World(
-                hasVault: true, hub: { MeddledHub(hub: hub.connection($0), meddler: meddler) }, after: second))
+                hasVault: true, hub: { InterceptedHub(hub: hub.connection($0), interceptor: interceptor) },
+                after: second))
     }
 
     // MARK: Joining
 
-    /// The first one shows a link, the second one asks by it.
-    func ask() async throws -> PairingReport {
+    /// The second one asks to join by a link of the first one.
+    func requestJoining() async throws -> PairingReport {
         let pairing = try await first.household.makePairing(address: nil, role: .computer)
         let report = try await join(pairing)
         #expect(report.state == .waiting)
@@ -69,7 +71,7 @@ struct TwoComputers {
         try await second.household.join(try #require(pairing.link), HubSettings(url: ""))
     }
 
-    func agree(_ pairing: PairingReport) async throws {
+    func confirm(_ pairing: PairingReport) async throws {
         let joined = await eventually {
             try await first.household.pairing(pairing.id, waitingUpTo: 0).name == "attic-computer"
         }
@@ -80,16 +82,16 @@ struct TwoComputers {
     }
 
     func isJoined() async throws {
-        let isConnected = await eventually("the second is connected") {
+        let isConnected = await eventually("the second computer is connected") {
             second.time.advance(by: .seconds(1))
             return await second.sync.engine.isConnected
         }
         try #require(isConnected)
     }
 
-    /// How it ended.
+    /// The final report of joining.
     func outcome() async throws -> JoiningReport {
-        await eventually("it ends") {
+        await eventually("joining ends") {
             second.time.advance(by: .seconds(1))
             return await second.household.joiningOutcome != nil
         }
@@ -98,7 +100,7 @@ struct TwoComputers {
 
     // MARK: Afterwards
 
-    /// Nothing waits to be sent on either side.
+    /// Waits until both have sent everything.
     func settled() async throws {
         for world in [first.world, second] {
             let settled = await eventually("\(world.name) has sent everything") {
@@ -130,7 +132,7 @@ extension World {
     }
 }
 
-/// Whether any key that a device was given opens a record.
+/// Whether any key of a device opens a record.
 func opens(_ record: HubRecord, _ secrets: HouseholdSecrets) -> Bool {
     guard let collection = RecordCollection(rawValue: record.collection), let sealed = record.sealed else {
         return false

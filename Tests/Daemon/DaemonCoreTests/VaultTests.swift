@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Household
 import Policy
 import SealedFormats
 import SealedStore
@@ -18,7 +19,7 @@ private let wrong = SecretBytes(utf8: "wrong")
 
     // MARK: Opening and locking
 
-    @Test func onlyWhoOpenedTheVaultMayUseItAndOnlyWhileItIsOpen() async throws {
+    @Test func onlyTheUserWhoOpenedTheVaultMayUseItWhileItIsOpen() async throws {
         let world = try await World(hasVault: true)
         let notes = world.sealed.notes
         #expect(await refusal { _ = try await notes.list(search: nil, peer: alice) } == .vaultLocked)
@@ -36,21 +37,21 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await world.events(.vaultLocked).count == 1)
     }
 
-    @Test func theVaultLocksItselfWhenNobodyUsesIt() async throws {
+    @Test func anUnusedVaultLocksItself() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
         world.time.advance(by: .seconds(599))
         _ = try await world.sealed.notes.list(search: nil, peer: alice)
         world.time.advance(by: .seconds(599))
         #expect(try await world.sealed.vault.status().isOpen)
-        // The watcher woke up meanwhile, and sleeps again for the rest of the time.
+        // The watcher has woken up meanwhile, and sleeps for the remaining time.
         await eventually { world.time.waits.contains(.seconds(1)) }
         world.time.advance(by: .seconds(1))
         await eventually { try await world.sealed.vault.status().isOpen == false }
     }
 
     /// Debug builds only: a release build forbids reading its memory.
-    @Test func theVaultIsLockedByWhomItIsOpenForOrWithASession() async throws {
+    @Test func theVaultIsLockedByItsUserOrWithASession() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
         #expect(await refusal { try await world.call(.closeVault, by: bob) } == .sessionNeeded)
@@ -64,14 +65,14 @@ private let wrong = SecretBytes(utf8: "wrong")
     }
 
     @Test func noKeyIsLeftInMemoryOnceTheVaultIsLocked() async throws {
-        // A vault of its own: the others' one may still be open in a world that is about to go.
+        // A vault of its own: the shared one may still be open in another world.
         let world = try await World(hasVault: true, vault: World.newVault())
-        // Kept with each bit turned round, so that this copy is not what is found.
+        // Stored with each bit inverted, so that the scan does not find this copy.
         let keys = try await disguisedKeys(world)
         #expect(keys.count == 2)
         try await opened(world)
         _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: "b"), peer: alice)
-        for key in keys { #expect(MemoryScan.holds(key), "while it is open the scan has to find it") }
+        for key in keys { #expect(MemoryScan.holds(key), "the scan finds the keys of the open vault") }
         await world.sealed.vault.lock(user: nil, "tested")
         for key in keys { #expect(!MemoryScan.holds(key)) }
     }
@@ -96,7 +97,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await titles("CODE safe") == ["Safe"])
         #expect(try await titles("cafe") == ["Café"])
         #expect(try await titles("code litres").isEmpty)
-        // In clear there is no word of them.
+        // None of their words is in clear.
         let disk = try FileManager.default.contentsOfDirectory(atPath: world.directory.path)
             .filter { $0.hasPrefix("state") }
             .map { try Data(contentsOf: URL(fileURLWithPath: world.directory.path($0))) }
@@ -105,7 +106,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         }
     }
 
-    @Test func aListKnowsEveryChangeSinceTheLastOne() async throws {
+    @Test func aListContainsEveryChangeSinceTheLastOne() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
         let notes = world.sealed.notes
@@ -124,7 +125,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await titles("pears").isEmpty)
     }
 
-    /// As when two devices changed one note: the other's version comes in the place of this one's, under the same revision.
+    /// After a conflict of two devices the other's version replaces this one's under the same revision.
     @Test func aListShowsAnotherVersionOfTheSameRevision() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
@@ -132,7 +133,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         let saved = try await notes.add(NoteRequest(title: "here", body: "apples"), peer: alice).note
         #expect(try await notes.list(search: "apples", peer: alice).notes.map(\.title) == ["here"])
         var record = try #require(try await world.database.records(in: .notes).first)
-        let content = NoteService.Content(title: "elsewhere", body: "pears", created: 1, modified: 2)
+        let content = SealedNote(title: "elsewhere", body: "pears", created: 1, modified: 2)
         record = try await world.sealed.vault.keys(for: alice).seal(
             JSONEncoder().encode(content), .notes, record.name.id, revision: record.name.revision,
             in: record.name.vault)
@@ -145,7 +146,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await notes.list(search: "pears", peer: alice).notes.count == 1)
     }
 
-    @Test func whatIsNotKeptInMemoryIsFoundAllTheSame() async throws {
+    @Test func notesThatAreNotCachedAreFound() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
         for number in 0..<20 {
@@ -161,7 +162,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(found.map(\.title).sorted() == (["1"] + (10...19).map(String.init)).sorted())
     }
 
-    @Test func aListWaitsForTheOpeningThatHasBegun() async throws {
+    @Test func concurrentListsWaitForOneOpening() async throws {
         let world = try await World(hasVault: true)
         try await openedWithNotes(world)
         await world.documents.holdReadings()
@@ -176,7 +177,7 @@ private let wrong = SecretBytes(utf8: "wrong")
     }
 
     /// Debug builds only: a release build forbids reading its memory.
-    @Test func aLockInTheMiddleOfOpeningTheNotesLeavesNothingOfThem() async throws {
+    @Test func aLockWhileTheNotesAreOpenedLeavesNoneInMemory() async throws {
         let world = try await World(hasVault: true, vault: World.newVault())
         let keys = try await disguisedKeys(world)
         try await openedWithNotes(world)
@@ -193,7 +194,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         await eventually { !MemoryScan.holds(keys[0]) }
     }
 
-    /// Thirty notes, none of which was opened since the vault was.
+    /// Thirty notes, none of which was opened since the vault was opened.
     private func openedWithNotes(_ world: World) async throws {
         try await opened(world)
         for number in 1...30 {
@@ -209,7 +210,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         let second = try await notes.change(
             first.id, NoteRequest(title: "plan", body: "two", replaces: first.version), peer: alice)
         #expect(second.note.revision == 2 && second.conflict == nil)
-        // The version before, and one that another device wrote under the same number.
+        // The earlier version, and one of another device with the same revision.
         for outdated in [first.version, "2-" + String(repeating: "0", count: 32), "2"] {
             let other = try await notes.change(
                 first.id, NoteRequest(title: "plan", body: outdated, replaces: outdated), peer: alice)
@@ -228,7 +229,7 @@ private let wrong = SecretBytes(utf8: "wrong")
 
     // MARK: Passcodes
 
-    @Test func aChangedPasscodeWrapsTheRootKeyAnewAndNothingElse() async throws {
+    @Test func aChangedPasscodeOnlyWrapsTheRootKeyAgain() async throws {
         let world = try await World(hasVault: true, cost: { .minimum })
         try await opened(world)
         _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: "kept"), peer: alice)
@@ -258,7 +259,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         _ = try await world.sealed.vault.open(new, for: alice)
     }
 
-    @Test func aStateFromBeforeThereWereVaultsGetsOneWithTheNextRightPasscode() async throws {
+    @Test func aStateWithoutAVaultGetsOneWithTheNextRightPasscode() async throws {
         let world = try await World(cost: { .minimum })
         #expect(try await world.sealed.vault.status().vault == nil)
         try await opened(world)

@@ -28,10 +28,10 @@ func resolved(_ id: AppID, executables: [String]? = nil) -> ResolvedApp {
         executables: executables ?? ["/usr/bin/\(id)"], privateDirectories: [], sharedWith: [])
 }
 
-/// The daemon's services over a real database, with clocks, gate and catalog in the test's hands.
+/// The daemon's services over a real database, with clocks, gate and catalog that the test controls.
 ///
-/// The owner's passcode is "right", of the older SHA-256 kind, which is checked in no time; its upgrade is switched off
-/// by a cost that can't be measured unless a test gives one.
+/// The owner's passcode is "right", with the older SHA-256 verifier, which is compared quickly. It is not upgraded,
+/// because the cost can't be measured, unless a test sets one.
 final class World: Sendable {
     /// Of this computer.
     let key: DeviceSigningKey
@@ -62,8 +62,8 @@ final class World: Sendable {
     /// - Parameters:
     ///   - hasVault: opening it takes the real key derivation, seconds in a debug build.
     ///   - listed: apps that are on the list from the start.
-    ///   - hubAt: instead of `hub` where there are several.
-    ///   - after: the world whose state on disk, clocks and resolver this one takes over: the daemon was started again.
+    ///   - hubAt: replaces `hub` if there are several.
+    ///   - after: the world whose state on disk, clocks and resolver are used: the daemon is started again.
     init(
         listed: [AppID] = [firefox, calculator], passcodes: PasscodeService.Stored? = World.passcodes(),
         isGatePresent: Bool = true, hasVault: Bool = false,
@@ -133,20 +133,21 @@ final class World: Sendable {
         closeDatabase()
     }
 
-    /// The daemon does nothing any more, as if it had been killed.
+    /// Stops the daemon as a kill does.
     func end() { running.cancel() }
 
-    /// The same, once what was under way has ended.
+    /// Stops the daemon, and waits for its tasks.
     func ended() async {
         running.cancel()
         _ = await running.result
         closeDatabase()
     }
 
-    /// Services hold each other, and what they hold stays open beyond the test: some hundred households would use up all descriptors.
+    /// Services reference each other and stay in memory after the test: some hundred databases would use up all
+    /// descriptors.
     private func closeDatabase() { try? database.closeFile() }
 
-    /// A vault behind "right", made once: its key derivation is the real one.
+    /// A vault with the passcode "right", made once: its key derivation is the real one.
     static let vault = newVault()
 
     static func newVault() -> Result<[String: [UInt8]], any Error> {
@@ -191,8 +192,8 @@ final class World: Sendable {
         return reader
     }
 
-    /// Starts an app that is asked about, and returns its prompt.
-    func ask(_ launch: HeldLaunch, _ prompter: inout PromptReader) async throws -> PromptReport {
+    /// Starts an app that causes a prompt, and returns the prompt.
+    func prompt(for launch: HeldLaunch, _ prompter: inout PromptReader) async throws -> PromptReport {
         gate.launch(launch)
         while let event = await prompter.next() {
             if case .ask(let report) = event, report.process == launch.process { return report }
@@ -200,7 +201,7 @@ final class World: Sendable {
         throw CancellationError()
     }
 
-    /// With those that the daemon has queued and not written yet.
+    /// Includes those that the daemon has queued and not written yet.
     func events(_ kind: ActivityEvent.Kind) async throws -> [EventReport] {
         await apps.log.drain()
         return try await database.events(after: 0, limit: 100_000, app: nil).filter { $0.kind == kind.rawValue }
@@ -209,15 +210,15 @@ final class World: Sendable {
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }
 }
 
-/// Whether the keys beside the database were erased, and whether the daemon was to end.
+/// Whether the keys beside the database were erased, and whether the daemon was to stop.
 final class Erasure: Sendable {
     let happened = Mutex(false)
-    /// When, since boot.
+    /// The time since boot.
     let time = Mutex<Duration?>(nil)
     let isStopped = Mutex(false)
 }
 
-/// A prompter's events, one after the other.
+/// The events of a prompter, in order.
 struct PromptReader {
     private var events: AsyncStream<PromptEvent>.AsyncIterator
 
@@ -234,7 +235,7 @@ struct PromptReader {
     }
 }
 
-/// The code of the refusal that `body` throws; nil where it throws none, or one that was not foreseen.
+/// The code of the refusal that `body` throws; nil if it throws nothing or another error.
 func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async -> ControlError.Code?
 {
     do {
@@ -248,6 +249,6 @@ func refusal(isolation: isolated (any Actor)? = #isolation, _ body: () async thr
 }
 
 extension PasscodeService {
-    /// Of alice, who counts with all others until she gives the owner's passcode.
+    /// alice's state, which she shares with other users until she enters the owner's passcode.
     func lockoutState() -> LockoutState { lockoutState(of: alice.user) }
 }

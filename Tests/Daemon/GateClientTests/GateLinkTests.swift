@@ -13,7 +13,7 @@ import Testing
 
 let firefox = AppID(rawValue: "firefox")!
 
-/// Time does not matter here: the policy that the authorizer knows is empty.
+/// Time is not used: the authorizer's policy is empty.
 private struct StandingTime: TimeSource {
     func now() -> Moment {
         Moment(
@@ -23,7 +23,7 @@ private struct StandingTime: TimeSource {
     func sleep(for duration: Duration) async throws {}
 }
 
-/// The client, the gate it speaks to and the events that come out.
+/// The client, the gate at its other end, and the events it delivers.
 final class Link {
     let directory: TemporaryDirectory
     let gate: TestGate
@@ -37,7 +37,7 @@ final class Link {
             socketPath: directory.path("gate.sock"), authorizer: LaunchAuthorizer(time: StandingTime()),
             silence: silence,
             knownApps: keepsList
-                ? KnownAppsFile(directory.path("known-apps")) { Issue.record("the list was not kept: \($0)") } : nil)
+                ? KnownAppsFile(directory.path("known-apps")) { Issue.record("the list was not stored: \($0)") } : nil)
         events = client.events.makeAsyncIterator()
         client.start()
     }
@@ -46,7 +46,7 @@ final class Link {
 
     func next() async -> GateEvent? { await events.next(isolation: nil) }
 
-    /// Greets, and tells the gate of one app, "firefox", token 1.
+    /// Exchanges greetings, and sends one app to the gate: "firefox", token 1.
     func connectWithApp() async throws -> TestGate.Connection {
         let connection = try await gate.greet()
         guard case .connected = await next() else { throw POSIXError(.EPROTO) }
@@ -62,7 +62,7 @@ final class Link {
         return connection
     }
 
-    /// What a gate that starts now would guard; nil where there is no file.
+    /// What a gate that starts now would guard; nil if there is no file.
     func knownApps() throws -> [DaemonMessage]? {
         let path = directory.path("known-apps")
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -96,7 +96,7 @@ final class Link {
         #expect(process == getpid())
     }
 
-    @Test func theWeakModeSaysWhy() async throws {
+    @Test func theWeakModeHasItsReason() async throws {
         let link = try Link()
         let connection = try await link.gate.accept()
         _ = try await connection.next()
@@ -108,7 +108,7 @@ final class Link {
         #expect(reason.contains("Operation not permitted"))
     }
 
-    @Test func aGateThatGoesIsConnectedToAgain() async throws {
+    @Test func aRestartedGateIsConnectedToAgain() async throws {
         let link = try Link()
         for _ in 0..<3 {
             let connection = try await link.gate.greet()
@@ -124,13 +124,13 @@ final class Link {
         }
     }
 
-    @Test func aGateThatComesLateIsFound() async throws {
+    @Test func aGateThatStartsLaterIsFound() async throws {
         let directory = try TemporaryDirectory()
         let client = GateClient(
             socketPath: directory.path("gate.sock"), authorizer: LaunchAuthorizer(time: StandingTime()))
         client.start()
         defer { client.stop() }
-        // The real time is what is tested: nothing shows an attempt that failed, and there is one every 50 ms.
+        // Real time is tested: nothing reports a failed attempt, and there is one every 50 ms.
         try await Task.sleep(for: .milliseconds(200))
         let gate = try TestGate(directory.path("gate.sock"))
         _ = try await gate.greet()
@@ -147,19 +147,19 @@ final class Link {
         [UInt8](GateMessage.pong(1).encoded().dropLast()),
         [131, 1, 0, 0, 0, 0, 0, 0, 0, 2, 9],
     ])
-    func whatNoGateOfThisVersionSendsEndsTheConnection(_ bytes: [UInt8]) async throws {
+    func anInvalidMessageEndsTheConnection(_ bytes: [UInt8]) async throws {
         let link = try Link()
         let connection = try await link.gate.accept()
         _ = try await connection.next()
         connection.send(bytes: bytes)
         #expect(try await connection.next() == nil)
         guard case .disconnected = await link.next() else {
-            Issue.record("a gate like this was taken for one")
+            Issue.record("an invalid gate was accepted")
             return
         }
     }
 
-    @Test func aMessageThatIsTooLongEndsTheConnection() async throws {
+    @Test func aTooLongMessageEndsTheConnection() async throws {
         let link = try Link()
         let connection = try await link.gate.greet()
         _ = await link.next()
@@ -169,8 +169,8 @@ final class Link {
         #expect(try await connection.next() == nil)
     }
 
-    @Test func aGateThatStaysSilentIsAskedAndThenGivenUp() async throws {
-        // Long enough for an answer from a busy machine.
+    @Test func aSilentGateIsProbedAndThenDisconnected() async throws {
+        // Long enough for an answer on a busy machine.
         let link = try Link(silence: .milliseconds(1_500))
         let connection = try await link.gate.greet()
         _ = await link.next()
@@ -186,7 +186,7 @@ final class Link {
         }
         await change.value
         guard case .disconnected = await link.next() else {
-            Issue.record("the gate was not given up")
+            Issue.record("the gate was not disconnected")
             return
         }
     }
@@ -205,9 +205,9 @@ final class Link {
         #expect(throws: GateConnection.Failure.self) { _ = try GateConnection(path: path, silence: .seconds(1)) }
         let client = GateClient(socketPath: path, authorizer: LaunchAuthorizer(time: StandingTime()))
         client.start()
-        await eventually("it is connected to") { impostor.output.contains("got") }
+        await eventually("the daemon has connected") { impostor.output.contains("got") }
         client.stop()
-        #expect(!impostor.output.contains("got 3"), "no greeting is wasted on it")
+        #expect(!impostor.output.contains("got 3"), "no greeting is sent to it")
     }
 
     // MARK: Changes
@@ -235,13 +235,13 @@ final class Link {
         }
         connection.send(.applied(1, sequence: otherSequence, marks: 0, failures: 0))
         guard case .marksMissing = await link.next() else {
-            Issue.record("no word of the other change")
+            Issue.record("no message of the other change")
             return
         }
         await eventually("the other change is done") { isOtherDone.withLock { $0 } }
         connection.send(.filesChanged(1))
         guard case .filesChanged = await link.next() else {
-            Issue.record("no word of the files")
+            Issue.record("no message of the files")
             return
         }
         #expect(!isDone.withLock { $0 }, "another change's confirmation is not this one's")
@@ -253,7 +253,7 @@ final class Link {
         }
     }
 
-    @Test func whoWaitsForAGateThatGoesIsLetGo() async throws {
+    @Test func aWaitForADisconnectedGateEnds() async throws {
         let link = try Link()
         let connection = try await link.connectWithApp()
         let change = Task { [client = link.client] in await client.setGuarded(firefox, false) }
@@ -262,7 +262,7 @@ final class Link {
         await change.value
     }
 
-    @Test func withoutAGateNothingWaits() async throws {
+    @Test func withoutAGateNoChangeWaits() async throws {
         let client = GateClient(socketPath: "/nonexistent/gate", authorizer: LaunchAuthorizer(time: StandingTime()))
         await client.set(Link.app(["/a"]), guarded: true)
         await client.setGuarded(firefox, false)
@@ -298,10 +298,10 @@ final class Link {
 
     // MARK: Launches
 
-    @Test func aLaunchIsDecidedAndAnsweredOnTheSpot() async throws {
+    @Test func aLaunchIsDecidedAndAnsweredAtOnce() async throws {
         let link = try Link()
         let connection = try await link.connectWithApp()
-        // The authorizer's list is empty, so everything it knows by name is free.
+        // The authorizer's list is empty, so every app of it is allowed.
         connection.send(Self.question(11))
         #expect(try await connection.next() == .answer(11, allow: true))
         guard case .launch(let launch, let decision) = await link.next() else {
@@ -328,7 +328,7 @@ final class Link {
         #expect(try await connection.next() == .answer(15, allow: true))
     }
 
-    @Test func theGatesOtherReportsComeOutInTheirOrder() async throws {
+    @Test func theGatesOtherReportsAreDeliveredInOrder() async throws {
         let link = try Link()
         let connection = try await link.connectWithApp()
         connection.send(.ended(1, .timedOut))
@@ -351,9 +351,9 @@ final class Link {
             words == ["1 noAnswer", "2 launcherGone", "3 tooManyWaiting", "read", "changed", "4 noAnswer"])
     }
 
-    // MARK: ExecRequests
+    // MARK: Exec requests
 
-    @Test func anExecRequestIsPutTogetherFromItsParts() async throws {
+    @Test func anExecRequestIsAssembledFromItsParts() async throws {
         let link = try Link()
         let connection = try await link.connectWithApp()
         let bytes = Array("/usr/bin/a b\u{0}/home\u{0}2\u{0}a\u{0}\u{0}X=1\u{0}Y=\u{0}".utf8)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import GateClient
 
-/// The list of apps that is kept for the gate's next start.
+/// The list of apps that is stored for the gate's next start.
 @Suite struct KnownAppsFileTests {
-    @Test func theListIsKeptOnceAllOfItWasSent() async throws {
+    @Test func theListIsStoredOnceAllOfItWasSent() async throws {
         let link = try Link(keepsList: true)
         let connection = try await link.connectWithApp()
         #expect(try link.knownApps() == nil)
@@ -17,7 +17,7 @@ import Testing
             .beginApp(1), .appPath(1, .executable, path: Array("/usr/bin/firefox".utf8)),
             .commitApp(1, guarded: true, sequence: 0),
         ]
-        await eventually("the app is kept") { try link.knownApps() == kept }
+        await eventually("the app is stored") { try link.knownApps() == kept }
         #expect(try await connection.next() == .synchronised)
 
         let client = link.client
@@ -28,7 +28,7 @@ import Testing
         }
         connection.send(.applied(1, sequence: unlocked, marks: 0, failures: 0))
         await unlocking
-        #expect(try link.knownApps() == kept, "it is denied until a daemon has said that it is unlocked")
+        #expect(try link.knownApps() == kept, "it is denied until a daemon has sent that it is unlocked")
 
         async let forgetting: Void = client.forget(firefox)
         guard case .forgetApp(1, let forgotten) = try await connection.next() else {
@@ -37,14 +37,14 @@ import Testing
         }
         connection.send(.applied(1, sequence: forgotten, marks: 0, failures: 0))
         await forgetting
-        await eventually("the app is gone") { try link.knownApps() == [] }
+        await eventually("the app is removed") { try link.knownApps() == [] }
     }
 
-    @Test func aGateThatComesBackGetsTheWholeListBeforeItIsKept() async throws {
+    @Test func aRestartedGateReceivesTheWholeListBeforeItIsStored() async throws {
         let link = try Link(keepsList: true)
         let connection = try await link.connectWithApp()
         link.client.synchronised()
-        await eventually("the app is kept") { try link.knownApps()?.count == 3 }
+        await eventually("the apps are stored") { try link.knownApps()?.count == 3 }
         connection.hangUp()
         guard case .disconnected = await link.next() else {
             Issue.record("not disconnected")

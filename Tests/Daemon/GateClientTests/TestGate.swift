@@ -2,9 +2,9 @@ import Foundation
 import GateProtocol
 import Glibc
 
-/// A gate of the test's own over a real `SOCK_SEQPACKET` socket, which says and hears what the test wants.
+/// A gate over a real `SOCK_SEQPACKET` socket, whose messages the test sends and receives.
 ///
-/// Its calls block, for a minute at most: `blocking` takes them off Swift's pool.
+/// Its calls block for at most a minute: `blocking` runs them outside Swift's pool.
 final class TestGate: @unchecked Sendable {
     // Sendable: the listener never changes.
     private let listener: Int32
@@ -64,7 +64,7 @@ final class TestGate: @unchecked Sendable {
 
         func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-        /// The daemon's next message; nil where it has hung up.
+        /// The daemon's next message; nil if it has disconnected.
         func next() async throws -> DaemonMessage? {
             try await blocking { [descriptor] in
                 var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes)
@@ -79,7 +79,7 @@ final class TestGate: @unchecked Sendable {
     }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking work on a thread of its own.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }

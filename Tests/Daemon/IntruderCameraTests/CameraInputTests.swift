@@ -13,7 +13,7 @@ struct CameraInputTests {
         ("lavfi:testsrc2", .testPicture("testsrc2")),
         ("lavfi:testsrc2=size=640x480:rate=5", .testPicture("testsrc2=size=640x480:rate=5")),
     ])
-    func camerasAndTestPicturesAreUnderstood(text: String, input: CameraInput) throws {
+    func cameraInputsAreParsed(text: String, input: CameraInput) throws {
         #expect(try CameraInput(text) == input)
         #expect(input.description == text)
     }
@@ -29,12 +29,12 @@ struct CameraInputTests {
         "lavfi:testsrc2=size=640x480:", "lavfi:testsrc2=size", "lavfi:testsrc2=", "lavfi:testsrc2@a=size=1x1",
         "lavfi:testsrc2=a\\=b", "-i:/dev/video0", "http://example.org/a",
     ])
-    func everythingElseIsRefusedWithASentence(text: String) {
+    func otherInputsAreRefusedWithASentence(text: String) {
         let error = #expect(throws: PhotoSourceError.self) { try CameraInput(text) }
         #expect(error?.sentence.contains("v4l2:/dev/video0") == true)
     }
 
-    @Test func theFirstDeviceThatTakesPicturesIsTheCamera() throws {
+    @Test func theFirstDeviceThatCapturesVideoIsTheCamera() throws {
         let directory = try TemporaryDirectory()
         for name in ["video10", "video2", "video", "video03", "videos", "vbi0", "video1x"] {
             try directory.write("", to: name)
@@ -46,11 +46,11 @@ struct CameraInputTests {
         }
         #expect(found == directory.path("video10"))
         #expect(asked == [directory.path("video2"), directory.path("video10")], "by number; nothing else is opened")
-        #expect(CameraDevices.first(in: directory.path) == nil, "a file is no camera")
+        #expect(CameraDevices.first(in: directory.path) == nil, "a file is not a camera")
         #expect(CameraDevices.first(in: directory.path("nowhere")) { _ in true } == nil)
     }
 
-    @Test func onlyADeviceLendsItsGroupAndNeverRootS() throws {
+    @Test func onlyADevicesGroupIsUsedAndNeverRoots() throws {
         let directory = try TemporaryDirectory()
         #expect(CameraDevices.group(of: try directory.write("", to: "file")) == nil)
         #expect(CameraDevices.group(of: "/dev/null") == nil, "it belongs to root's group")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntruderCamera
 
-/// One picture from a process that is never trusted to behave. Stand-ins for ffmpeg are shell scripts.
+/// One picture from an untrusted process. Shell scripts replace ffmpeg.
 @Suite(.serialized)
 struct FFmpegCameraTests {
     private let directory: TemporaryDirectory
@@ -24,11 +24,11 @@ struct FFmpegCameraTests {
             limit: limit)
     }
 
-    /// Bytes that begin and end as a JPEG does, as the script that prints them.
+    /// Bytes that begin and end as a JPEG does, as the script prints them.
     private static let picture = #"printf '\377\330\377\340picture\377\331'"#
 
     @Test(.requires(.program("/usr/bin/ffmpeg"), .program("identify")))
-    func aRealPictureIsTakenWithoutADisk() async throws {
+    func aPictureIsTakenWithoutWritingToDisk() async throws {
         let photo = try await FFmpegCamera(input: "lavfi:testsrc2=size=640x480", limit: .seconds(60)).photograph()
         let file = directory.path("photo.jpg")
         try Data(photo).write(to: URL(fileURLWithPath: file))
@@ -37,7 +37,7 @@ struct FFmpegCameraTests {
     }
 
     @Test(.requires(.program("/usr/bin/ffmpeg")))
-    func aPictureThatCannotBeDrawnIsExplainedWithoutItsBytes() async throws {
+    func anUndecodablePictureIsReportedWithoutItsBytes() async throws {
         let error = await #expect(throws: PhotoSourceError.self) {
             try await FFmpegCamera(input: "lavfi:testsrc2=size=nonsense", limit: .seconds(60)).photograph()
         }
@@ -45,13 +45,13 @@ struct FFmpegCameraTests {
         #expect(error?.sentence.hasPrefix("The camera returned no picture (") == true)
     }
 
-    @Test func aCameraThatHangsIsKilledWithEverythingItStarted() async throws {
+    @Test func aHangingCameraIsKilledWithItsChildren() async throws {
         let camera = try camera("sleep 61.5 & sleep 61.5", limit: .milliseconds(300))
         let start = ContinuousClock.now
         let error = await #expect(throws: PhotoSourceError.self) { try await camera.photograph() }
         #expect(error == PhotoSourceError(.tookTooLong, "The camera returned no picture within 0.3 seconds."))
         #expect(ContinuousClock.now - start < .seconds(30), "long before the camera ends")
-        await eventually("both are gone") { try Self.processes(of: "sleep\u{0}61.5").isEmpty }
+        await eventually("both processes have ended") { try Self.processes(of: "sleep\u{0}61.5").isEmpty }
         await eventually("no zombie is left") { try Self.zombies().isEmpty }
     }
 
@@ -59,16 +59,16 @@ struct FFmpegCameraTests {
         let camera = try camera("trap '' TERM INT HUP; exec >&- 2>&-; sleep 62.5", limit: .milliseconds(300))
         let error = await #expect(throws: PhotoSourceError.self) { try await camera.photograph() }
         #expect(error?.code == .tookTooLong)
-        await eventually("it is gone") { try Self.processes(of: "sleep\u{0}62.5").isEmpty }
+        await eventually("the process has ended") { try Self.processes(of: "sleep\u{0}62.5").isEmpty }
         await eventually("no zombie is left") { try Self.zombies().isEmpty }
     }
 
-    @Test func whatACameraLeavesBehindIsKilledAfterAGoodPicture() async throws {
+    @Test func remainingChildrenAreKilledAfterAPicture() async throws {
         let camera = try camera("sleep 63.5 & \(Self.picture)", limit: .seconds(40))
         let start = ContinuousClock.now
         #expect(try await camera.photograph().count == 13)
-        #expect(ContinuousClock.now - start < .seconds(20), "its child holds the pipe open; nobody waits for that")
-        await eventually("it is gone") { try Self.processes(of: "sleep\u{0}63.5").isEmpty }
+        #expect(ContinuousClock.now - start < .seconds(20), "a child that holds the pipe open is not waited for")
+        await eventually("the child has ended") { try Self.processes(of: "sleep\u{0}63.5").isEmpty }
     }
 
     @Test(arguments: [
@@ -83,19 +83,19 @@ struct FFmpegCameraTests {
         ("head -c 9000000 /dev/zero", "The camera returned a picture of more than 8 MiB."),
         ("head -c 3000000 /dev/zero >&2; echo", "The camera returned no picture."),
     ])
-    func whatIsNotOnePictureIsRefused(script: String, sentence: String) async throws {
+    func outputThatIsNotOnePictureIsRefused(script: String, sentence: String) async throws {
         let camera = try camera(script)
         let error = await #expect(throws: PhotoSourceError.self) { try await camera.photograph() }
         #expect(error == PhotoSourceError(.failed, sentence))
     }
 
-    @Test func aPictureOfManyPipesFullArrivesWhole() async throws {
+    @Test func aPictureLargerThanAPipeArrivesComplete() async throws {
         let camera = try camera(#"printf '\377\330\377'; head -c 8388603 /dev/zero; printf '\377\331'"#)
         #expect(try await camera.photograph().count == 8 << 20)
     }
 
-    @Test func withoutFFmpegOrTheDeviceItSaysSoAtOnce() async throws {
-        // Before the limit of any of them.
+    @Test func aMissingFFmpegOrDeviceIsReportedAtOnce() async throws {
+        // Before the time limit of any of them.
         let limit = Duration.seconds(60)
         let start = ContinuousClock.now
         let missing = await #expect(throws: PhotoSourceError.self) {
@@ -112,7 +112,7 @@ struct FFmpegCameraTests {
             try await FFmpegCamera(input: "file:/etc/shadow", limit: limit).photograph()
         }
         #expect(wrong?.code == .failed)
-        // An interpreter that is missing is found out in the child only.
+        // A missing interpreter is detected only in the child.
         let broken = try directory.write("#!/nowhere/sh\n", to: "broken", permissions: 0o755)
         let noInterpreter = await #expect(throws: PhotoSourceError.self) {
             try await FFmpegCamera(input: "lavfi:testsrc2", executable: broken, limit: limit).photograph()
@@ -121,14 +121,14 @@ struct FFmpegCameraTests {
         #expect(ContinuousClock.now - start < limit)
     }
 
-    @Test func oneAtATime() async throws {
+    @Test func onePictureIsTakenAtATime() async throws {
         let pipe = directory.path("pipe")
         try #require(mkfifo(pipe, 0o644) == 0 && chmod(pipe, 0o644) == 0)
-        // The first reads the pipe until its writer closes it.
+        // The first camera reads the pipe until its writer closes it.
         let camera = try camera("[ ! -p \(pipe) ] || cat \(pipe); \(Self.picture)", limit: .seconds(30))
         async let first = camera.photograph()
         var writer: Int32 = -1
-        await eventually("the first is being taken") {
+        await eventually("the first picture is being taken") {
             writer = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             return writer >= 0
         }
@@ -137,10 +137,10 @@ struct FFmpegCameraTests {
         close(writer)
         #expect(try await first.count == 13)
         unlink(pipe)
-        #expect(try await camera.photograph().count == 13, "the turn comes back")
+        #expect(try await camera.photograph().count == 13, "the next picture can be taken")
     }
 
-    @Test func fiftyPicturesLeaveNothingOpenAndNobodyDead() async throws {
+    @Test func fiftyPicturesLeaveNoDescriptorAndNoZombie() async throws {
         let camera = try camera(Self.picture)
         _ = try await camera.photograph()
         let before = try Self.descriptors()
@@ -151,41 +151,42 @@ struct FFmpegCameraTests {
         await eventually("no zombie is left") { try Self.zombies().isEmpty }
     }
 
-    @Test func theChildGetsNothingItDoesNotNeed() async throws {
-        // Told on standard error: its last line becomes the sentence.
-        func told(_ script: String) async throws -> String {
+    @Test func theChildHasMinimalDescriptorsEnvironmentAndLimits() async throws {
+        // The last line of standard error becomes the sentence.
+        func output(of script: String) async throws -> String {
             let error = await #expect(throws: PhotoSourceError.self) { try await camera(script).photograph() }
             return error?.sentence ?? ""
         }
-        #expect(try await told("echo $(ls /proc/self/fd | wc -l) >&2").contains("(4)"), "0, 1, 2 and that of ls")
+        #expect(try await output(of: "echo $(ls /proc/self/fd | wc -l) >&2").contains("(4)"), "0, 1, 2 and that of ls")
         #expect(
-            try await told("echo $(env | cut -d = -f 1 | grep -v -x -e PWD -e OLDPWD -e SHLVL -e _) >&2")
+            try await output(of: "echo $(env | cut -d = -f 1 | grep -v -x -e PWD -e OLDPWD -e SHLVL -e _) >&2")
                 .contains("(PATH)"), "what a shell sets by itself aside")
-        #expect(try await told("pwd | tr / R >&2").contains("(R)"))
-        #expect(try await told("grep NoNewPrivs /proc/self/status >&2").contains("(NoNewPrivs: 1)"))
-        #expect(try await told("ulimit -f >&2").contains("(0)"), "no file can be written to")
-        #expect(try await told("ulimit -n >&2").contains("(64)"))
+        #expect(try await output(of: "pwd | tr / R >&2").contains("(R)"))
+        #expect(try await output(of: "grep NoNewPrivs /proc/self/status >&2").contains("(NoNewPrivs: 1)"))
+        #expect(try await output(of: "ulimit -f >&2").contains("(0)"), "no file can be written to")
+        #expect(try await output(of: "ulimit -n >&2").contains("(64)"))
         #expect(
-            try await told("cut -d ' ' -f 6 /proc/$$/stat | sed s/$$/own/ >&2").contains("(own)"), "its own session")
-        #expect(try await told("cat >&2; echo end >&2").contains("(end)"), "nothing to read")
+            try await output(of: "cut -d ' ' -f 6 /proc/$$/stat | sed s/$$/own/ >&2").contains("(own)"),
+            "its own session")
+        #expect(try await output(of: "cat >&2; echo end >&2").contains("(end)"), "nothing to read")
     }
 
-    @Test(.requires(.root)) func theChildOfRootIsNobodyAndCanDoNothing() async throws {
+    @Test(.requires(.root)) func theChildOfRootRunsAsNobodyWithoutCapabilities() async throws {
         let secret = try directory.write("secret", to: "secret", permissions: 0o600)
-        func told(_ script: String) async throws -> String {
+        func output(of script: String) async throws -> String {
             let error = await #expect(throws: PhotoSourceError.self) { try await camera(script).photograph() }
             return error?.sentence ?? ""
         }
-        #expect(try await told("grep Uid: /proc/self/status >&2").contains("Uid: 65534 65534 65534 65534"))
-        #expect(try await told("grep Gid: /proc/self/status >&2").contains("Gid: 65534 65534 65534 65534"))
-        #expect(try await told("grep Groups: /proc/self/status >&2").contains("(Groups:)"))
+        #expect(try await output(of: "grep Uid: /proc/self/status >&2").contains("Uid: 65534 65534 65534 65534"))
+        #expect(try await output(of: "grep Gid: /proc/self/status >&2").contains("Gid: 65534 65534 65534 65534"))
+        #expect(try await output(of: "grep Groups: /proc/self/status >&2").contains("(Groups:)"))
         for set in ["CapEff", "CapPrm", "CapInh", "CapAmb"] {
-            #expect(try await told("grep \(set) /proc/self/status >&2").contains("(\(set): 0000000000000000)"))
+            #expect(try await output(of: "grep \(set) /proc/self/status >&2").contains("(\(set): 0000000000000000)"))
         }
-        #expect(try await told("cat \(secret) >&2").contains("Permission denied"))
+        #expect(try await output(of: "cat \(secret) >&2").contains("Permission denied"))
     }
 
-    // MARK: What is left over
+    // MARK: Leaks
 
     private static func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -199,7 +200,7 @@ struct FFmpegCameraTests {
         }
     }
 
-    /// Dead children of this process that nobody collected.
+    /// Zombie children of this process.
     private static func zombies() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.filter {
             guard let text = try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8) else { return false }

@@ -9,11 +9,11 @@ import Testing
 
 @testable import SealedStore
 
-/// Somebody with all rights to the file changes the log behind AppLocker's back.
+/// An attacker with all rights to the file changes the log.
 @Suite struct AuditTamperingTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.path("state.sqlite") }
-    /// Of the whole log, as somebody has kept it.
+    /// The head of the whole log, stored outside the file.
     private let head: AuditChain.Head
 
     /// A log of 12 events.
@@ -31,7 +31,7 @@ import Testing
         head = try #require(AuditChain.Head(verified.head))
     }
 
-    @Test func aLogOfManyPiecesIsFollowedToItsEnd() async throws {
+    @Test func aLogLongerThanOneBatchIsVerifiedToItsEnd() async throws {
         let database = try StateDatabase(path: path)
         try await database.append(
             (13...1_500).map {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func anUntouchedLogIsWhole() async throws {
+    @Test func anUnchangedLogIsVerified() async throws {
         let verified = try await verified(after: "SELECT 1", known: head)
         #expect(verified.isWhole && verified.links == 12 && verified.firstBroken == nil)
         #expect(verified.head == head.description)
@@ -76,15 +76,15 @@ import Testing
         "time = 4.5", "kind = 'launch_allowed'", "app = 'mail'", "app = NULL", "user = 1001", "user = NULL",
         "process = 41", "path = '/opt/mail'", "reason = NULL", "reason = ''", "sentence = 'Event 5!'",
         "hash = zeroblob(32)", "hash = NULL", "signature = NULL", "signature = zeroblob(64)", "signature = x'00'",
-        // What the column never held: it is found, not stumbled over.
+        // A value of another type is detected and does not break the verification.
         "time = 'never'", "kind = x'ff'", "user = -1", "user = 5000000000", "process = 'x'", "sentence = x'c3'",
         "hash = 5", "signature = 'text'",
     ])
-    func anEditedEventIsFound(edit: String) async throws {
+    func anEditedEventIsDetected(edit: String) async throws {
         let verified = try await verified(after: "UPDATE activity SET \(edit) WHERE number = 5")
         #expect(!verified.isWhole && verified.firstBroken == 5 && verified.links == 4)
         #expect(verified.sentence.contains("Event 5"))
-        // The rest of the log can still be read, and it is still written.
+        // The other events are still read, and new ones written.
         let database = try StateDatabase(path: path)
         #expect(try await database.events(after: 0, limit: 100, app: nil).count == 12)
         try await database.append([ActivityEvent(time: 13, kind: .locked, sentence: "later")])
@@ -92,13 +92,13 @@ import Testing
         _ = try await database.statistics(since: 0)
     }
 
-    @Test func anEventThatWasDeletedIsFound() async throws {
+    @Test func aDeletedEventIsDetected() async throws {
         let verified = try await verified(after: "DELETE FROM activity WHERE number = 5")
         #expect(!verified.isWhole && verified.firstBroken == 5)
         #expect(verified.sentence.contains("Event 5 is missing"))
     }
 
-    @Test func anEventThatWasDeletedIsFoundWhereTheOthersMovedUp() async throws {
+    @Test func aDeletedEventIsDetectedIfTheOthersAreRenumbered() async throws {
         let verified = try await verified(
             after: """
                 DELETE FROM activity WHERE number = 5;
@@ -108,13 +108,13 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (1, 12), (5, 7)])
-    func severalEventsThatWereDeletedAreFound(from: Int, to: Int) async throws {
+    func severalDeletedEventsAreDetected(from: Int, to: Int) async throws {
         let verified = try await verified(
             after: "DELETE FROM activity WHERE number BETWEEN ? AND ?", [from, to])
         #expect(!verified.isWhole && verified.firstBroken == UInt64(from))
     }
 
-    @Test func eventsThatWereExchangedAreFound() async throws {
+    @Test func exchangedEventsAreDetected() async throws {
         let verified = try await verified(
             after: """
                 UPDATE activity SET number = 100 WHERE number = 4;
@@ -124,7 +124,7 @@ import Testing
         #expect(!verified.isWhole && verified.firstBroken == 4)
     }
 
-    @Test func anEventThatWasPutInIsFound() async throws {
+    @Test func anInsertedEventIsDetected() async throws {
         let verified = try await verified(
             after: """
                 UPDATE activity SET number = -number - 1 WHERE number > 6;
@@ -137,20 +137,20 @@ import Testing
 
     // MARK: The end
 
-    @Test func aLogThatWasCutIsFoundByTheHeadBesideIt() async throws {
+    @Test func aTruncatedLogIsDetectedByTheStoredHead() async throws {
         let verified = try await verified(after: "DELETE FROM activity WHERE number > 8")
         #expect(!verified.isWhole && verified.firstBroken == 9)
         #expect(verified.sentence.contains("12") && verified.sentence.contains("8"))
     }
 
-    @Test func aLogThatWasCutIsFoundWhereTheHeadBesideItIsGone() async throws {
+    @Test func aTruncatedLogIsDetectedWithoutTheStoredHead() async throws {
         let verified = try await verified(
             after: "DELETE FROM activity WHERE number > 8; DELETE FROM document WHERE name = 'audit-head'")
         #expect(!verified.isWhole && verified.firstBroken == 9)
     }
 
-    /// Whoever has the file and the key that signs can make a new head, but not the one that was kept.
-    @Test func aLogThatWasCutIsFoundByAHeadThatWasKept() async throws {
+    /// An attacker with the file and the signing key can make a new head, but not change the head outside the file.
+    @Test func aTruncatedLogIsDetectedByAnExternalHead() async throws {
         try await change("DELETE FROM activity WHERE number > 8")
         let hash = try await DatabaseQueue(path: path).read {
             try #require(try Data.fetchOne($0, sql: "SELECT hash FROM activity WHERE number = 8"))
@@ -162,7 +162,7 @@ import Testing
         #expect(!verified.isWhole && verified.firstBroken == 9)
         #expect(verified.sentence.contains("event 12"))
 
-        // Also where it went on afterwards, past the number that was kept.
+        // Also if the log continued afterwards, beyond the number of that head.
         let database = try StateDatabase(path: path)
         try await database.append((9...14).map { ActivityEvent(time: Double($0), kind: .locked, sentence: "new") })
         let rewritten = try await database.verifyLog(known: head)
@@ -170,7 +170,7 @@ import Testing
         #expect(try await database.verifyLog(known: shorter).isWhole)
     }
 
-    @Test func theLogGoesOnWhereTheHeadBesideItIsGone() async throws {
+    @Test func theLogContinuesWithoutTheStoredHead() async throws {
         try await change("DELETE FROM document WHERE name = 'audit-head'")
         let database = try StateDatabase(path: path)
         try await database.append([ActivityEvent(time: 13, kind: .locked, sentence: "later")])
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: Signatures
 
-    @Test func aSignatureThatWasChangedIsFound() async throws {
+    @Test func aChangedSignatureIsDetected() async throws {
         let signature = try await DatabaseQueue(path: path).read {
             try #require(try Data.fetchOne($0, sql: "SELECT signature FROM activity WHERE number = 6"))
         }
@@ -192,8 +192,8 @@ import Testing
             try await self.verified(after: "UPDATE activity SET signature = ? WHERE number = 6", [signature]).isWhole)
     }
 
-    /// A chain in which every hash fits, made by somebody without this device's key.
-    @Test func aLogOfAnotherKeyIsFound() async throws {
+    /// A chain with valid hashes, made without this device's key.
+    @Test func aLogSignedByAnotherKeyIsDetected() async throws {
         let stranger = DeviceSigningKey()
         try await DatabaseQueue(path: path).write { database in
             try database.execute(
@@ -215,7 +215,7 @@ import Testing
         }
         let verified = try await StateDatabase(path: path).verifyLog(known: nil)
         #expect(!verified.isWhole && verified.firstBroken == 9)
-        // All of it under another key.
+        // The whole log under another key.
         let other = try await StateDatabase(path: path, signingKey: stranger).verifyLog(known: nil)
         #expect(!other.isWhole && other.firstBroken == 1)
     }

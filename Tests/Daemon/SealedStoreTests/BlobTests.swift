@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func piecesGoOnWhereTheLastOneEnded() async throws {
+    @Test func piecesAreAppendedAtTheEndOfTheLast() async throws {
         let id = ItemID.random()
         #expect(await code { try await blobs.put(id, offset: 3, bytes: [1]) } == .wrongOffset)
         try await blobs.put(id, offset: 0, bytes: [1, 2, 3])
@@ -41,12 +41,12 @@ import Testing
         #expect(try await blobs.read(id, offset: 3, length: 10) == [4])
         #expect(try await blobs.read(id, offset: 4, length: 10) == [])
         #expect(try await blobs.size(id) == 4)
-        // At 0 it begins anew.
+        // At offset 0 the upload starts again.
         try await blobs.put(id, offset: 0, bytes: [7])
         #expect(try await blobs.read(id, offset: 0, length: 10) == [7])
     }
 
-    @Test func whatIsNotThereIsSaid() async throws {
+    @Test func aMissingBlobIsReported() async throws {
         let id = ItemID.random()
         #expect(try await blobs.size(id) == nil)
         #expect(await code { _ = try await blobs.read(id, offset: 0, length: 1) } == .noSuchBlob)
@@ -54,9 +54,9 @@ import Testing
         try await blobs.remove(id)
     }
 
-    /// As after a crash: an upload that stopped half way, one that was kept before its record was written, and one whose
-    /// record was removed before it was.
-    @Test func theSweepLeavesWhatRecordsNeedAndNothingElse() async throws {
+    /// After a crash: an incomplete upload, a blob that was kept before its record was written, and a blob whose record
+    /// was removed before it.
+    @Test func theSweepKeepsOnlyTheBlobsOfRecords() async throws {
         let (half, orphan, needed) = (ItemID.random(), ItemID.random(), ItemID.random())
         for id in [half, orphan, needed] {
             try await blobs.put(id, offset: 0, bytes: [UInt8](repeating: 5, count: 9_000))
@@ -72,8 +72,8 @@ import Testing
         #expect(try await restarted.read(needed, offset: 8_999, length: 10) == [5])
     }
 
-    /// A client that was killed: what it began to send, or was about to fetch.
-    @Test func whatNobodyWroteOrReadForAnHourIsRemovedUnlessItIsKept() async throws {
+    /// A killed client's unfinished upload, or a blob that it was about to read.
+    @Test func uploadsUnusedForAnHourAreRemoved() async throws {
         let (left, fetched, kept) = (ItemID.random(), ItemID.random(), ItemID.random())
         for id in [left, fetched, kept] { try await blobs.put(id, offset: 0, bytes: [1]) }
         try await blobs.keep(kept)
@@ -89,7 +89,7 @@ import Testing
         #expect(try names("kept") == ["\(kept)"])
     }
 
-    @Test func aKeptBlobIsNoLongerAppendedTo() async throws {
+    @Test func aCompleteBlobIsNotAppendedTo() async throws {
         let id = ItemID.random()
         try await blobs.put(id, offset: 0, bytes: [1, 2])
         try await blobs.keep(id)
@@ -97,7 +97,7 @@ import Testing
         #expect(try await blobs.read(id, offset: 0, length: 9) == [1, 2])
     }
 
-    @Test func aLinkInTheWayIsNotFollowed() async throws {
+    @Test func aSymbolicLinkIsNotFollowed() async throws {
         let id = ItemID.random()
         let target = try directory.write("untouched", to: "target")
         try FileManager.default.createSymbolicLink(atPath: "\(path)/passing/\(id)", withDestinationPath: target)
@@ -107,7 +107,7 @@ import Testing
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "untouched")
     }
 
-    @Test func nobodyElseMayReadTheContent() async throws {
+    @Test func noOtherUserMayReadTheContent() async throws {
         let id = ItemID.random()
         try await blobs.put(id, offset: 0, bytes: [1])
         try await blobs.keep(id)

@@ -11,12 +11,13 @@ import Testing
     /// 500 times with APPLOCKER_LONG=1.
     private var rounds: Int { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 500 : 20 }
 
-    @Test func whatWasAcknowledgedIsThereAfterAKillAndNoHalfBlobIs() async throws {
+    @Test func afterAKillEverythingAcknowledgedIsStoredAndNoBlobIsPartial() async throws {
         let directory = try TemporaryDirectory()
         var acknowledged = Acknowledged()
         for round in 0..<rounds {
             let writer = try ChildProcess(try BuiltProducts.path("store-writer"), [directory.path])
-            // After so many records, or blobs, of which it removes the first again: however fast the machine is.
+            // It is killed after a number of records, or of blobs whose first ones are removed, however fast the
+            // machine is.
             let (kind, count) =
                 round.isMultiple(of: 2) ? ("\nr ", Int.random(in: 9...60)) : ("\nb ", Int.random(in: 2...5))
             await eventually(every: .microseconds(Int.random(in: 1...5_000)), "\(count) are acknowledged") {
@@ -27,21 +28,21 @@ import Testing
             acknowledged.read(writer.output)
             try await acknowledged.check(directory, round: round)
         }
-        #expect(acknowledged.records.count > rounds, "it was killed at work")
+        #expect(acknowledged.records.count > rounds, "it was killed while it wrote")
         #expect(acknowledged.blobs.count > rounds / 4)
     }
 }
 
-/// What a writer said that it had written.
+/// The writes that a writer reported.
 private struct Acknowledged {
     var records: [String: UInt64] = [:]
     var blobs: [String: Int] = [:]
-    /// These may be there or not: a removal may be on disk before it is said.
+    /// These may exist or not: a removal may be on disk before it is reported.
     var removing: Set<String> = []
     var removed: Set<String> = []
 
     mutating func read(_ output: String) {
-        // The last line may be half of one.
+        // The last line may be incomplete.
         for line in output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
@@ -71,11 +72,11 @@ private struct Acknowledged {
         for id in blobs.keys where !removing.contains(id) {
             #expect(known.contains(id), "round \(round): blob \(id) is gone")
         }
-        for id in removed { #expect(!known.contains(id), "round \(round): \(id) is back") }
+        for id in removed { #expect(!known.contains(id), "round \(round): \(id) was removed and exists") }
         for file in files {
             let (id, size) = (file.name.id, Int(String(decoding: file.sealed ?? [], as: UTF8.self)) ?? -1)
             let bytes = try await store.read(id, offset: 0, length: size + 1)
-            #expect(bytes == (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }, "half a blob")
+            #expect(bytes == (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }, "a partial blob")
         }
         try await store.sweep(keeping: database.blobsOfRecords())
         #expect(Set(try await store.kept()) == Set(files.map(\.name.id)), "orphans")

@@ -11,7 +11,8 @@ import Testing
 
 @testable import SealedStore
 
-/// A disk that is full, read-only, or somebody else's: said in words, nothing lost, and it goes on afterwards.
+/// A disk that is full, read-only or inaccessible: the error has a reason, nothing is lost, and writes continue
+/// afterwards.
 @Suite(.requires(.root)) struct DiskTests {
     private let directory: TemporaryDirectory
     private let mounted: MountedMemory
@@ -39,7 +40,7 @@ import Testing
 
     private func makeRoom() { unlink(mounted.place + "/filler") }
 
-    @Test func onAFullDiskNothingIsLostAndItGoesOnAfterwards() async throws {
+    @Test func onAFullDiskNothingIsLostAndWritesContinueOnceThereIsSpace() async throws {
         let database = try StateDatabase(path: path)
         let first = try record()
         try await database.write(StateChange(documents: ["a": [1]], records: [first]))
@@ -47,7 +48,7 @@ import Testing
         try fill()
         var (acknowledged, document) = ([first], UInt8(1))
         var refusal: (any Error)?
-        // What SQLite has reserved already may still take some.
+        // SQLite may still have reserved space.
         for _ in 0..<500 where refusal == nil {
             let next = try record()
             do {
@@ -77,7 +78,7 @@ import Testing
         try await check(try StateDatabase(path: path))
     }
 
-    @Test func aStateOnAFullDiskIsRefusedInWords() throws {
+    @Test func creatingAStateOnAFullDiskFailsWithAReason() throws {
         try fill()
         let error = #expect(throws: StateDatabaseError.self) { _ = try StateDatabase(path: path) }
         guard case .unavailable = error else {
@@ -88,7 +89,7 @@ import Testing
         _ = try StateDatabase(path: path)
     }
 
-    @Test func aBlobThatFindsNoRoomKeepsWhatItHadAndGoesOnAfterwards() async throws {
+    @Test func aBlobOnAFullDiskKeepsItsBytesAndContinuesOnceThereIsSpace() async throws {
         let blobs = try BlobDirectory(path: mounted.place + "/blobs")
         let (kept, id) = (ItemID.random(), ItemID.random())
         try await blobs.put(kept, offset: 0, bytes: [UInt8](repeating: 1, count: 10_000))
@@ -109,7 +110,7 @@ import Testing
         #expect(try await blobs.size(id) == 310_000)
     }
 
-    @Test func aReadOnlyDiskIsRefusedInWordsAndLosesNothing() async throws {
+    @Test func onAReadOnlyDiskWritesFailWithAReasonAndNothingIsLost() async throws {
         let blobs = try BlobDirectory(path: mounted.place + "/blobs")
         let (record, blob) = (try record(), ItemID.random())
         try await blobs.put(blob, offset: 0, bytes: [1])
@@ -137,8 +138,8 @@ import Testing
         try await blobs.remove(blob)
     }
 
-    /// The program that writes as another user, on files that are not its own.
-    @Test func whatMayNotBeOpenedIsRefusedInWordsAndLeftAlone() async throws {
+    /// The program that writes runs as another user, who does not own the files.
+    @Test func aStateWithoutPermissionIsRefusedAndUnchanged() async throws {
         let open = try TemporaryDirectory()
         let programs = try BuiltProducts.directoryForEverybody(["store-writer"], copies: open)
         let record = try record()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealedStore
 
-/// What other devices replaced is kept, and no device pushes out what it found or fills the disk.
+/// Versions that other devices replaced are kept, and no device displaces them or fills the disk.
 @Suite struct EarlierVersionTests {
     private let directory: TemporaryDirectory
     private let vault = ItemID.random()
@@ -45,7 +45,7 @@ import Testing
         return sealed
     }
 
-    @Test func whatAnotherDeviceReplacesOrRemovesIsKeptAsItWas() async throws {
+    @Test func versionsThatAnotherDeviceReplacesOrRemovesAreKept() async throws {
         let database = try StateDatabase(path: path)
         let own = database.device.id
         let first = record(1, by: own, [1])
@@ -62,7 +62,7 @@ import Testing
         #expect(try await database.earlierVersions(since: 15).count == 1)
     }
 
-    @Test func whatIsNewOrTheSameOrOwnReplacesNothing() async throws {
+    @Test func newUnchangedAndOwnRecordsReplaceNoVersion() async throws {
         let database = try StateDatabase(path: path)
         try await take(record(1, by: phone, [1]), at: 1, database)
         try await take(record(2, by: phone, [1]), at: 2, database)
@@ -70,8 +70,8 @@ import Testing
         #expect(try await database.earlierVersions(since: 0).isEmpty)
     }
 
-    /// The record and the version that it replaces are one transaction.
-    @Test func aRecordThatCannotBeTakenLeavesNoVersion() async throws {
+    /// The record and the version that it replaces are written in one transaction.
+    @Test func aRecordThatCannotBeStoredLeavesNoVersion() async throws {
         let database = try StateDatabase(path: path)
         try await take(record(1, by: phone, [1]), at: 1, database)
         let second = record(2, by: phone, [2])
@@ -86,7 +86,7 @@ import Testing
         #expect(try await kept(database) == [[1]])
     }
 
-    /// Also where the thief's phone had written the good version, and each of its changes arrives by itself.
+    /// Also if the stolen phone had written the good version, and each of its changes arrives in its own transaction.
     @Test func aThousandChangesKeepTheLongestLivedVersion() async throws {
         let database = try StateDatabase(path: path)
         let good: [UInt8] = [7, 7, 7]
@@ -123,7 +123,7 @@ import Testing
         #expect(bytes <= 100_000 && bytes > 80_000)
     }
 
-    @Test func versionsGoAfterTheTimeOfRetention() async throws {
+    @Test func versionsAreRemovedAfterTheRetentionTime() async throws {
         let database = try StateDatabase(path: path)
         try await take(record(1, by: phone, [1]), at: 0, database)
         try await take(record(2, by: phone, [2]), at: 10, database)
@@ -131,14 +131,14 @@ import Testing
         #expect(try await kept(database) == [[1]])
         try await database.pruneEarlierVersions(at: 11 + EarlierVersion.retentionSeconds)
         #expect(try await kept(database).isEmpty)
-        // And whenever something arrives.
+        // And whenever a record arrives.
         try await take(record(3, by: phone, [3]), at: 20, database)
         try await take(
             record(1, by: phone, [4], id: .random()), at: 21 + EarlierVersion.retentionSeconds, database)
         #expect(try await kept(database).isEmpty)
     }
 
-    @Test func theContentOfAVersionIsOfARecordAsLongAsItIsKept() async throws {
+    @Test func theContentOfAVersionIsKeptAsLongAsTheVersion() async throws {
         let database = try StateDatabase(path: path)
         let blob = ItemID.random()
         try await take(record(1, by: phone, [1], in: .photos, blobs: [blob]), at: 1, database)
@@ -152,7 +152,7 @@ import Testing
         #expect(try await !database.isOfRecord(blob: blob))
     }
 
-    @Test func sealingAnewDoesNotChangeWhoseChangeItIs() async throws {
+    @Test func resealingKeepsTheAuthorOfTheChange() async throws {
         let database = try StateDatabase(path: path)
         let own = database.device.id
         try await take(record(1, by: phone, [1]), at: 5, database)
@@ -162,7 +162,7 @@ import Testing
             try await database.write(change)
             #expect(try await database.writer(of: .notes, id) == phone)
         }
-        // How long it was in force counts from its arrival.
+        // The time for which it was current counts from its arrival.
         try await take(record(4, by: .random(), [4]), at: 105, database)
         #expect(try await database.earlierVersions(since: 0).map(\.writer) == [phone])
         let stood = try await database.pool.read { try Double.fetchOne($0, sql: "SELECT stood FROM earlier") }
@@ -171,7 +171,7 @@ import Testing
         #expect(try await database.writer(of: .notes, id) == own)
     }
 
-    @Test func whatIsChangedOnAnotherDevicesWordIsThatDevicesChange() async throws {
+    @Test func aChangeByCommandBelongsToTheDeviceThatSentIt() async throws {
         let database = try StateDatabase(path: path)
         let own = database.device.id
         try await database.write(StateChange(records: [record(1, by: own, [1])]))
@@ -183,7 +183,7 @@ import Testing
         #expect(version.replacer == phone && version.writer == own && version.replaced == 9)
     }
 
-    @Test func whatABackupBringsBackIsAChangeOfThisComputer() async throws {
+    @Test func aRestoredBackupIsAChangeOfThisComputer() async throws {
         let database = try StateDatabase(path: path)
         try await take(record(1, by: phone, [1]), at: 1, database)
         var change = StateChange(records: [record(7, by: phone, [7])])

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aFloodOfEventsTakesABoundedPartOfTheDisk() async throws {
+    @Test func aFloodOfEventsUsesBoundedDiskSpace() async throws {
         let database = try open()
         try await append(1...500, to: database)
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
@@ -60,7 +60,7 @@ import Testing
         #expect(later <= size + 65_536, "\(later) bytes after \(size)")
     }
 
-    @Test func aHeadThatWasKeptIsComparedAsLongAsItsEventIsThere() async throws {
+    @Test func anExternalHeadIsComparedWhileItsEventIsStored() async throws {
         let database = try open()
         try await append(1...400, to: database)
         let old = try #require(AuditChain.Head(try await database.verifyLog(known: nil).head))
@@ -72,8 +72,8 @@ import Testing
         #expect(!gone.isWhole && gone.firstBroken == nil && gone.sentence.contains("was removed with the oldest"))
     }
 
-    /// Somebody with all rights to the file, and without the device's key.
-    @Test func whoeverRemovesMoreThanTheDeviceDidIsFound() async throws {
+    /// An attacker with all rights to the file, and without the device's key.
+    @Test func removingMoreThanTheDeviceDidIsDetected() async throws {
         try await append(1...500, to: open())
         let first = try await DatabaseQueue(path: path).read {
             try #require(try Int64.fetchOne($0, sql: "SELECT MIN(number) FROM activity"))
@@ -82,7 +82,7 @@ import Testing
         let cut = try await open().verifyLog(known: nil)
         #expect(!cut.isWhole && cut.firstBroken == UInt64(first))
 
-        // With a beginning that says so, signed by another key.
+        // With a matching beginning, signed by another key.
         let hash = try await DatabaseQueue(path: path).read {
             let sql = "SELECT hash FROM activity WHERE number = ?"
             return try #require(try Data.fetchOne($0, sql: sql, arguments: [first + 9]))
@@ -94,12 +94,12 @@ import Testing
             "UPDATE document SET body = ? WHERE name = 'audit-beginning'", [Data(forged.description.utf8)])
         let foreign = try await open().verifyLog(known: nil)
         #expect(!foreign.isWhole && foreign.firstBroken == 1)
-        // Without any.
+        // Without a beginning.
         try await change("DELETE FROM document WHERE name = 'audit-beginning'")
         #expect(try await open().verifyLog(known: nil).firstBroken == 1)
     }
 
-    @Test func aChangedEventKeepsItsTraceUntilItIsRemoved() async throws {
+    @Test func aChangedEventIsDetectedUntilItIsRemoved() async throws {
         try await append(1...500, to: open())
         try await change("UPDATE activity SET sentence = 'x' WHERE number = 450")
         let database = try open()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealedStore
 
-/// What an older version left behind is brought up to date without losing anything: a test for each migration.
+/// Databases of older versions are migrated without loss: a test for each migration.
 @Suite struct MigrationTests {
     private static let first = "1: documents and activity"
     private let directory: TemporaryDirectory
@@ -57,7 +57,7 @@ import Testing
             reason: nil, sentence: ""),
     ]
 
-    @Test func theFirstVersionIsWhatItAlwaysWas() throws {
+    @Test func theFirstMigrationIsUnchanged() throws {
         try migrate(upTo: Self.first) { database in
             let tables = try String.fetchAll(
                 database,
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func theSecondKeepsEverythingAndChainsTheLog() async throws {
+    @Test func theSecondMigrationKeepsEverythingAndChainsTheLog() async throws {
         try migrate(upTo: Self.first, Self.fillVersionOne)
         let database = try StateDatabase(path: path)
         for (name, body) in Self.documents { #expect(try await database.document(name) == body) }
@@ -82,7 +82,7 @@ import Testing
         let verified = try await database.verifyLog(known: nil)
         #expect(verified.isWhole && verified.links == 3)
 
-        // And it goes on from there.
+        // And new events continue the chain.
         try await database.append([ActivityEvent(time: 1, kind: .locked, sentence: "new")])
         #expect(try await database.events(after: 3, limit: 100, app: nil).map(\.number) == [4])
         let known = try #require(AuditChain.Head(verified.head))
@@ -92,7 +92,7 @@ import Testing
         #expect(try await database.records(in: .notes) == [record])
     }
 
-    @Test func theSecondTakesAnEmptyLogToo() async throws {
+    @Test func theSecondMigrationAcceptsAnEmptyLog() async throws {
         try migrate(upTo: Self.first) { _ in }
         let database = try StateDatabase(path: path)
         #expect(try await database.verifyLog(known: nil).isWhole)
@@ -100,18 +100,18 @@ import Testing
         #expect(try await database.verifyLog(known: nil).links == 1)
     }
 
-    @Test func whatIsUpToDateIsLeftAsItIs() async throws {
+    @Test func anUpToDateDatabaseIsUnchanged() async throws {
         try migrate(upTo: Self.first, Self.fillVersionOne)
         let head = try await StateDatabase(path: path).verifyLog(known: nil).head
         let again = try await StateDatabase(path: path).verifyLog(known: nil)
         #expect(again.isWhole && again.links == 3 && again.head == head, "\(again)")
     }
 
-    /// As where the computer lost its power in between: the file is what it was, and the next start finishes.
-    @Test func aMigrationThatFailsLeavesTheOlderVersion() async throws {
+    /// As after a power loss: the file is unchanged, and the next start finishes the migration.
+    @Test func aFailedMigrationLeavesTheOlderVersion() async throws {
         try migrate(upTo: Self.first) { database in
             try Self.fillVersionOne(database)
-            // In the way of the second migration's last table.
+            // The second migration's last table exists already.
             try database.execute(sql: "CREATE TABLE outbox (x)")
         }
         let path = path

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealedStore
 
-/// Which content belongs to which record, whoever wrote it and however often it is written again.
+/// The assignment of content to records, for every author and after each new version.
 @Suite struct RecordBlobTests {
     private let directory: TemporaryDirectory
     private let sizes = [ItemID.random(), ItemID.random()]
@@ -31,7 +31,7 @@ import Testing
         try await database.take(incoming)
     }
 
-    @Test func aRecordFromElsewhereKeepsTheContentItNames() async throws {
+    @Test func aReceivedRecordKeepsTheContentThatItNames() async throws {
         let database = try StateDatabase(path: path)
         let id = ItemID.random()
         try await take(photo(id, by: phone), 1, database)
@@ -39,11 +39,11 @@ import Testing
         #expect(try await database.blobsOfRecords() == Set(sizes))
         for size in sizes { #expect(try await database.isOfRecord(blob: size)) }
         #expect(try await !database.isOfRecord(blob: .random()))
-        // Where two ids meet there is none.
+        // In a list of two ids no third one is found.
         let between = try #require(ItemID(bytes: sizes[0].bytes.dropFirst(8) + sizes[1].bytes.prefix(8)))
         #expect(try await !database.isOfRecord(blob: between))
 
-        // Written again from here, as after a revocation: what waits for the hub names all of it.
+        // Written again by this device, as after a revocation: the outbox names all of its content.
         var again = try #require(try await database.record(.photos, id))
         again.name.revision = 2
         again.author = database.device.id
@@ -52,7 +52,7 @@ import Testing
         #expect(line.record.blobs == sizes && line.replaces == 1)
     }
 
-    @Test func whatIsRemovedNamesNoContent() async throws {
+    @Test func aRemovedRecordNamesNoContent() async throws {
         let database = try StateDatabase(path: path)
         let id = ItemID.random()
         try await take(photo(id, by: phone), 1, database)
@@ -61,8 +61,8 @@ import Testing
         #expect(try await database.blobsOfRecords().isEmpty)
     }
 
-    /// Version 3 took photos over without their content's ids.
-    @Test func theFourthAsksTheHubForWhatTheThirdDidNotKeep() async throws {
+    /// Version 3 stored received photos without the ids of their content.
+    @Test func theFourthMigrationReadsWhatTheThirdDidNotKeep() async throws {
         let queue = try DatabaseQueue(path: path)
         try StateDatabase.migrator(StateDatabase.testKey).migrate(
             queue, upTo: "3: what the hub has, and commands")
@@ -85,14 +85,14 @@ import Testing
         #expect(try await database.document("hub-cursor") == nil)
         #expect(try await database.known(.photos, lost)?.revision == 0)
         #expect(try await database.known(.notes, note)?.revision == 1)
-        // What is changed here and waits is not given up for what the hub has.
+        // A queued local change is not replaced by the hub's version.
         #expect(try await database.known(.photos, waiting)?.revision == 1)
         try await take(photo(lost, by: phone), 7, database)
         #expect(try await database.record(.photos, lost)?.blobs == sizes)
         #expect(try await database.outbox(limit: 9, but: []).map(\.record.name.id) == [waiting])
     }
 
-    @Test func whereNothingWasLostTheHubIsNotReadAgain() async throws {
+    @Test func theHubIsNotReadAgainIfNothingWasLost() async throws {
         let queue = try DatabaseQueue(path: path)
         try StateDatabase.migrator(StateDatabase.testKey).migrate(
             queue, upTo: "3: what the hub has, and commands")

@@ -19,7 +19,7 @@ import Testing
         database = try StateDatabase(path: directory.path("state.sqlite"))
     }
 
-    /// The database and everything that SQLite keeps beside it.
+    /// The database and the files that SQLite has beside it.
     private func files() throws -> [(name: String, bytes: Data)] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path).map {
             ($0, try Data(contentsOf: URL(fileURLWithPath: directory.path($0))))
@@ -34,7 +34,7 @@ import Testing
 
     // MARK: Revisions
 
-    @Test func aRevisionIsTheOneAfterWhatIsStoredAndNothingElse() async throws {
+    @Test func aRevisionMustBeTheOneAfterTheStoredOne() async throws {
         let id = sample.id
         func conflict(_ revision: UInt64) async throws -> UInt64? {
             let record = try sample.sealed(title: "\(revision)", body: "", revision: revision)
@@ -57,8 +57,8 @@ import Testing
         #expect(try sample.opened(stored)["title"] == "2")
     }
 
-    /// What lost is with whoever wrote it, who keeps it as a record of its own; what won is as it was.
-    @Test func ofTwoChangesOfOneRevisionBothCanBeKept() async throws {
+    /// The losing version is returned to its writer, who stores it as another record; the winning one is unchanged.
+    @Test func twoChangesOfOneRevisionCanBothBeKept() async throws {
         try await database.write(StateChange(records: [try sample.sealed(title: "plan", body: "one")]))
         let ours = try sample.sealed(title: "plan", body: "ours", revision: 2)
         let theirs = try sample.sealed(title: "plan", body: "theirs", revision: 2)
@@ -75,7 +75,7 @@ import Testing
         #expect(bodies.sorted() == ["ours", "theirs"])
     }
 
-    @Test func whatReplacesAVersionDoesNotReplaceAnotherOneOfTheSameRevision() async throws {
+    @Test func aChangeReplacesOnlyTheVersionThatItNames() async throws {
         let (seen, stored) = (
             try sample.sealed(title: "plan", body: "seen"), try sample.sealed(title: "plan", body: "stored")
         )
@@ -97,7 +97,7 @@ import Testing
         #expect(try await database.record(.notes, sample.id)?.name.revision == 2)
     }
 
-    @Test func writersAtTheSameTimeNeverTakeTheSameRevision() async throws {
+    @Test func concurrentWritersNeverUseTheSameRevision() async throws {
         try await database.write(StateChange(records: [try sample.sealed(title: "0", body: "")]))
         let database = database
         let winners = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -117,7 +117,7 @@ import Testing
         #expect(try sample.opened(stored)["title"] == "\(winners[0])")
     }
 
-    @Test func aChangeIsMadeAsAWholeOrNotAtAll() async throws {
+    @Test func aChangeIsAtomic() async throws {
         var other = sample
         other.id = .random()
         try await database.save([1], as: "a")
@@ -133,19 +133,19 @@ import Testing
 
     // MARK: Tombstones
 
-    @Test func aRemovedRecordLeavesATombstoneAndNothingOfItsBody() async throws {
+    @Test func aRemovedRecordLeavesATombstoneWithoutItsBody() async throws {
         let record = try sample.sealed(title: "gone", body: "gone")
         try await database.write(StateChange(records: [record]))
         try await database.write(StateChange(records: [sample.tombstone(revision: 2)]))
         #expect(try await database.records(in: .notes).isEmpty)
         #expect(try await database.record(.notes, sample.id) == sample.tombstone(revision: 2))
-        // It comes back only as a later revision.
+        // The record exists again only with a later revision.
         await #expect(throws: RevisionConflict.self) { try await database.write(StateChange(records: [record])) }
         try await database.write(StateChange(records: [try sample.sealed(title: "back", body: "", revision: 3)]))
         #expect(try await database.records(in: .notes).count == 1)
     }
 
-    @Test func whatOthersHaveNotBeenToldIsThereOnceInTheOrderOfItsLastChange() async throws {
+    @Test func theOutboxHasEachRecordOnceInTheOrderOfItsLastChange() async throws {
         var second = sample
         second.id = .random()
         try await database.write(StateChange(records: [try sample.sealed(title: "a", body: "")]))
@@ -155,7 +155,7 @@ import Testing
         #expect(try outbox() == [Data(second.id.bytes), Data(sample.id.bytes)])
     }
 
-    // MARK: What the disk shows
+    // MARK: Clear text on disk
 
     @Test func onlyNamesAndSizesAreInClear() async throws {
         let words = ["Titelmarke", "Textmarke-12-34-56"]
@@ -171,10 +171,10 @@ import Testing
             #expect(files.contains { $0.name.hasSuffix("-wal") } && files.contains { $0.name == "state.sqlite" })
             for marker in words.map({ Data($0.utf8) }) + [key] {
                 for file in files { #expect(file.bytes.range(of: marker) == nil, "\(file.name)") }
-                // As SQLite would show them, or JSON in another alphabet.
+                // In the forms in which SQLite or JSON would contain it.
                 for file in files { #expect(file.bytes.range(of: marker.base64EncodedData().dropLast(4)) == nil) }
             }
-            // The search finds what is there.
+            // A text that is in clear is found.
             #expect(files.contains { $0.bytes.range(of: Data(sample.vault.bytes)) != nil })
         }
         try search()
@@ -185,8 +185,8 @@ import Testing
         let (columns, earlier) = try await DatabaseQueue(path: directory.path("state.sqlite")).read {
             (try $0.columns(in: "record").map(\.name), try $0.columns(in: "earlier").map(\.name))
         }
-        // The last seven: which revision the hub has, its number there, the ids of sealed content, the highest revision that the hub
-        // ever had, hashes of its versions, whose change it is, and when that arrived.
+        // The last seven: the hub's revision, its sequence number, the ids of sealed content, the highest revision that
+        // the hub ever had, hashes of its versions, the author of the change, and its time of arrival.
         #expect(
             columns == [
                 "collection", "id", "vault", "revision", "epoch", "author", "sealed", "synced", "sequence", "blobs",
@@ -199,13 +199,13 @@ import Testing
             ])
     }
 
-    @Test func theSizeTellsLittleOfWhatIsInside() throws {
+    @Test func theSizeRevealsLittleOfTheContent() throws {
         func size(_ count: Int) throws -> Int {
             try sample.sealed(title: "t", body: String(repeating: "x", count: count)).sealed?.count ?? 0
         }
-        // Everything short has one size.
+        // All short bodies have one size.
         #expect(try Set((0...200).map(size)).count == 1)
-        // Longer ones share a size with their neighbours: at most 12 % and a header on top.
+        // Longer ones share a size with similar ones: at most 12 % and a header are added.
         #expect(try Set((10_000..<10_100).map(size)).count <= 2)
         for count in [1_000, 10_000, 100_000, 1_000_000] {
             let size = try size(count)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func aRecordWhoseColumnsWereChangedIsRefusedInWords() async throws {
+    @Test func aRecordWhoseColumnsWereChangedIsRefused() async throws {
         try await database.write(StateChange(records: [try sample.sealed(title: "t", body: "b")]))
         let original = try #require(try await database.record(.notes, sample.id))
         for edit in ["revision = 'x'", "revision = -1", "epoch = 5000000000", "vault = x'00'", "author = 7"] {
@@ -223,7 +223,7 @@ import Testing
             let database = database
             await #expect(throws: (any Error).self, "\(edit)") {
                 let found = try await database.records(in: .notes)
-                // Where SQLite made a number of it, the envelope opens under no other name.
+                // If SQLite converted it to a number, the envelope does not open under another name.
                 _ = try sample.opened(#require(found.first))
             }
             try await DatabaseQueue(path: directory.path("state.sqlite")).write {
@@ -237,7 +237,7 @@ import Testing
 
     // MARK: Erasing
 
-    @Test func whatWasErasedIsNowhereInTheFiles() async throws {
+    @Test func erasedContentIsNotInTheFiles() async throws {
         let records = try (0..<20).map { _ in
             var one = sample
             one.id = .random()
@@ -253,14 +253,14 @@ import Testing
             for body in bodies + [Data("a marker".utf8)] { #expect(file.bytes.range(of: body) == nil, "\(file.name)") }
         }
         #expect(try await database.records(in: .notes).isEmpty)
-        // What is still in somebody's memory does not come back.
+        // Records that a caller still has can't be written.
         await #expect(throws: (any Error).self) { try await database.save([1], as: "apps") }
         await #expect(throws: (any Error).self) { try await database.write(StateChange(records: records)) }
         await #expect(throws: (any Error).self) {
             try await database.append([ActivityEvent(time: 1, kind: .locked, sentence: "late")])
         }
         #expect(try await database.document("apps") == nil)
-        // The next start begins anew, with another key.
+        // The next start creates a new database, with another key.
         let key = DeviceSigningKey()
         let anew = try StateDatabase(path: directory.path("state.sqlite"), signingKey: key)
         try await anew.append([ActivityEvent(time: 1, kind: .locked, sentence: "new")])

@@ -3,7 +3,7 @@ import Foundation
 import SealedFormats
 import Sync
 
-/// A note as the daemon seals it, under a key of the test's own.
+/// A note as the daemon seals it, with a key of the test.
 struct SampleRecord {
     let key = SecretBytes.random(count: 32)
     let vault = ItemID.random()

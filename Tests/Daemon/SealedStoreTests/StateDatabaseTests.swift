@@ -35,10 +35,10 @@ extension StateDatabase {
         let journal = try DatabaseQueue(path: path).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
         #expect(journal == "wal")
         let again = try StateDatabase(path: path)
-        #expect(try again.synchronousLevel() == 2, "also where the file exists")
+        #expect(try again.synchronousLevel() == 2, "also if the file exists")
     }
 
-    @Test func aDocumentIsWhatWasSavedLast() async throws {
+    @Test func aDocumentHasItsLastSavedBytes() async throws {
         let database = try StateDatabase(path: path)
         #expect(try await database.document("a") == nil)
         try await database.save([1, 2, 3], as: "a")
@@ -49,7 +49,7 @@ extension StateDatabase {
         #expect(try await again.document("b") == [])
     }
 
-    @Test func writesAtTheSameTimeAreAllKept() async throws {
+    @Test func concurrentWritesAreAllStored() async throws {
         let database = try StateDatabase(path: path)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
@@ -68,7 +68,7 @@ extension StateDatabase {
 
     // MARK: Files
 
-    @Test func nobodyElseMayReadTheFiles() async throws {
+    @Test func noOtherUserMayReadTheFiles() async throws {
         let previous = umask(0)
         defer { umask(previous) }
         let database = try StateDatabase(path: path)
@@ -76,14 +76,14 @@ extension StateDatabase {
         for name in [path, path + "-wal", path + "-shm"] { #expect(mode(name) == 0o600, "\(name)") }
     }
 
-    @Test func aFileThatOthersMayReadIsClosedToThem() throws {
+    @Test func permissionsOfAReadableFileAreRestricted() throws {
         _ = try StateDatabase(path: path)
         chmod(path, 0o644)
         _ = try StateDatabase(path: path)
         #expect(mode(path) == 0o600)
     }
 
-    @Test func aDatabaseOfALaterVersionIsRefusedInWords() throws {
+    @Test func aDatabaseOfALaterVersionIsRefusedWithAReason() throws {
         _ = try StateDatabase(path: path)
         try DatabaseQueue(path: path).write {
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: from the future')")
@@ -92,7 +92,7 @@ extension StateDatabase {
         #expect("\(StateDatabaseError.fromTheFuture(path: path))".contains("newer AppLocker"))
     }
 
-    @Test func whatIsNoDatabaseIsRefusedInWordsAndLeftAlone() throws {
+    @Test func aFileThatIsNotADatabaseIsRefusedAndUnchanged() throws {
         let text = String(repeating: "this is not a database ", count: 1_000)
         try directory.write(text, to: "state.sqlite")
         let error = #expect(throws: StateDatabaseError.self) { _ = try StateDatabase(path: path) }
@@ -100,7 +100,7 @@ extension StateDatabase {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
 
-    @Test func aDatabaseWhosePagesAreDamagedIsRefusedInWords() async throws {
+    @Test func aDamagedDatabaseIsRefusedWithAReason() async throws {
         do {
             let database = try StateDatabase(path: path)
             try await database.save([UInt8](repeating: 7, count: 200_000), as: "a")
@@ -108,7 +108,7 @@ extension StateDatabase {
         try await DatabaseQueue(path: path).writeWithoutTransaction {
             try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }
-        // The header and the schema stay; every page behind them is overwritten.
+        // Only the header and the schema stay valid.
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try file.seekToEnd()
         try file.seek(toOffset: 8_192)
@@ -124,7 +124,7 @@ extension StateDatabase {
         }
     }
 
-    @Test func aStateThatCannotBeMadeIsRefusedInWords() {
+    @Test func aStateThatCannotBeCreatedIsRefusedWithAReason() {
         let path = "/proc/applocker/state.sqlite"
         let error = #expect(throws: StateDatabaseError.self) { _ = try StateDatabase(path: path) }
         #expect("\(error!)".contains(path))
@@ -140,7 +140,7 @@ extension StateDatabase {
             reason: "r", sentence: "S.")
     }
 
-    @Test func anEventReadsBackAsItWasWritten() async throws {
+    @Test func anEventIsReadAsItWasWritten() async throws {
         let database = try StateDatabase(path: path)
         try await database.append([Self.event(.launchDenied, "firefox", time: 12.5)])
         #expect(
@@ -151,7 +151,7 @@ extension StateDatabase {
             ])
     }
 
-    @Test func theNewestEventsComeOldestFirst() async throws {
+    @Test func theNewestEventsAreReturnedOldestFirst() async throws {
         let database = try StateDatabase(path: path)
         try await database.append((0..<10).map { Self.event(.locked, $0.isMultiple(of: 2) ? "even" : "odd") })
         func numbers(after: Int64 = 0, limit: Int = 100, app: String? = nil) async throws -> [Int64] {

@@ -8,27 +8,27 @@ import Testing
 
 @testable import SealedStore
 
-/// The one file that everything is kept in.
+/// The one file of the state.
 @Suite struct StateFileTests {
     let directory: TemporaryDirectory
     var path: String { directory.path("applocker.sqlite") }
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func whatIsAcknowledgedIsSyncedToDisk() throws {
+    @Test func acknowledgedWritesAreSyncedToDisk() throws {
         let database = try StateDatabase(path: path)
         #expect(try database.synchronousLevel() == 2, "FULL")
         let journal = try DatabaseQueue(path: path).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
         #expect(journal == "wal")
     }
 
-    @Test func nobodyElseMayReadTheFile() throws {
+    @Test func noOtherUserMayReadTheFile() throws {
         _ = try StateDatabase(path: path)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func documentsAreReplacedWholeAndSurviveReopening() async throws {
+    @Test func documentsAreReplacedAndSurviveReopening() async throws {
         do {
             let database = try StateDatabase(path: path)
             try await database.save([1, 2, 3], as: "apps")
@@ -39,7 +39,7 @@ import Testing
         #expect(try await reopened.document("nothing") == nil)
     }
 
-    @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
+    @Test func aFileOfALaterVersionIsRefusedAndUnchanged() async throws {
         try await StateDatabase(path: path).save([7], as: "apps")
         try await DatabaseQueue(path: path).write {
             try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99: from the future')")
@@ -52,7 +52,7 @@ import Testing
         #expect(kept == Data([7]))
     }
 
-    @Test func aDamagedFileIsRefusedWithItsNameAndLeftAlone() throws {
+    @Test func aDamagedFileIsRefusedWithItsNameAndUnchanged() throws {
         let bytes = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try bytes.write(to: URL(fileURLWithPath: path))
         let path = path
@@ -61,7 +61,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
-    @Test func theLogGivesTheNewestLinesOldestFirstAndCountsByApp() async throws {
+    @Test func theLogReturnsTheNewestLinesOldestFirstAndCountsByApp() async throws {
         let database = try StateDatabase(path: path)
         let app = try #require(AppID(rawValue: "org.example.Diary"))
         let kinds: [ActivityEvent.Kind] = [.launchAsked, .passcodeWrong, .launchDenied, .launchAsked, .launchAllowed]
@@ -74,7 +74,7 @@ import Testing
         let ofApp = try await database.events(after: newest[0].number - 1, limit: 10, app: app.rawValue)
         #expect(ofApp.map(\.sentence) == ["4"])
         let counts = try #require(try await database.statistics(since: 1).first)
-        #expect(counts.asked == 1, "the first question was before the period")
+        #expect(counts.asked == 1, "the first prompt was before the period")
         #expect(counts.allowed == 1 && counts.denied == 1 && counts.wrongPasscodes == 1)
     }
 }

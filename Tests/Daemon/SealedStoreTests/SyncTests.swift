@@ -10,7 +10,7 @@ import Testing
 
 @testable import SealedStore
 
-/// What is told to a hub, and what comes from it.
+/// The outbox, and records from the hub.
 @Suite struct SyncTests {
     private let directory: TemporaryDirectory
     private let database: StateDatabase
@@ -40,12 +40,12 @@ import Testing
 
     private func line() async throws -> OutboxLine? { try await database.outbox(limit: 10, but: []).first }
 
-    @Test func aLineNamesWhatTheHubHasAndGoesOnceItIsWritten() async throws {
+    @Test func aLineNamesTheHubsRevisionAndIsRemovedOnceWritten() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await database.write(StateChange(records: [record(2, sealed: [2])]))
         let first = try #require(try await line())
         #expect(first.record.name.revision == 2 && first.replaces == 0)
-        // Changed while it was on its way: the change still waits, and names what arrived.
+        // Changed while it was sent: the change is still queued, and names the revision that arrived.
         try await database.write(StateChange(records: [record(3, sealed: [3])]))
         try await database.acknowledge(first, sequence: 5)
         let second = try #require(try await line())
@@ -55,12 +55,12 @@ import Testing
         #expect(try await database.known(.notes, sample.id) == KnownRevision(revision: 3, sequence: 6))
     }
 
-    @Test func aLineWhosePlaceAnotherDeviceTookOverwritesNothing() async throws {
+    @Test func aLineSupersededByAnotherDeviceOverwritesNothing() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await database.acknowledge(try #require(try await line()), sequence: 5)
         try await database.write(StateChange(records: [record(2, sealed: [2])]))
         let stale = try #require(try await line())
-        // Of the same revision, and taken over while the hub's answer to the line was on its way.
+        // It has the same revision, and was stored while the hub's answer to the line was on its way.
         let other = record(2, by: .random(), sealed: [9])
         try await take(other, 6)
         try await database.overwrite(
@@ -70,8 +70,8 @@ import Testing
         #expect(try await line() == nil)
     }
 
-    /// At a restored hub another device was the first to send its version of this revision again.
-    @Test func aLineWhosePlaceWasTakenInAComparisonOverwritesNothing() async throws {
+    /// After a restore of the hub another device sent its version of this revision first.
+    @Test func aLineSupersededDuringAComparisonOverwritesNothing() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await database.acknowledge(try #require(try await line()), sequence: 5)
         try await database.beginComparing(of: own, documents: [:])
@@ -86,8 +86,8 @@ import Testing
         #expect(try await line() == nil)
     }
 
-    /// Two devices removed the same note: the removal that lies at the hub has to be signed anew once its author is removed.
-    @Test func whatAnotherDeviceWroteAlikeIsKnownAsThatDevices() async throws {
+    /// Two devices removed the same note: the tombstone at the hub has to be signed again once its author is revoked.
+    @Test func acknowledgingAnEqualRecordOfAnotherDeviceStoresItsAuthor() async throws {
         let phone = ItemID.random()
         try await database.write(StateChange(records: [record(1)]))
         try await database.acknowledge(try #require(try await line()), sequence: 5)
@@ -97,11 +97,11 @@ import Testing
         #expect(try await line() == nil)
     }
 
-    @Test func whatWasSentAndWhoseAnswerWasLostIsNotSentAgain() async throws {
+    @Test func aRecordWhoseAnswerWasLostIsNotSentAgain() async throws {
         try await database.write(StateChange(records: [record(1)]))
         try await take(record(1), 7)
         #expect(try await line() == nil)
-        // And where it was changed since, the change goes on from there.
+        // If it was changed since, the change follows that revision.
         try await database.write(StateChange(records: [record(2)]))
         try await database.write(StateChange(records: [record(3)]))
         try await take(record(2), 8)
@@ -109,7 +109,7 @@ import Testing
         #expect(try await database.record(.notes, sample.id)?.name.revision == 3)
     }
 
-    @Test func aChangeFromElsewhereIsTakenAndAnOlderOneIsNot() async throws {
+    @Test func aNewerReceivedChangeIsStoredAndAnOlderOneIsNot() async throws {
         let phone = ItemID.random()
         try await take(record(4, by: phone, sealed: [4]), 9)
         #expect(try await database.record(.notes, sample.id)?.sealed == [4])
@@ -118,9 +118,9 @@ import Testing
         #expect(try await line() == nil)
     }
 
-    /// None of these is let in by `RecordCheck`; the database does not rely on it.
+    /// `RecordCheck` refuses all of these; the database does not rely on it.
     @Test(arguments: [UInt64(Int64.max) - 1, UInt64(Int64.max), 1 << 63, UInt64.max])
-    func numbersBeyondThoseOfADatabaseAreKeptAsItsLast(_ number: UInt64) async throws {
+    func numbersBeyondTheDatabasesRangeAreClamped(_ number: UInt64) async throws {
         let last = UInt64(Int64.max)
         try await take(record(number, by: .random()), number)
         let household = HubRecord(
@@ -141,7 +141,7 @@ import Testing
         #expect(try await database.waitingCount() == 0)
     }
 
-    @Test func ofANoteBothVersionsAreKept() async throws {
+    @Test func bothVersionsOfANoteAreKept() async throws {
         let phone = ItemID.random()
         try await take(record(1, by: phone), 1)
         try await database.write(StateChange(records: [record(2, sealed: [22])]))
@@ -154,7 +154,7 @@ import Testing
         #expect(try await database.conflicts().isEmpty)
     }
 
-    @Test func aRemovalOfANoteGivesWayToAChange() async throws {
+    @Test func aChangeOfANoteWinsOverItsRemoval() async throws {
         let phone = ItemID.random()
         try await take(record(1, by: phone), 1)
         try await database.write(StateChange(records: [record(2, sealed: nil)]))
@@ -164,7 +164,7 @@ import Testing
         #expect(try await line() == nil)
     }
 
-    @Test func aRemovalOfAFileStaysOne() async throws {
+    @Test func aRemovalOfAFileWinsOverAChange() async throws {
         let phone = ItemID.random()
         try await take(record(1, .files, by: phone), 1)
         try await database.write(StateChange(records: [record(2, .files, sealed: nil)]))
@@ -175,9 +175,9 @@ import Testing
         #expect(waiting.replaces == 2 && waiting.record.name.revision == 3)
     }
 
-    /// A hub says that it is another store, and names ancestors of its own choice: nobody signs them.
+    /// A hub reports another store, and names ancestors of its choice, which are not signed.
     @Test(arguments: [RecordCollection.notes, .files], [[99], nil])
-    func aHubThatClaimsAnotherStorePutsNothingOlderOverWhatIsHere(
+    func aHubThatClaimsAnotherStoreReplacesNothingWithAnOlderVersion(
         _ collection: RecordCollection, _ sealed: [UInt8]?
     ) async throws {
         let phone = ItemID.random()
@@ -188,12 +188,12 @@ import Testing
         let stored = try #require(try await database.record(collection, sample.id))
         #expect(stored.name.revision == 3 && stored.sealed == [1])
         #expect(try await line()?.record.sealed == [1], "the hub is sent the newer one again")
-        // Nothing that a person wrote is lost either.
+        // Nor is a note lost.
         let both = collection == .notes && sealed != nil
         #expect(try await database.conflicts().map(\.sealed) == (both ? [[99]] : []))
     }
 
-    @Test func recordsOfTheHouseholdWaitInTheirOrderWithTheDocumentsOfTheSameChange() async throws {
+    @Test func householdRecordsAreQueuedInOrderWithTheirDocuments() async throws {
         let records = (1...5).map { number in
             HubRecord(
                 collection: "events", id: HubID(ItemID.random()), vault: HubID(sample.vault), revision: 1, epoch: 1,
@@ -212,19 +212,19 @@ import Testing
         #expect(try await again.document("event-head") == [1])
     }
 
-    @Test func aCommandIsNewOnceForEver() async throws {
+    @Test func aCommandIDIsNewOnlyOnce() async throws {
         let id = ItemID.random()
         #expect(try await database.handle(command: id))
         #expect(try await !database.handle(command: id))
         let again = try StateDatabase(path: directory.path("state.sqlite"))
         #expect(try await !again.handle(command: id))
         #expect(try await again.handle(command: .random()))
-        // Leaving the hub does not forget it.
+        // Leaving the hub keeps the id.
         try await again.forgetHub(removing: [])
         #expect(try await !again.handle(command: id))
     }
 
-    @Test func anotherHubIsToldEverything() async throws {
+    @Test func anotherHubIsSentEverything() async throws {
         try await database.write(StateChange(documents: ["hub": [1]], records: [record(1)]))
         try await database.acknowledge(try #require(try await line()), sequence: 5)
         try await database.forgetHub(removing: ["hub"])
@@ -232,7 +232,7 @@ import Testing
         #expect(try await database.document("hub") == nil)
     }
 
-    @Test func erasingLeavesNothingOfIt() async throws {
+    @Test func erasingRemovesEverything() async throws {
         var change = StateChange(records: [record(1)])
         change.household = [
             HubRecord(
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func theThirdMigrationKeepsRecordsAndWhatWaits() async throws {
+    @Test func theThirdMigrationKeepsRecordsAndTheOutbox() async throws {
         let path = directory.path("older.sqlite")
         let queue = try DatabaseQueue(path: path)
         try StateDatabase.migrator(StateDatabase.testKey).migrate(

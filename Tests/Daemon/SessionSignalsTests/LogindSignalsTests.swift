@@ -15,7 +15,7 @@ struct LogindSignalsTests {
     private let bob: UInt32 = 1_001
     private let seat = "/org/freedesktop/login1/seat/seat0"
 
-    /// Signals of a running logind, past `available`.
+    /// Signals of a running logind, after `available`.
     private func listen(_ mock: MockLogind) async -> (LogindSignals, SignalReader) {
         let signals = LogindSignals(
             address: .address(mock.address), retries: .milliseconds(20) ... .milliseconds(100))
@@ -25,14 +25,14 @@ struct LogindSignalsTests {
         return (signals, reader)
     }
 
-    @Test func theComputerWaitsUntilEverythingIsLockedAndNotLonger() async throws {
+    @Test func sleepIsDelayedUntilTheAcknowledgement() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
         let (signals, stream) = await listen(mock)
         var reader = stream
-        await eventually("the computer waits") { try await mock.inhibitors().count == 2 }
-        // Each alone: the stand-in grants also what systemd refuses to a system user.
+        await eventually("sleep is delayed") { try await mock.inhibitors().count == 2 }
+        // Requested separately: the mock also grants what systemd refuses to a system user.
         #expect(
             try await mock.inhibitors()
                 == ["sleep", "shutdown"].map {
@@ -41,48 +41,48 @@ struct LogindSignalsTests {
         for _ in 0..<3 {
             try await mock.prepareForSleep(true)
             guard case .goingToSleep(let number)? = await reader.next() else {
-                Issue.record("no word of sleep")
+                Issue.record("no signal of sleep")
                 return
             }
             signals.acknowledge(number + 1)
             signals.acknowledge(number - 1)
-            // Not before it: what happens later is reported meanwhile.
+            // The inhibitor is held until then; other signals are still reported.
             try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(true)])
             #expect(await reader.next() == .lidClosed)
             try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(false)])
             #expect(try await mock.inhibitors().count == 2)
             signals.acknowledge(number)
-            await eventually("the computer does not wait") { try await mock.inhibitors().isEmpty }
+            await eventually("sleep is not delayed") { try await mock.inhibitors().isEmpty }
             try await mock.prepareForSleep(false)
             #expect(await reader.next() == .woke)
-            #expect(try await mock.inhibitors().count == 2, "taken again before the wake is told")
-            // Too late: that sleep is over.
+            #expect(try await mock.inhibitors().count == 2, "held again before the wake is reported")
+            // Too late for that sleep, which is over.
             signals.acknowledge(number)
             #expect(try await mock.inhibitors().count == 2)
         }
         signals.stop()
     }
 
-    @Test func shutdownWaitsTooAndMayBeCalledOff() async throws {
+    @Test func shutdownIsDelayedAndCanBeCancelled() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
         let (signals, stream) = await listen(mock)
         var reader = stream
-        await eventually("the computer waits") { try await mock.inhibitors().count == 2 }
+        await eventually("shutdown is delayed") { try await mock.inhibitors().count == 2 }
         try await mock.emit("PrepareForShutdown", "b", [.bool(true)])
         guard case .shuttingDown(let number)? = await reader.next() else {
-            Issue.record("no word of shutdown")
+            Issue.record("no signal of shutdown")
             return
         }
         signals.acknowledge(number)
-        await eventually("the computer does not wait") { try await mock.inhibitors().isEmpty }
+        await eventually("shutdown is not delayed") { try await mock.inhibitors().isEmpty }
         try await mock.emit("PrepareForShutdown", "b", [.bool(false)])
-        await eventually("the computer waits") { try await mock.inhibitors().count == 2 }
+        await eventually("shutdown is delayed") { try await mock.inhibitors().count == 2 }
         signals.stop()
     }
 
-    @Test func aLockedScreenIsToldOnceHoweverItShows() async throws {
+    @Test func aLockedScreenIsReportedOnce() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
@@ -96,7 +96,7 @@ struct LogindSignalsTests {
         try await mock.update(session, "Session", ["LockedHint": .bool(false)])
         try await mock.update(session, "Session", ["LockedHint": .bool(true)])
         #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
-        // A session that is locked already is locked for a daemon that starts now, too.
+        // A session that is locked when the daemon starts is reported.
         let (others, laterStream) = await listen(mock)
         var later = laterStream
         #expect(await later.nextButSessions() == .sessionLocked(user: alice))
@@ -104,20 +104,20 @@ struct LogindSignalsTests {
         signals.stop()
     }
 
-    @Test func anotherUserAtTheSeatIsASwitchAndTheSameUserIsNot() async throws {
+    @Test func onlyAnotherUserAtTheSeatIsReportedAsASwitch() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
         let first = try await mock.addSession("1", user: alice)
         let (signals, stream) = await listen(mock)
         var reader = stream
-        // Signals are read once it has seen which session is at the front.
+        // Signals are read once the active session is known.
         try await mock.call(first, "Session", "Lock")
         #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
         func front(_ id: String, _ path: String) async throws {
             try await mock.set(seat, "Seat", "ActiveSession", .structure([.string(id), .objectPath(path)]))
         }
-        // The mock brings a new session to the front.
+        // The mock makes a new session the active one.
         let second = try await mock.addSession("2", user: alice)
         try await front("1", first)
         try await front("2", second)
@@ -128,13 +128,13 @@ struct LogindSignalsTests {
         try await front("2", second)
         try await front("3", third)
         #expect(await reader.nextButSessions() == .switchedAway(user: alice))
-        // To a console where nobody is logged in.
+        // A switch to a console where no user is logged in.
         try await front("", "/")
         #expect(await reader.nextButSessions() == .switchedAway(user: bob))
         signals.stop()
     }
 
-    @Test func leavingTheComputerIsToldAndClosingARemoteShellIsNot() async throws {
+    @Test func theEndOfALocalSessionIsReportedAndThatOfARemoteShellIsNot() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
@@ -153,7 +153,7 @@ struct LogindSignalsTests {
         signals.stop()
     }
 
-    @Test func aClosingLidIsToldAndOneThatIsClosedIsNot() async throws {
+    @Test func aClosingLidIsReportedAndAClosedOneIsNot() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
@@ -162,16 +162,16 @@ struct LogindSignalsTests {
         _ = try await mock.addSession("1", user: alice)
         let (signals, stream) = await listen(mock)
         var reader = stream
-        // Sessions are looked at after the lid.
+        // Sessions are read after the lid.
         guard case .session? = await reader.next() else {
-            Issue.record("no word of the session")
+            Issue.record("no signal of the session")
             return
         }
         try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
         try await mock.update(path, "Manager", ["LidClosed": .bool(false)])
         try await mock.prepareForSleep(true)
         guard case .goingToSleep? = await reader.next() else {
-            Issue.record("told of a lid that was closed already")
+            Issue.record("a lid that was closed before was reported")
             return
         }
         try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
@@ -179,7 +179,7 @@ struct LogindSignalsTests {
         signals.stop()
     }
 
-    @Test func theIdleHintComesWithItsAge() async throws {
+    @Test func theIdleHintIsReportedWithItsAge() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
@@ -203,7 +203,7 @@ struct LogindSignalsTests {
         signals.stop()
     }
 
-    @Test func logindAndTheBusMayComeAndGo() async throws {
+    @Test func restartsOfLogindAndTheBusAreFollowed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("bus")
         let signals = LogindSignals(
@@ -217,12 +217,12 @@ struct LogindSignalsTests {
             while let signal = await reader.next(), signal != .unavailable("systemd-logind is not running") {}
             var logind = try await mock.start()
             #expect(await reader.next() == .available)
-            await eventually("the computer waits") { try await mock.inhibitors().count == 2 }
+            await eventually("sleep is delayed") { try await mock.inhibitors().count == 2 }
             logind.kill()
             #expect(await reader.next() == .unavailable("systemd-logind is not running"))
             logind = try await mock.start()
             #expect(await reader.next() == .available)
-            await eventually("the computer waits") { try await mock.inhibitors().count == 2 }
+            await eventually("sleep is delayed") { try await mock.inhibitors().count == 2 }
             daemon.kill()
             while let signal = await reader.next(), signal != .unavailable("there is no system message bus") {}
         }
@@ -230,7 +230,7 @@ struct LogindSignalsTests {
     }
 }
 
-/// Signals, one after the other.
+/// Signals, in order.
 struct SignalReader {
     private var signals: AsyncStream<SessionSignal>.AsyncIterator
 

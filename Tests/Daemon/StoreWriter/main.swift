@@ -5,13 +5,13 @@ import SealedFormats
 import SealedStore
 import Sync
 
-// Writes records and blobs to the state in the directory it is given, until it is killed. Each line on standard output is
-// something that was acknowledged: "r ID REVISION" a record, "b ID SIZE" a blob with its record, "d ID" a removed one; or
-// "x ID", one that is about to be removed.
+// Writes records and blobs to the state in the given directory until it is killed. Each line on standard output reports
+// an acknowledged write: "r ID REVISION" a record, "b ID SIZE" a blob with its record, "d ID" a removed one; or "x ID":
+// a removal is about to begin.
 
 let vault = ItemID(bytes: repeatElement(0, count: ItemID.length)) ?? .random()
 
-func say(_ line: String) {
+func report(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
 }
@@ -22,7 +22,7 @@ func record(_ collection: RecordCollection, _ id: ItemID, _ revision: UInt64, se
         sealed: sealed, blobs: collection == .files ? [id] : [])
 }
 
-/// What a blob of this id holds, so that a reader can tell half of one from all of it.
+/// The content of the blob with this id, so that a reader detects a partial one.
 func content(_ id: ItemID, size: Int) -> [UInt8] {
     (0..<size).map { id.bytes[$0 % 16] ^ UInt8(truncatingIfNeeded: $0) }
 }
@@ -34,9 +34,9 @@ let key = SecretBytes(capacity: 32) { buffer in
 }
 let database = try StateDatabase(path: directory + "/state.sqlite", signingKey: try DeviceSigningKey(privateKey: key))
 let blobs = try BlobDirectory(path: directory + "/blobs")
-// As the daemon does at its start.
+// As at the daemon's start.
 try await blobs.sweep(keeping: database.blobsOfRecords())
-say("started")
+report("started")
 
 try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask {
@@ -47,7 +47,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
                     StateChange(records: [
                         record(.notes, id, revision, sealed: [UInt8](repeating: UInt8(revision), count: 900))
                     ]))
-                say("r \(id) \(revision)")
+                report("r \(id) \(revision)")
             }
             try await database.append([ActivityEvent(time: 1, kind: .locked, sentence: "\(id)")])
         }
@@ -61,11 +61,11 @@ try await withThrowingTaskGroup(of: Void.self) { group in
             try await blobs.keep(id)
             try await database.write(
                 StateChange(records: [record(.files, id, 1, sealed: Array("\(size)".utf8))]))
-            say("b \(id) \(size)")
+            report("b \(id) \(size)")
             if number.isMultiple(of: 3) {
-                say("x \(id)")
+                report("x \(id)")
                 try await database.write(StateChange(records: [record(.files, id, 2, sealed: nil)]))
-                say("d \(id)")
+                report("d \(id)")
                 try await blobs.remove(id)
             }
         }

@@ -7,36 +7,36 @@ import Testing
 @testable import DesktopSession
 
 struct CaptureWatchTests {
-    @Test(.requires(.display, .program("ffmpeg"))) func aScreenThatIsFilmedIsNoticed() async throws {
+    @Test(.requires(.display, .program("ffmpeg"))) func aScreenRecorderIsDetected() async throws {
         let server = try await XServer()
         let watch = CaptureWatch(user: getuid(), address: .address("unix:path=/nowhere"))
-        let film = ScreenCapture(recorder: "ffmpeg", isCertain: true)
-        #expect(await !watch.look().contains(film))
+        let recording = ScreenCapture(recorder: "ffmpeg", isCertain: true)
+        #expect(await !watch.look().contains(recording))
         let ffmpeg = try ChildProcess(
             "ffmpeg",
             ["-loglevel", "error", "-f", "x11grab", "-framerate", "2", "-i", server.display, "-f", "null", "-"])
-        await eventually("it is noticed") { await watch.look().contains(film) }
+        await eventually("the recorder is detected") { await watch.look().contains(recording) }
         #expect(ffmpeg.isRunning, "\(ffmpeg.errorOutput)")
         let another = CaptureWatch(user: 12_345, address: .address("unix:path=/nowhere"))
-        #expect(await another.look().isEmpty, "of another user's processes nothing is said")
+        #expect(await another.look().isEmpty, "another user's processes are not reported")
         ffmpeg.kill()
-        await eventually("its end is noticed") { await !watch.look().contains(film) }
+        await eventually("its end is detected") { await !watch.look().contains(recording) }
     }
 
     /// dbusmock answers introspection as GNOME's compositor does: with the names of the objects below.
     @Test(.requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock")))
-    func aStreamOfTheCompositorIsNoticed() async throws {
+    func aStreamOfTheCompositorIsDetected() async throws {
         let session = try await PrivateSessionBus()
         let watch = CaptureWatch(user: 12_345, address: .address(session.address))
-        #expect(await watch.look().isEmpty, "there is no GNOME")
+        #expect(await watch.look().isEmpty, "GNOME is not running")
         let bus = try session.connect()
         let name = CaptureWatch.casts
         let path = "/org/gnome/Mutter/ScreenCast"
         let mutter = try ChildProcess(
             "/usr/bin/python3", ["-m", "dbusmock", "--session", name, path, name],
             environment: ["DBUS_SESSION_BUS_ADDRESS": session.address, "PATH": "/usr/bin:/bin"])
-        await eventually("the mock is there: \(mutter.errorOutput)") { try await bus.owner(of: name) != nil }
-        #expect(await watch.look().isEmpty, "nothing is cast")
+        await eventually("the mock owns its name: \(mutter.errorOutput)") { try await bus.owner(of: name) != nil }
+        #expect(await watch.look().isEmpty, "no stream exists")
         func add(_ path: String) async throws {
             try await bus.call(
                 name, "/org/gnome/Mutter/ScreenCast", "org.freedesktop.DBus.Mock", "AddObject",
@@ -46,15 +46,15 @@ struct CaptureWatchTests {
                 ])
         }
         try await add(path + "/Session/u1")
-        // A bus that answers too late for one look answers the next.
+        // A bus that answers too late for one reading answers the next.
         let cast = ScreenCapture(recorder: "a program that shares the screen", isCertain: true)
-        await eventually("the stream is noticed") { await watch.look() == [cast] }
+        await eventually("the stream is detected") { await watch.look() == [cast] }
         try await bus.call(
             name, path, "org.freedesktop.DBus.Mock", "RemoveObject", [.string(path + "/Session/u1")])
-        await eventually("its end is noticed") { await watch.look().isEmpty }
+        await eventually("its end is detected") { await watch.look().isEmpty }
     }
 
-    @Test func whoeverReadsIsToldOfChangesAlone() async throws {
+    @Test func onlyChangesAreReported() async throws {
         // A stand-in for PipeWire that counts how often it is asked.
         let directory = try TemporaryDirectory()
         try directory.write("", to: "pipewire-0")
@@ -69,7 +69,7 @@ struct CaptureWatchTests {
         let first = await changes.next()
         #expect(first?.isEmpty == true)
         let before = try looks()
-        await eventually("it looks again and again") { try looks() >= before + 3 }
+        await eventually("it continues to poll") { try looks() >= before + 3 }
         let screen = #"[{"type": "PipeWire:Interface:Node", "info": {"props": {"media.class": "Video/Source"}}}]"#
         try directory.write(screen, to: "listing")
         let second = await changes.next()

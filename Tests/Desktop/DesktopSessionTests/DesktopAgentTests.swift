@@ -8,7 +8,7 @@ import Testing
 
 @testable import DesktopSession
 
-/// The daemon, as the test plays it.
+/// A simulated daemon.
 final class ScriptedSession: SessionConnection {
     typealias Events = AsyncThrowingStream<SessionEvent, any Error>
 
@@ -18,7 +18,7 @@ final class ScriptedSession: SessionConnection {
     let isThere = Atomic(true)
 
     func events() async throws -> any AsyncSequence<SessionEvent, any Error> & Sendable {
-        guard isThere.load(ordering: .relaxed) else { throw IdleSourceUnavailable(description: "nobody listens") }
+        guard isThere.load(ordering: .relaxed) else { throw IdleSourceUnavailable(description: "no daemon listens") }
         let (events, continuation) = Events.makeStream()
         stream.withLock { $0 = continuation }
         continuation.yield(.ready)
@@ -66,27 +66,27 @@ final class ScriptedSession: SessionConnection {
         defer { running.cancel() }
         await eventually("it is connected") { daemon.isConnected }
         daemon.send(.state(.sample(.locked)))
-        await eventually("the icon says locked") {
+        await eventually("the icon shows locked") {
             try await iconName(watcher) == "applocker-locked-symbolic"
         }
         daemon.send(.state(.sample(.unlocked, unlockedApps: 1)))
-        await eventually("the icon says unlocked") {
+        await eventually("the icon shows unlocked") {
             try await iconName(watcher) == "applocker-unlocked-symbolic"
         }
         daemon.isThere.store(false, ordering: .relaxed)
         daemon.end()
-        await eventually("the icon says degraded") {
+        await eventually("the icon shows degraded") {
             try await iconName(watcher) == "applocker-degraded-symbolic"
         }
         daemon.isThere.store(true, ordering: .relaxed)
         await eventually("it connects again") { daemon.isConnected }
         daemon.send(.state(.sample(.locked)))
-        await eventually("the icon says locked") {
+        await eventually("the icon shows locked") {
             try await iconName(watcher) == "applocker-locked-symbolic"
         }
     }
 
-    @Test func aFloodOfNewsIsOneDesktopNotificationAndTheLastWord() async throws {
+    @Test func aBurstOfNoticesShowsTheFirstAndTheLast() async throws {
         let session = try await PrivateSessionBus()
         let server = try await MockNotifications(on: session, capabilities: ["body", "actions"])
         let daemon = ScriptedSession()
@@ -94,21 +94,21 @@ final class ScriptedSession: SessionConnection {
         let running = Task { await agent.run() }
         defer { running.cancel() }
         await eventually("it is connected") { daemon.isConnected }
-        await eventually("the bus is there") { await agent.showsNotifications }
+        await eventually("the notification server is found") { await agent.showsNotifications }
         for _ in 0..<50 { daemon.send(.notice(.sample(.blocked))) }
         daemon.send(.notice(.sample(.unlocked)))
         await eventually("the first is shown") { !server.summaries.isEmpty }
         #expect(server.summaries.first == "Firefox was blocked")
         await eventually("after three seconds: \(server.summaries)") { server.summaries.count == 2 }
         #expect(server.summaries == ["Firefox was blocked", "Firefox is unlocked"])
-        // Buttons are listened for some time after notifications can be shown.
+        // The agent subscribes to buttons some time after notifications can be shown.
         await eventually(every: .milliseconds(300), "the button locks") {
             if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
             return daemon.calls.withLock { $0.first == "lock all" }
         }
     }
 
-    @Test func inactivityIsWarnedOfAndReported() async throws {
+    @Test func inactivityCausesAWarningAndAReport() async throws {
         let session = try await PrivateSessionBus()
         let server = try await MockNotifications(on: session, capabilities: ["body"])
         let mutter = try await MockMutter(on: session)
@@ -120,8 +120,8 @@ final class ScriptedSession: SessionConnection {
         daemon.send(.state(.sample(.unlocked, limitSeconds: 1, isArmed: true)))
         await eventually("it sets a watch") { mutter.calls["AddIdleWatch"].count == 1 }
         #expect(mutter.calls["AddIdleWatch"][0][0].integer == 500)
-        // Nobody touches anything: the compositor says so, and goes on counting.
-        // The real time is what is tested: inactivity also counts from when something was opened.
+        // No input: the compositor reports it, and continues to count.
+        // Real time is what is tested: inactivity also counts from when something was opened.
         try await Task.sleep(for: .milliseconds(600))
         mutter.idleMilliseconds.withLock { $0 = 600 }
         await eventually("it asks for the idle time") { mutter.calls["GetIdletime"].count > 2 }
@@ -131,14 +131,14 @@ final class ScriptedSession: SessionConnection {
         await eventually("the limit") {
             daemon.reports.withLock { $0.contains(IdleReport(source: .mutter, idleSeconds: 1)) }
         }
-        await eventually("the warning goes") { server.calls["CloseNotification"].count == 1 }
+        await eventually("the warning is withdrawn") { server.calls["CloseNotification"].count == 1 }
     }
 
-    @Test func anOpenVaultIsLockedWhenTheScreenIsRecordedAndTheOwnerWantsIt() async throws {
+    @Test func anOpenVaultIsLockedDuringARecordingIfTheOwnerTurnedItOn() async throws {
         let session = try await PrivateSessionBus()
         let server = try await MockNotifications(on: session, capabilities: ["body"])
         let daemon = ScriptedSession()
-        // A recorder is known by its executable: a copy under its name.
+        // A recorder is detected by its executable: a copy under its name.
         let recorder = session.directory.path("wf-recorder")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: session.directory.path)
         try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: recorder)
@@ -151,15 +151,15 @@ final class ScriptedSession: SessionConnection {
         let running = Task { await agent.run() }
         defer { running.cancel() }
         await eventually("it is connected") { daemon.isConnected }
-        await eventually("the bus is there") { await agent.showsNotifications }
+        await eventually("the notification server is found") { await agent.showsNotifications }
         let recording = try ChildProcess(recorder, ["60"])
-        await eventually("it is found") { await !captures.look().isEmpty }
+        await eventually("it is detected") { await !captures.look().isEmpty }
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: false)))
         daemon.send(.notice(.sample(.blocked)))
-        await eventually("the agent has got beyond the state") { server.summaries.count == 1 }
-        // A look that had begun with the state has ended by the time that two more have.
+        await eventually("the agent has processed the state") { server.summaries.count == 1 }
+        // A reading that had begun with the state has ended once two more have.
         for _ in 0..<2 { #expect(await !captures.look().isEmpty) }
-        #expect(daemon.calls.withLock { $0.isEmpty }, "the owner did not ask for it")
+        #expect(daemon.calls.withLock { $0.isEmpty }, "the owner has not turned it on")
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: true)))
         await eventually("the vault is locked") { daemon.calls.withLock { $0 } == ["lock vault"] }
         recording.kill()
@@ -167,10 +167,10 @@ final class ScriptedSession: SessionConnection {
 }
 
 struct AgentOptionsTests {
-    @Test func theCommandLineIsUnderstood() throws {
+    @Test func theCommandLineIsParsed() throws {
         func socket(_ arguments: [String]) throws -> String? {
             guard case .options(let options) = AgentOptions.parsed(arguments) else { throw CancellationError() }
-            return options.socket
+            return options.daemon.socket
         }
         func exitCode(_ arguments: [String]) -> Int32? {
             guard case .exit(let code) = AgentOptions.parsed(arguments) else { return nil }

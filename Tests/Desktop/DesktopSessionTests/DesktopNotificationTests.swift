@@ -13,35 +13,36 @@ extension Notice {
 }
 
 struct DesktopNotificationTests {
-    @Test func eachKindSaysWhatHappened() {
+    @Test func eachKindHasItsText() {
         #expect(DesktopNotification(.sample(.blocked)).summary == "Firefox was blocked")
         #expect(DesktopNotification(.sample(.wrongPasscode)).summary == "Wrong passcode for Firefox")
         #expect(DesktopNotification(.sample(.unlocked)).summary == "Firefox is unlocked")
         #expect(DesktopNotification(.sample(.relocked)).summary == "Firefox is locked again")
-        let degraded = DesktopNotification(.sample(.degraded, app: nil, name: nil, sentence: "The gate is away."))
-        #expect(degraded.urgency == .critical && degraded.body == "The gate is away.")
+        let degraded = DesktopNotification(
+            .sample(.degraded, app: nil, name: nil, sentence: "The gate is not running."))
+        #expect(degraded.urgency == .critical && degraded.body == "The gate is not running.")
         #expect(
             DesktopNotification(.sample(.unlocked, name: nil)).summary == "firefox is unlocked", "an app without a name"
         )
     }
 
-    @Test func aPhotoIsMentionedAndNothingOfItIsThere() {
+    @Test func aPhotoIsMentionedButNotShown() {
         let notification = DesktopNotification(.sample(.wrongPasscode, sentence: "2 wrong passcodes.", hasPhoto: true))
         #expect(notification.body == "2 wrong passcodes. A photo was taken.")
         #expect(!DesktopNotification(.sample(.wrongPasscode)).body.contains("photo"))
         #expect(notification.icon == "applocker-locked-symbolic")
     }
 
-    @Test func newsOfOneAppTakeEachOthersPlace() {
+    @Test func notificationsOfOneAppReplaceEachOther() {
         #expect(DesktopNotification(.sample(.blocked)).key == DesktopNotification(.sample(.unlocked)).key)
         #expect(DesktopNotification(.sample(.blocked)).key != DesktopNotification(.sample(.blocked, app: "gimp")).key)
         #expect(
             DesktopNotification(.sample(.degraded, app: nil)).key
                 != DesktopNotification(.sample(.relocked, app: nil)).key,
-            "what concerns no app keeps to its own kind")
+            "a notification without an app is replaced only by its own kind")
     }
 
-    @Test func markupInAnAppsNameStaysText() {
+    @Test func markupInAnAppsNameIsEscaped() {
         let notification = DesktopNotification(
             .sample(.blocked, name: "<b>A&B</b>", sentence: "a <a href=\"x\">link</a>\u{202E}\n& more"))
         var abilities = DesktopNotificationAbilities(capabilities: ["body", "body-markup", "actions"])
@@ -51,7 +52,7 @@ struct DesktopNotificationTests {
         #expect(abilities.texts(of: notification).body == "a <a href=\"x\">link</a> & more")
     }
 
-    @Test func aServerThatCanDoLittleGetsLittle() {
+    @Test func aServerReceivesOnlyWhatItsCapabilitiesAllow() {
         let notification = DesktopNotification(.sample(.unlocked, sentence: "For 5 min."))
         let full = DesktopNotificationAbilities(capabilities: ["actions", "body"])
         #expect(
@@ -64,7 +65,7 @@ struct DesktopNotificationTests {
         #expect(little.texts(of: notification) == ("Firefox is unlocked: For 5 min.", ""))
     }
 
-    @Test func theInactivityWarningSaysHowLongIsLeft() {
+    @Test func theInactivityWarningShowsTheTimeLeft() {
         let notification = DesktopNotification.inactivity(secondsLeft: 30)
         #expect(notification.summary == "AppLocker locks in 30 s")
         #expect(notification.shown == .seconds(30) && notification.actions == [.lockNow])

@@ -8,10 +8,10 @@ import Testing
 
 @testable import DesktopSession
 
-/// A notification daemon that people use, on a real X server.
+/// A widely used notification daemon, on a real X server.
 @Suite(.requires(.display, .program("dbus-daemon"), .program("dunst"), .program("dunstctl")))
 struct DunstTests {
-    @Test func bubblesAppearAreReplacedAndGoAndTheirButtonsWork() async throws {
+    @Test func notificationsAreShownReplacedAndClosedAndTheirButtonsWork() async throws {
         let session = try await PrivateSessionBus()
         let x11 = try await XServer()
         let environment = [
@@ -22,12 +22,12 @@ struct DunstTests {
             "dunst",
             [
                 "-config",
-                // No notification goes by itself.
+                // No notification expires.
                 try session.directory.write(
                     "[global]\n[urgency_low]\ntimeout = 0\n[urgency_normal]\ntimeout = 0\n", to: "dunstrc"),
             ], environment: environment)
         let bus = try session.connect()
-        await eventually("dunst is there: \(dunst.errorOutput)") {
+        await eventually("dunst runs: \(dunst.errorOutput)") {
             try await bus.owner(of: NotificationServer.name) != nil
         }
         func count(_ what: String) async throws -> String {
@@ -46,7 +46,7 @@ struct DunstTests {
         await server.settled()
         // In this order, so that one on its way to the screen is counted.
         #expect(try await count("waiting") == "0")
-        #expect(try await displayed() == "1", "in the earlier one's place")
+        #expect(try await displayed() == "1", "it replaced the earlier one")
         _ = try await ChildProcess.run("dunstctl", ["action", "0"], environment: environment)
         await eventually("the button") { pressed.isSet }
         await server.show(.inactivity(secondsLeft: 30))
@@ -56,6 +56,6 @@ struct DunstTests {
         await server.settled()
         await server.withdraw(DesktopNotification(.sample(.unlocked)).key)
         await server.settled()
-        await eventually("all are gone") { try await displayed() == "0" }
+        await eventually("all are closed") { try await displayed() == "0" }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DesktopSession
 
-/// A source whose person the test plays. Its idle time is what the test says, and does not pass by itself.
+/// A simulated source of idle time: the time changes only when the test sets it.
 final class ScriptedIdle: IdleSource {
     private struct State {
         var idle: Duration
@@ -26,7 +26,7 @@ final class ScriptedIdle: IdleSource {
         }
     }
 
-    /// From now on nobody has touched anything for so long.
+    /// From now on there has been no input for this time.
     func rest(for time: Duration) { state.withLock { $0.idle = time } }
 
     /// What it was asked to wait for, in order.
@@ -48,7 +48,7 @@ final class ScriptedIdle: IdleSource {
     }
 }
 
-/// A source that is gone.
+/// A source that has disconnected.
 struct LostIdle: IdleSource {
     let kind = IdleReport.Source.mutter
     func idleTime() async throws -> Duration { throw IdleSourceUnavailable(description: "gone") }
@@ -56,99 +56,99 @@ struct LostIdle: IdleSource {
     func untilTouched() async throws { throw IdleSourceUnavailable(description: "gone") }
 }
 
-/// With a limit of one second and a warning 500 ms before. The real time is what is tested where a test measures it:
+/// With a limit of one second and a warning 500 ms before. Real time is what is tested where a test measures it:
 /// inactivity counts from when something was opened.
 struct IdleMonitorTests {
-    enum Word: Equatable {
+    enum Event: Equatable {
         case idle(IdleReport)
         case warned, withdrawn, lost
     }
 
-    final class Ears: Sendable {
-        private let words = Mutex<[Word]>([])
-        func hear(_ word: Word) { words.withLock { $0.append(word) } }
-        var heard: [Word] { words.withLock { $0 } }
+    final class EventLog: Sendable {
+        private let list = Mutex<[Event]>([])
+        func append(_ event: Event) { list.withLock { $0.append(event) } }
+        var events: [Event] { list.withLock { $0 } }
     }
 
-    private func monitor(_ ears: Ears) async -> IdleMonitor {
+    private func monitor(_ log: EventLog) async -> IdleMonitor {
         let monitor = IdleMonitor(lead: .milliseconds(500))
         await monitor.setReporter(
             .init(
-                idle: { ears.hear(.idle($0)) }, warn: { _ in ears.hear(.warned) },
-                withdrawWarning: { ears.hear(.withdrawn) }, lost: { _ in ears.hear(.lost) }))
+                idle: { log.append(.idle($0)) }, warn: { _ in log.append(.warned) },
+                withdrawWarning: { log.append(.withdrawn) }, lost: { _ in log.append(.lost) }))
         return monitor
     }
 
     private let armed = SessionState.Inactivity(limitSeconds: 1, isArmed: true)
     private let disarmed = SessionState.Inactivity(limitSeconds: 1, isArmed: false)
-    private let source = Word.idle(IdleReport(source: .xscreensaver, idleSeconds: 0))
-    private let limit = Word.idle(IdleReport(source: .xscreensaver, idleSeconds: 1))
+    private let source = Event.idle(IdleReport(source: .xscreensaver, idleSeconds: 0))
+    private let limit = Event.idle(IdleReport(source: .xscreensaver, idleSeconds: 1))
 
-    @Test func itWarnsAndThenTellsThatTheLimitIsReached() async throws {
-        let ears = Ears()
-        let monitor = await monitor(ears)
+    @Test func itWarnsAndThenReportsThatTheLimitIsReached() async throws {
+        let log = EventLog()
+        let monitor = await monitor(log)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
         let began = ContinuousClock.now
         await monitor.use(person)
         await monitor.update(armed)
-        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
+        await eventually("it warns: \(log.events)") { log.events.contains(.warned) }
         #expect(began.duration(to: .now) >= .milliseconds(490))
         person.rest(for: .seconds(1))
-        await eventually("the limit: \(ears.heard)") { ears.heard.contains(limit) }
+        await eventually("the limit: \(log.events)") { log.events.contains(limit) }
         #expect(began.duration(to: .now) >= .milliseconds(990))
-        await eventually("the warning goes: \(ears.heard)") { ears.heard.last == .withdrawn }
-        #expect(ears.heard == [source, .warned, limit, .withdrawn])
+        await eventually("the warning is withdrawn: \(log.events)") { log.events.last == .withdrawn }
+        #expect(log.events == [source, .warned, limit, .withdrawn])
         await monitor.update(disarmed)
     }
 
-    @Test func aTouchTakesTheWarningBackAndTheCountBeginsAnew() async throws {
-        let ears = Ears()
-        let monitor = await monitor(ears)
+    @Test func inputWithdrawsTheWarningAndRestartsTheCount() async throws {
+        let log = EventLog()
+        let monitor = await monitor(log)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
         await monitor.use(person)
         await monitor.update(armed)
-        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
+        await eventually("it warns: \(log.events)") { log.events.contains(.warned) }
         person.touch()
-        await eventually("the warning goes: \(ears.heard)") { ears.heard.contains(.withdrawn) }
+        await eventually("the warning is withdrawn: \(log.events)") { log.events.contains(.withdrawn) }
         await eventually("it waits for as long again") { person.waits == [.milliseconds(500)] }
-        #expect(ears.heard == [source, .warned, .withdrawn])
+        #expect(log.events == [source, .warned, .withdrawn])
         person.rest(for: .milliseconds(500))
-        await eventually("it warns again: \(ears.heard)") { ears.heard.last == .warned }
-        #expect(ears.heard == [source, .warned, .withdrawn, .warned])
+        await eventually("it warns again: \(log.events)") { log.events.last == .warned }
+        #expect(log.events == [source, .warned, .withdrawn, .warned])
         await monitor.update(disarmed)
     }
 
-    @Test func nothingIsAskedWhileNothingIsOpen() async throws {
-        let ears = Ears()
-        let monitor = await monitor(ears)
+    @Test func theSourceIsNotAskedWhileNothingIsOpen() async throws {
+        let log = EventLog()
+        let monitor = await monitor(log)
         let person = ScriptedIdle(idleFor: .milliseconds(500))
         await monitor.use(person)
         await monitor.update(disarmed)
         let asked = person.questions.load(ordering: .relaxed)
-        // Beside it one with something open asks and warns.
-        let otherEars = Ears()
-        let other = await self.monitor(otherEars)
+        // A second monitor with something open asks and warns.
+        let otherLog = EventLog()
+        let other = await self.monitor(otherLog)
         await other.use(ScriptedIdle(idleFor: .milliseconds(500)))
         await other.update(armed)
-        await eventually("the other warns: \(otherEars.heard)") { otherEars.heard.contains(.warned) }
+        await eventually("the other warns: \(otherLog.events)") { otherLog.events.contains(.warned) }
         await other.update(disarmed)
-        #expect(person.questions.load(ordering: .relaxed) == asked && ears.heard == [source])
-        // Opened from afar while nobody is there: the count begins now.
+        #expect(person.questions.load(ordering: .relaxed) == asked && log.events == [source])
+        // Something is opened remotely while the user is idle: the count begins now.
         let opened = ContinuousClock.now
         await monitor.update(armed)
-        await eventually("it warns: \(ears.heard)") { ears.heard.contains(.warned) }
+        await eventually("it warns: \(log.events)") { log.events.contains(.warned) }
         #expect(opened.duration(to: .now) >= .milliseconds(490))
         await monitor.update(disarmed)
-        #expect(ears.heard == [source, .warned, .withdrawn], "locked meanwhile: the warning goes")
+        #expect(log.events == [source, .warned, .withdrawn], "locked meanwhile: the warning is withdrawn")
     }
 
-    @Test func aLostSourceIsSaidAndNoneIsReportedAsNone() async throws {
-        let ears = Ears()
-        let monitor = await monitor(ears)
+    @Test func aLostSourceAndTheAbsenceOfOneAreReported() async throws {
+        let log = EventLog()
+        let monitor = await monitor(log)
         await monitor.use(LostIdle())
         await monitor.update(armed)
-        await eventually("the loss is said: \(ears.heard)") { ears.heard.contains(.lost) }
+        await eventually("the loss is reported: \(log.events)") { log.events.contains(.lost) }
         await monitor.use(nil)
-        #expect(ears.heard.last == .idle(IdleReport(source: .none, idleSeconds: 0)))
+        #expect(log.events.last == .idle(IdleReport(source: .none, idleSeconds: 0)))
     }
 }

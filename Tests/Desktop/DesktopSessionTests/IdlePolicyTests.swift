@@ -5,7 +5,7 @@ import Testing
 struct IdlePolicyTests {
     private let start = ContinuousClock.now
 
-    @Test func theWarningComesThirtySecondsBeforeTheLock() {
+    @Test func theWarningIsThirtySecondsBeforeTheLock() {
         let policy = IdlePolicy(limit: .seconds(600))
         #expect(policy.step(idleFor: .zero) == .wait(untilIdleFor: .seconds(570)))
         #expect(policy.step(idleFor: .milliseconds(569_999)) == .wait(untilIdleFor: .seconds(570)))
@@ -15,12 +15,12 @@ struct IdlePolicyTests {
         #expect(policy.step(idleFor: .seconds(86_400)) == .lock)
     }
 
-    @Test func aShortLimitIsHalfWarning() {
+    @Test func aShortLimitWarnsForItsSecondHalf() {
         #expect(IdlePolicy(limit: .seconds(40)).step(idleFor: .seconds(20)) == .warn(left: .seconds(20)))
         #expect(IdlePolicy(limit: .seconds(60)).step(idleFor: .seconds(29)) == .wait(untilIdleFor: .seconds(30)))
     }
 
-    @Test func nothingCountsWhileNothingIsOpen() {
+    @Test func idleTimeIsNotCountedWhileNothingIsOpen() {
         var watch = IdleWatch()
         #expect(watch.policy == nil)
         #expect(watch.update(limit: .seconds(600), isArmed: false, at: start) == false)
@@ -28,12 +28,12 @@ struct IdlePolicyTests {
         #expect(watch.counted(.seconds(5_000), at: start + .seconds(5_000)) == .zero)
     }
 
-    @Test func openingSomethingBeginsTheCountAnew() {
+    @Test func openingSomethingRestartsTheCount() {
         var watch = IdleWatch()
         #expect(watch.update(limit: .seconds(600), isArmed: true, at: start) == true)
         #expect(watch.counted(.seconds(5_000), at: start + .seconds(10)) == .seconds(10))
         #expect(watch.counted(.seconds(3), at: start + .seconds(10)) == .seconds(3))
-        // Said again, by a daemon that came back: nothing begins anew.
+        // Repeated by a daemon that was restarted: the count continues.
         #expect(watch.update(limit: .seconds(600), isArmed: true, at: start + .seconds(300)) == false)
         #expect(watch.counted(.seconds(5_000), at: start + .seconds(310)) == .seconds(310))
         #expect(watch.update(limit: .seconds(600), isArmed: false, at: start + .seconds(320)) == true)
@@ -41,7 +41,7 @@ struct IdlePolicyTests {
         #expect(watch.counted(.seconds(5_000), at: start + .seconds(331)) == .seconds(1))
     }
 
-    @Test func anotherLimitHoldsFromTheSameMoment() {
+    @Test func aChangedLimitCountsFromTheSameStart() {
         var watch = IdleWatch()
         _ = watch.update(limit: .seconds(600), isArmed: true, at: start)
         #expect(watch.update(limit: .seconds(60), isArmed: true, at: start + .seconds(100)) == true)

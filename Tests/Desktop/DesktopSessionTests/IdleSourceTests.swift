@@ -8,7 +8,7 @@ import Testing
 
 @testable import DesktopSession
 
-/// GNOME's idle monitor without a GNOME: the time passes as the test says.
+/// A mock of GNOME's idle monitor whose time the test sets.
 final class MockMutter: Sendable {
     static let path = "/org/gnome/Mutter/IdleMonitor/Core"
 
@@ -52,7 +52,7 @@ final class MockMutter: Sendable {
     }
 }
 
-/// Set when something has happened.
+/// A flag that can be set from any thread.
 final class Flag: Sendable {
     private let value = Atomic(false)
     func set() { value.store(true, ordering: .relaxed) }
@@ -60,7 +60,7 @@ final class Flag: Sendable {
 }
 
 @Suite(.requires(.program("dbus-daemon"))) struct MutterIdleTests {
-    @Test func itWaitsForTheMonitorsWordAndAsksNothingMeanwhile() async throws {
+    @Test func itWaitsForTheMonitorsSignalWithoutPolling() async throws {
         let session = try await PrivateSessionBus()
         let mutter = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
@@ -80,19 +80,19 @@ final class Flag: Sendable {
         }
         try await mutter.fire(2)
         try await another.value
-        await eventually("its watch is taken away") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2] }
-        // The real time is what is tested: a source that asks now and then would ask in it.
+        await eventually("its watch is removed") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2] }
+        // Real time is what is tested: a source that polls would ask in it.
         try await Task.sleep(for: .milliseconds(300))
-        #expect(!done.isSet, "another watch")
+        #expect(!done.isSet, "only the other watch fired")
         #expect(mutter.calls["GetIdletime"].count == 3, "nothing is asked while it waits")
         try await mutter.fire(1)
         try await waiting.value
-        await eventually("the watch is taken away") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2, 1] }
+        await eventually("the watch is removed") { mutter.calls["RemoveWatch"].map { $0[0].integer } == [2, 1] }
     }
 
     /// Anybody on the session bus may own the monitor's name.
     @Test(arguments: [Int64(-1), 1 << 32, Int64.max, Int64.min])
-    func aWatchWithAnImpossibleNumberIsRefused(_ number: Int64) async throws {
+    func aWatchWithAnInvalidNumberIsRefused(_ number: Int64) async throws {
         let session = try await PrivateSessionBus()
         let bus = try session.connect()
         defer { withExtendedLifetime(bus) {} }
@@ -111,20 +111,20 @@ final class Flag: Sendable {
         await #expect(throws: IdleSourceUnavailable.self) { try await source.untilIdle(for: .seconds(1)) }
     }
 
-    @Test func itSeesTheFirstTouch() async throws {
+    @Test func itDetectsTheFirstInput() async throws {
         let session = try await PrivateSessionBus()
         let mutter = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
         let waiting = Task { try await source.untilTouched() }
         await eventually("it sets a watch: \(mutter.calls.members)") { mutter.calls["AddUserActiveWatch"].count == 1 }
-        await eventually("until the answer is there") {
+        await eventually("the wait ends") {
             try await mutter.fire(1)
             return !mutter.calls["RemoveWatch"].isEmpty
         }
         try await waiting.value
     }
 
-    @Test func aWaitThatIsGivenUpTakesItsWatchAway() async throws {
+    @Test func aCancelledWaitRemovesItsWatch() async throws {
         let session = try await PrivateSessionBus()
         let mutter = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
@@ -133,10 +133,10 @@ final class Flag: Sendable {
             mutter.calls["GetIdletime"].count == 2
         }
         waiting.cancel()
-        await eventually("the watch is taken away: \(mutter.calls.members)") { mutter.calls["RemoveWatch"].count == 1 }
+        await eventually("the watch is removed: \(mutter.calls.members)") { mutter.calls["RemoveWatch"].count == 1 }
     }
 
-    @Test func aCompositorThatLeavesEndsTheWaitWithAnError() async throws {
+    @Test func aCompositorThatDisconnectsEndsTheWaitWithAnError() async throws {
         let session = try await PrivateSessionBus()
         var mutter: MockMutter? = try await MockMutter(on: session)
         let source = try await MutterIdle(try session.connect())
@@ -150,7 +150,7 @@ final class Flag: Sendable {
 }
 
 @Suite(.requires(.display, .program("xdotool"))) struct X11IdleTests {
-    @Test func theServerTellsHowLongNobodyTouchedAnything() async throws {
+    @Test func theXServerReportsTheIdleTime() async throws {
         let server = try await XServer()
         let environment = [
             "DISPLAY": server.display, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
@@ -169,11 +169,11 @@ final class Flag: Sendable {
             try await source.untilTouched()
             touched.set()
         }
-        // The real time is what is tested: the X server is asked once a second, and one question has to pass.
+        // Real time is what is tested: the X server is polled once a second, and one poll has to pass.
         try await Task.sleep(for: X11Idle.attention + .milliseconds(200))
         #expect(!touched.isSet)
         var looks = 0
-        await eventually(every: .milliseconds(100), "the touch is seen") {
+        await eventually(every: .milliseconds(100), "the input is detected") {
             // Every three seconds, for a wait that had not begun at the first.
             if looks.isMultiple(of: 30) {
                 let arguments = ["mousemove", "\(20 + looks)", "30"]
@@ -185,12 +185,12 @@ final class Flag: Sendable {
         try await waiting.value
     }
 
-    @Test func aDisplayThatIsNotThereIsNoSource() async throws {
+    @Test func aMissingDisplayIsNotASource() async throws {
         let source = X11Idle(display: ":6553")
         await #expect(throws: IdleSourceUnavailable.self) { try await source.idleTime() }
         var choice = IdleChoice(environment: ["DISPLAY": ":6553"])
         #expect(await choice.best() == nil)
         choice = IdleChoice(environment: ["DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"])
-        #expect(choice.display == nil, "Xwayland sees only what its own windows get")
+        #expect(choice.display == nil, "Xwayland receives only the input of its own windows")
     }
 }

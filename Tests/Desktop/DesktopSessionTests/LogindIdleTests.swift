@@ -8,13 +8,13 @@ import Testing
 
 @testable import DesktopSession
 
-/// logind with one session, whose hint the test gives.
-final class HintingLogind: Sendable {
+/// A mock of logind with one session whose idle hint the test sets.
+final class MockIdleHint: Sendable {
     private static let session = "/org/freedesktop/login1/session/_35"
     private static let interface = "org.freedesktop.login1.Session"
 
     let bus: DBusConnection
-    /// How often the hint was asked for.
+    /// How often the hint was read.
     let questions = Atomic(0)
     private let hint = Mutex<(isIdle: Bool, since: UInt64)>((false, 0))
 
@@ -56,33 +56,35 @@ final class HintingLogind: Sendable {
         try await bus.own(LogindIdle.name)
     }
 
-    /// - Parameter ago: before now.
-    func give(_ isIdle: Bool, since ago: Duration = .zero) async throws {
+    /// - Parameter ago: how long ago the hint changed.
+    func setHint(_ isIdle: Bool, since ago: Duration = .zero) async throws {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let since = Duration.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec) - ago
         hint.withLock { $0 = (isIdle, UInt64(since / .microseconds(1))) }
-        try await bus.emitChanged(Self.session, Self.interface, ["IdleHint": .bool(isIdle)])
+        try await bus.emit(
+            Self.session, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+            [.string(Self.interface), .options(["IdleHint": .bool(isIdle)]), .strings([])])
     }
 }
 
 @Suite(.requires(.program("dbus-daemon"))) struct LogindIdleTests {
-    @Test func aDesktopThatNeverGaveAHintIsNoSource() async throws {
+    @Test func aDesktopThatNeverSetTheHintIsNotASource() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await HintingLogind(on: system)
+        let logind = try await MockIdleHint(on: system)
         let bus = try system.connect()
         await #expect(throws: IdleSourceUnavailable.self) { try await LogindIdle(bus, session: "5") }
         await #expect(throws: BusError.self) { try await LogindIdle(bus, session: "77") }
-        try await logind.give(false)
+        try await logind.setHint(false)
         _ = try await LogindIdle(bus, session: "5")
         #expect(try await LogindIdle(bus, session: nil).path.hasSuffix("_35"), "the caller's own session")
     }
 
-    @Test func itCountsFromTheHint() async throws {
+    @Test func idleTimeCountsFromTheHint() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await HintingLogind(on: system)
+        let logind = try await MockIdleHint(on: system)
         let began = ContinuousClock.now
-        try await logind.give(true, since: .seconds(300))
+        try await logind.setHint(true, since: .seconds(300))
         let source = try await LogindIdle(try system.connect(), session: "5")
         let idle = try await source.idleTime()
         #expect(idle >= .seconds(300) && idle <= .seconds(300) + began.duration(to: .now))
@@ -92,21 +94,21 @@ final class HintingLogind: Sendable {
             try await source.untilTouched()
             touched.set()
         }
-        // It asks when it begins and at each change; one that had ended would ask no more.
+        // It reads the hint at the start and at each change; a wait that had ended would not read it again.
         for question in 1...3 {
             await eventually("question \(question)") { logind.questions.load(ordering: .relaxed) >= asked + question }
-            try await logind.give(true, since: .seconds(300))
+            try await logind.setHint(true, since: .seconds(300))
         }
         #expect(!touched.isSet)
-        try await logind.give(false)
+        try await logind.setHint(false)
         try await waiting.value
         #expect(try await source.idleTime() == .zero)
     }
 
-    @Test func theWaitSleepsUntilTheTimeOrTheHintsChange() async throws {
+    @Test func aWaitSleepsUntilItsTimeOrAChangeOfTheHint() async throws {
         let system = try await PrivateSessionBus()
-        let logind = try await HintingLogind(on: system)
-        try await logind.give(false)
+        let logind = try await MockIdleHint(on: system)
+        try await logind.setHint(false)
         let source = try await LogindIdle(try system.connect(), session: "5")
         let changed = Flag()
         let asked = logind.questions.load(ordering: .relaxed)
@@ -114,14 +116,14 @@ final class HintingLogind: Sendable {
             try await source.untilIdle(for: .seconds(60))
             changed.set()
         }
-        // Asked twice it listens for changes; one that did not wait would be done before this answer.
-        await eventually("two questions") { logind.questions.load(ordering: .relaxed) >= asked + 2 }
+        // After two readings it listens for changes; a wait that did not block would be done before this answer.
+        await eventually("two readings") { logind.questions.load(ordering: .relaxed) >= asked + 2 }
         #expect(try await source.idleTime() == .zero)
         #expect(!changed.isSet)
-        try await logind.give(true)
+        try await logind.setHint(true)
         try await waiting.value
-        // Nobody there for 59.8 s: the rest of the minute is slept.
-        try await logind.give(true, since: .milliseconds(59_800))
+        // Idle for 59.8 s: it sleeps for the rest of the minute.
+        try await logind.setHint(true, since: .milliseconds(59_800))
         let began = ContinuousClock.now
         try await source.untilIdle(for: .seconds(60))
         #expect(began.duration(to: .now) < .seconds(50), "not a minute from now")

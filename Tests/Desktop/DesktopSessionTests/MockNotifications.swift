@@ -2,7 +2,7 @@ import DBus
 import Synchronization
 import SystemTestSupport
 
-/// What a mock was asked, in order.
+/// The calls of a mock, in order.
 final class Calls: Sendable {
     private let list = Mutex<[(member: String, arguments: [BusValue])]>([])
 
@@ -15,7 +15,7 @@ final class Calls: Sendable {
     var members: [String] { list.withLock { $0.map(\.member) } }
 }
 
-/// A notification server that shows nothing and keeps what it was asked.
+/// A notification server that shows nothing and records its calls.
 final class MockNotifications: Sendable {
     static let name = "org.freedesktop.Notifications"
     static let path = "/org/freedesktop/Notifications"

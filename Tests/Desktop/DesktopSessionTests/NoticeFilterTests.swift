@@ -5,7 +5,7 @@ import Testing
 struct NoticeFilterTests {
     private let start = ContinuousClock.now
 
-    @Test func oneDesktopNotificationAnAppInThreeSecondsAndTheLastWordIsShown() {
+    @Test func anAppHasOneNotificationInThreeSecondsAndTheLastOneIsShown() {
         var filter = NoticeFilter<String>()
         #expect(filter.admits("first", for: "firefox", at: start) == true)
         #expect(filter.admits("second", for: "firefox", at: start + .seconds(1)) == false)
@@ -16,11 +16,11 @@ struct NoticeFilterTests {
         #expect(filter.nextRelease == nil)
         #expect(
             filter.admits("fourth", for: "firefox", at: start + .seconds(5)) == false,
-            "the third began a pause of its own")
+            "the third one began another pause")
         #expect(filter.release(at: start + .seconds(6)) == ["fourth"])
     }
 
-    @Test func appsDoNotHoldEachOtherBack() {
+    @Test func appsDoNotDelayEachOther() {
         var filter = NoticeFilter<String>()
         #expect(filter.admits("a", for: "firefox", at: start) == true)
         #expect(filter.admits("b", for: "gimp", at: start) == true)
@@ -29,7 +29,7 @@ struct NoticeFilterTests {
         #expect(filter.release(at: start + .seconds(3)) == ["c"])
     }
 
-    @Test func aFloodLeavesNothingBehind() {
+    @Test func aFloodLeavesNothingQueued() {
         var filter = NoticeFilter<Int>()
         var shown = 0
         for number in 0..<3_000 {

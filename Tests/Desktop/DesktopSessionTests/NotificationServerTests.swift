@@ -8,7 +8,7 @@ import Testing
 @testable import DesktopSession
 
 @Suite(.requires(.program("dbus-daemon"))) struct NotificationServerTests {
-    @Test func aLaterDesktopNotificationOfAnAppTakesTheEarlierOnesPlace() async throws {
+    @Test func aLaterNotificationOfAnAppReplacesTheEarlierOne() async throws {
         let session = try await PrivateSessionBus()
         let mock = try await MockNotifications(on: session, capabilities: ["actions", "body", "body-markup"])
         let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
@@ -29,13 +29,13 @@ import Testing
         #expect(mock.calls["GetCapabilities"].count == 1)
     }
 
-    @Test func aWarningIsWithdrawnAndOnlyOnce() async throws {
+    @Test func aWarningIsWithdrawnOnce() async throws {
         let session = try await PrivateSessionBus()
         let mock = try await MockNotifications(on: session, capabilities: ["body"])
         let server = NotificationServer(try session.connect(), offered: [.lockNow])
         await server.withdraw("inactivity")
         await server.settled()
-        // In the order asked for, even where nobody waits for the first.
+        // Executed in order, even without waiting for the first.
         await server.show(.inactivity(secondsLeft: 30))
         await server.withdraw("inactivity")
         await server.settled()
@@ -46,7 +46,7 @@ import Testing
         #expect(mock.calls["Notify"][0][5].elements == [], "no buttons where the server has none")
     }
 
-    @Test func aPressedButtonIsTakenFromTheServerAlone() async throws {
+    @Test func aPressedButtonIsAcceptedOnlyFromTheServer() async throws {
         let session = try await PrivateSessionBus()
         let mock = try await MockNotifications(on: session, capabilities: ["actions", "body"])
         let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
@@ -56,7 +56,7 @@ import Testing
         await server.show(DesktopNotification(.sample(.unlocked)))
         await server.settled()
         let stranger = try session.connect()
-        await eventually("it listens") {
+        await eventually("it has subscribed") {
             try await mock.invoke(101, "show-log")
             return !pressed.withLock { $0.isEmpty }
         }
@@ -66,17 +66,17 @@ import Testing
         try await mock.invoke(101, "something-else")
         try await mock.bus.emit(MockNotifications.path, MockNotifications.name, "ActionInvoked", [.string("lock-now")])
         try await mock.invoke(101, "lock-now")
-        await eventually("the button is taken") { pressed.withLock { $0.last == .lockNow } }
+        await eventually("the button is handled") { pressed.withLock { $0.last == .lockNow } }
         let locks = pressed.withLock { $0.count { $0 == .lockNow } }
-        #expect(locks == 1, "the stranger's and the unknown ones are passed over")
+        #expect(locks == 1, "signals of another sender and unknown ones are ignored")
     }
 
-    @Test func anotherServerIsAskedAnewWhatItCanDo() async throws {
+    @Test func anotherServersCapabilitiesAreReadAgain() async throws {
         let session = try await PrivateSessionBus()
         let server = NotificationServer(try session.connect(), offered: [.lockNow])
         let serving = Task { try await server.serve { _ in } }
         defer { serving.cancel() }
-        await server.show(DesktopNotification(.sample(.blocked)))  // Nobody shows it, and nothing goes wrong.
+        await server.show(DesktopNotification(.sample(.blocked)))  // No server: not an error.
         await server.settled()
         var first: MockNotifications? = try await MockNotifications(on: session, capabilities: ["body"])
         await server.show(DesktopNotification(.sample(.blocked)))
@@ -85,22 +85,22 @@ import Testing
         first?.bus.close()
         await first?.bus.untilEnd()
         first = nil
-        // The bus gives the name up once it has noticed the end of the connection.
+        // The bus releases the name once it has detected the end of the connection.
         var next: MockNotifications?
         await eventually("the name is free") {
             next = try await MockNotifications(on: session, capabilities: [])
             return true
         }
         let second = try #require(next)
-        await eventually("the change is noticed") {
+        await eventually("the change is detected") {
             await server.show(DesktopNotification(.sample(.blocked, sentence: "Again.")))
             await server.settled()
             return second.calls["Notify"].last?[3].text == "Firefox was blocked: Again."
         }
-        // One that was shown before the change was noticed does not count.
+        // One that was shown before the change was detected does not count.
         let noticed = second.calls.members.prefix { $0 != "GetCapabilities" }.count
         #expect(
             second.calls["Notify"].dropFirst(noticed).first?[1].integer == 0,
-            "another server's numbers mean nothing to it")
+            "another server's ids are invalid")
     }
 }

@@ -13,7 +13,7 @@ struct PipeWireCastsTests {
                 .utf8)
     }
 
-    @Test func whoSendsPicturesAndIsNoCameraIsAScreen() {
+    @Test func aVideoSourceThatIsNotACameraIsAScreen() {
         for screen in [
             #""media.class": "Video/Source", "node.name": "xdg-desktop-portal-wlr", "object.serial": 7"#,
             #""media.class": "Stream/Output/Video", "node.name": "kwin_wayland", "node.autoconnect": true"#,
@@ -33,10 +33,10 @@ struct PipeWireCastsTests {
     }
 
     @Test(.requires(.program("pipewire"), .program("pw-dump")))
-    func aScreenThatARealPipeWireSharesIsFoundAsLongAsItIsShared() async throws {
+    func aScreenSharedByARealPipeWireIsDetectedWhileItIsShared() async throws {
         let directory = try TemporaryDirectory()
         let casts = PipeWireCasts(runtimeDirectory: directory.path)
-        #expect(casts.count() == 0, "nobody is there")
+        #expect(casts.count() == 0, "PipeWire is not running")
         func start(_ objects: String) async throws -> ChildProcess {
             let configuration = try directory.write(
                 """
@@ -61,7 +61,7 @@ struct PipeWireCastsTests {
             { factory = spa-node-factory args = { factory.name = videotestsrc node.name = xdg-desktop-portal-wlr
               media.class = Video/Source } }
             """)
-        await eventually("the screen is found") { casts.count() == 1 }
+        await eventually("the screen is detected") { casts.count() == 1 }
         let watch = CaptureWatch(user: 4_000_000, address: .address("unix:path=/nonexistent"), pipeWire: casts)
         await eventually("it is certain") { await watch.look().first?.isCertain == true }
         sharing.kill()

@@ -6,10 +6,10 @@ import Testing
 
 @testable import DesktopSession
 
-/// GNOME's own compositor, without a screen. It takes seconds to start, so that one test asks it everything.
+/// GNOME's own compositor, without a screen. It takes seconds to start, so one test covers all of it.
 @Suite(.requires(.program("mutter"), .program("dbus-daemon")))
 struct RealMutterTests {
-    @Test func itTellsIdleTimeTheFirstTouchAndScreenCasts() async throws {
+    @Test func itReportsIdleTimeTheFirstInputAndScreenCasts() async throws {
         let session = try await PrivateSessionBus()
         let runtime = session.directory.path("runtime")
         try FileManager.default.createDirectory(
@@ -22,7 +22,7 @@ struct RealMutterTests {
                 "GSETTINGS_BACKEND": "memory", "LC_ALL": "C.UTF-8",
             ])
         let bus = try session.connect()
-        await eventually(every: .milliseconds(50), "mutter is there: \(mutter.stateForPeople)") {
+        await eventually(every: .milliseconds(50), "mutter runs: \(mutter.stateForPeople)") {
             try await bus.owner(of: CaptureWatch.casts) != nil
         }
         let source = try await MutterIdle(bus)
@@ -39,19 +39,19 @@ struct RealMutterTests {
         try await source.untilIdle(for: try await source.idleTime() + .milliseconds(300))
         #expect(!touched.isSet)
         let began = ContinuousClock.now
-        await eventually(every: .milliseconds(500), "the touch is told") {
+        await eventually(every: .milliseconds(500), "the input is reported") {
             if !touched.isSet { try await touch(bus) }
             return touched.isSet
         }
         let idle = try await source.idleTime()
-        #expect(idle <= began.duration(to: .now), "since the touch")
+        #expect(idle <= began.duration(to: .now), "since the input")
         waiting.cancel()
 
         let watch = CaptureWatch(user: 12_345, address: .address(session.address))
         #expect(await watch.look().isEmpty)
         try await bus.call(
             CaptureWatch.casts, "/org/gnome/Mutter/ScreenCast", CaptureWatch.casts, "CreateSession", [.options([:])])
-        await eventually("the cast is noticed") { await watch.look().map(\.isCertain) == [true] }
+        await eventually("the cast is detected") { await watch.look().map(\.isCertain) == [true] }
         #expect(mutter.isRunning)
     }
 

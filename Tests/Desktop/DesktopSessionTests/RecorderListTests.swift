@@ -7,7 +7,7 @@ struct RecorderListTests {
         RecorderList.capture(executable: executable, arguments: arguments)
     }
 
-    @Test func toolsCountOnlyWhileTheyFilmTheScreen() {
+    @Test func toolsAreReportedOnlyWhileTheyRecordTheScreen() {
         #expect(
             capture("ffmpeg", "-f", "x11grab", "-i", ":0", "out.mkv")
                 == ScreenCapture(recorder: "ffmpeg", isCertain: true))
@@ -19,7 +19,7 @@ struct RecorderListTests {
         #expect(capture("gjs", "/usr/share/gnome-shell/org.gnome.ScreenSaver") == nil)
     }
 
-    @Test func recordersAreKnownByTheirExecutable() {
+    @Test func recordersAreDetectedByTheirExecutable() {
         #expect(capture("wf-recorder")?.isCertain == true)
         #expect(capture("obs") == ScreenCapture(recorder: "OBS", isCertain: false))
         #expect(capture("obs (deleted)")?.recorder == "OBS", "upgraded while it ran")
@@ -28,11 +28,11 @@ struct RecorderListTests {
         #expect(capture("vim", "obs") == nil)
     }
 
-    @Test func theSentenceSaysNoMoreThanIsKnown() {
+    @Test func theSentenceStatesWhetherTheRecordingIsCertain() {
         let open = ScreenCapture(recorder: "OBS", isCertain: false)
-        let films = ScreenCapture(recorder: "ffmpeg", isCertain: true)
+        let recorded = ScreenCapture(recorder: "ffmpeg", isCertain: true)
         #expect(ScreenCapture.sentence([]) == nil)
         #expect(ScreenCapture.sentence([open]) == "OBS is running and may be recording the screen.")
-        #expect(ScreenCapture.sentence([open, films]) == "The screen is being recorded by ffmpeg.")
+        #expect(ScreenCapture.sentence([open, recorded]) == "The screen is being recorded by ffmpeg.")
     }
 }

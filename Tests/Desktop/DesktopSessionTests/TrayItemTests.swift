@@ -7,7 +7,7 @@ import Testing
 
 @testable import DesktopSession
 
-/// What shows icons, as far as an icon can tell.
+/// A StatusNotifierWatcher that records registrations.
 final class MockWatcher: Sendable {
     let bus: DBusConnection
     let calls = Calls()
@@ -41,7 +41,7 @@ final class MockWatcher: Sendable {
         return (tray, Task { try await tray.serve() })
     }
 
-    @Test func itWaitsForAWatcherAndComesBackToTheNextOne() async throws {
+    @Test func itRegistersAgainWithTheNextWatcher() async throws {
         let session = try await PrivateSessionBus()
         let (_, serving) = try tray(session)
         defer { serving.cancel() }
@@ -49,7 +49,7 @@ final class MockWatcher: Sendable {
         await eventually("it registers") { first?.registered.isEmpty == false }
         first?.bus.close()
         first = nil
-        // The bus gives the name up once it has noticed the end of the connection.
+        // The bus releases the name once it has detected the end of the connection.
         var second: MockWatcher?
         await eventually("the name is free") {
             second = try await MockWatcher(on: session)
@@ -93,7 +93,7 @@ final class MockWatcher: Sendable {
             ])
     }
 
-    @Test func choosingAnEntryIsACommandAndClosingTakesTheIconAway() async throws {
+    @Test func choosingAnEntryIsACommandAndClosingRemovesTheIcon() async throws {
         let session = try await PrivateSessionBus()
         let watcher = try await MockWatcher(on: session)
         let (tray, serving) = try tray(session)
@@ -116,6 +116,6 @@ final class MockWatcher: Sendable {
         tray.close()
         _ = try? await serving.value
         await reading.value
-        await eventually("the icon is gone") { try await watcher.bus.owner(of: name) == nil }
+        await eventually("the icon is removed") { try await watcher.bus.owner(of: name) == nil }
     }
 }

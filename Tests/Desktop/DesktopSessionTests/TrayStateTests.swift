@@ -21,27 +21,27 @@ extension SessionState {
 struct TrayStateTests {
     private let all = TrayState.Means(canUnlock: true, canStop: true)
 
-    @Test func theIconSaysLockedUnlockedOrDegraded() {
+    @Test func theIconShowsLockedUnlockedOrDegraded() {
         #expect(TrayState(.sample(), means: all).protection.icon == "applocker-locked-symbolic")
         #expect(TrayState(.sample(.unlocked), means: all).protection.icon == "applocker-unlocked-symbolic")
         #expect(TrayState(.sample(.degraded), means: all).protection.icon == "applocker-degraded-symbolic")
-        let away = TrayState(nil, means: all)
-        #expect(away.protection == .degraded && away.title == "AppLocker is not running")
+        let stopped = TrayState(nil, means: all)
+        #expect(stopped.protection == .degraded && stopped.title == "AppLocker is not running")
     }
 
-    @Test func theDetailSaysWhatIsOpenAndWhatIsWrong() {
+    @Test func theDetailListsWhatIsOpenAndWhatIsDegraded() {
         #expect(TrayState(.sample(.unlocked, unlockedApps: 1), means: all).detail == "1 app is unlocked.")
         let open = TrayState(.sample(.unlocked, unlockedApps: 3, vaultIsOpen: true), means: all)
         #expect(open.detail == "3 apps are unlocked. The vault is open.")
         let degraded = TrayState(
-            .sample(.degraded, unlockedApps: 2, degraded: ["The gate is away.", "No camera."]), means: all)
-        #expect(degraded.detail == "The gate is away. No camera. 2 apps are unlocked.")
+            .sample(.degraded, unlockedApps: 2, degraded: ["The gate is not running.", "No camera."]), means: all)
+        #expect(degraded.detail == "The gate is not running. No camera. 2 apps are unlocked.")
         let off = TrayState(.sample(.unlocked, monitoringIsOn: false), means: all)
         #expect(off.title == "All apps are unlocked")
         #expect(off.detail == "Monitoring is off: every app starts without a prompt.")
     }
 
-    @Test func theMenuOffersWhatCanBeDoneNow() {
+    @Test func theMenuEnablesThePossibleCommands() {
         func enabled(_ state: TrayState) -> [TrayState.Command] {
             state.entries.compactMap { entry in
                 if entry.isEnabled, case .command(let command) = entry.kind { command } else { nil }
@@ -49,7 +49,7 @@ struct TrayStateTests {
         }
         #expect(enabled(TrayState(.sample(), means: all)) == [.lockAll, .unlock, .stop, .closeIcon])
         #expect(enabled(TrayState(.sample(), means: .init())) == [.lockAll, .closeIcon])
-        #expect(enabled(TrayState(nil, means: all)) == [.closeIcon], "nothing is sent to a daemon that is away")
+        #expect(enabled(TrayState(nil, means: all)) == [.closeIcon], "no command without a running daemon")
         let close = TrayState(.sample(), means: all).entries.last
         #expect(close?.label == "Close this icon (protection continues)")
     }
@@ -63,7 +63,7 @@ struct TrayMenuTests {
             .init(kind: .command(.unlock), label: "Unlock…", isEnabled: false),
         ], revision: 3)
 
-    @Test func theLayoutHoldsEveryEntry() throws {
+    @Test func theLayoutContainsEveryEntry() throws {
         let layout = try #require(menu.layout(of: 0, depth: -1, names: []))
         #expect(layout.type == "(ia{sv}av)")
         let children = try #require(layout.elements?[2].elements)
@@ -76,7 +76,7 @@ struct TrayMenuTests {
         #expect(menu.properties(of: 3, names: ["label"])?.count == 1)
     }
 
-    @Test func onlyWhatCanBeChosenIsACommand() {
+    @Test func onlyEnabledEntriesAreCommands() {
         #expect(menu.command(3, event: "clicked") == .lockAll)
         #expect(menu.command(3, event: "hovered") == nil)
         #expect(menu.command(4, event: "clicked") == nil, "a disabled entry")

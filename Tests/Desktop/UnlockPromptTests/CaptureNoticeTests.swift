@@ -4,13 +4,13 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The real windows while a real recorder films a real X server.
+/// The real windows while a real recorder records a real X server.
 @Suite(
     .serialized,
     .requires(
         .display, .program("ffmpeg"), .program("xdotool"), .program("openbox"), .program("xprop"), .program("import")))
 struct CaptureNoticeTests {
-    private func film(_ desktop: Desktop) throws -> ChildProcess {
+    private func record(_ desktop: Desktop) throws -> ChildProcess {
         try ChildProcess(
             "ffmpeg",
             [
@@ -27,16 +27,16 @@ struct CaptureNoticeTests {
         return line.flatMap { Int($0.dropFirst(7)) } ?? 0
     }
 
-    @Test func thePromptSaysThatTheScreenIsRecordedAsLongAsItIs() async throws {
+    @Test func thePromptShowsThatTheScreenIsRecordedWhileItIs() async throws {
         let desktop = try await Desktop(.openbox)
         let prompt = try await desktop.startPrompt()
         try desktop.daemon.send(.ask(.sample("7")))
         try await desktop.awaitWindow("Calculator is locked")
         let plain = try await height(desktop)
-        let ffmpeg = try film(desktop)
-        await eventually("the sentence comes") { try await height(desktop) > plain + 20 }
+        let ffmpeg = try record(desktop)
+        await eventually("the sentence is shown") { try await height(desktop) > plain + 20 }
         ffmpeg.kill()
-        await eventually("the sentence goes") { try await height(desktop) == plain }
+        await eventually("the sentence is removed") { try await height(desktop) == plain }
         #expect(prompt.isRunning)
     }
 
@@ -45,17 +45,17 @@ struct CaptureNoticeTests {
         let photo = desktop.directory.path("photo.jpg")
         let made = try await ChildProcess.run("convert", ["-size", "320x240", "xc:#2040E0", photo])
         try #require(made.exit == .code(0))
-        let ffmpeg = try film(desktop)
-        await eventually("it films") { ffmpeg.isRunning }
+        let ffmpeg = try record(desktop)
+        await eventually("the recorder runs") { ffmpeg.isRunning }
         let picture = try FileHandle(forReadingFrom: URL(fileURLWithPath: photo))
         let viewer = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--photo-fd", "5", "--hide-on-capture"],
             environment: desktop.environment, descriptors: [5: picture.fileDescriptor])
         await eventually("the window") { try await height(desktop, "applocker-photo") > 0 }
-        await eventually("it says why") { try await desktop.warningPoints() > 50 }
-        #expect(try await bluePoints(desktop) == 0, "nothing of it is shown: \(viewer.errorOutput)")
+        await eventually("it shows the reason") { try await desktop.warningPoints() > 50 }
+        #expect(try await bluePoints(desktop) == 0, "no part of it is shown: \(viewer.errorOutput)")
         ffmpeg.kill()
-        await eventually("it comes back") { try await bluePoints(desktop) > 10_000 }
+        await eventually("it is shown again") { try await bluePoints(desktop) > 10_000 }
     }
 
     private func bluePoints(_ desktop: Desktop) async throws -> Int {

@@ -25,10 +25,10 @@ struct ClipboardTests {
         return try await xclip.wait() == .code(0) ? xclip.outputData : nil
     }
 
-    @Test func theTextIsThereAtOnceAndLeavesAfterTheTime() async throws {
+    @Test func theTextIsCopiedAtOnceAndRemovedAfterItsTime() async throws {
         let desktop = try await Desktop()
         let lasting = try hold(desktop, seconds: 600)
-        await eventually("it says so: \(lasting.errorOutput)") { lasting.output == "held\n" }
+        await eventually("it reports that it holds the text: \(lasting.errorOutput)") { lasting.output == "held\n" }
         #expect(try await paste(desktop) == Data(Self.text.utf8))
         #expect(try await paste(desktop, target: "x-kde-passwordManagerHint") == Data("secret".utf8))
         #expect(try await paste(desktop, target: "image/png") == nil)
@@ -39,26 +39,26 @@ struct ClipboardTests {
         #expect(try await holder.wait() == .code(0))
         #expect(holder.output == "held\n")
         #expect(start.duration(to: .now) > .seconds(1))
-        #expect(try await paste(desktop) == nil, "nothing is left behind")
+        #expect(try await paste(desktop) == nil, "the clipboard is empty")
     }
 
-    @Test func whatSomebodyElseCopiedMeanwhileStays() async throws {
+    @Test func anotherProgramsLaterCopyIsKept() async throws {
         let desktop = try await Desktop()
         let holder = try hold(desktop, seconds: 600)
-        await eventually("it says so: \(holder.errorOutput)") { holder.output == "held\n" }
+        await eventually("it reports that it holds the text: \(holder.errorOutput)") { holder.output == "held\n" }
         let other = try ChildProcess(
             "xclip", ["-i", "-quiet", "-selection", "clipboard"], environment: desktop.environment,
             input: .text("another's"))
-        #expect(try await holder.wait() == .code(0), "it ends, long before its time")
+        #expect(try await holder.wait() == .code(0), "it ends long before its time limit")
         #expect(try await paste(desktop) == Data("another's".utf8))
         #expect(other.isRunning)
     }
 
-    @Test func aMegabyteGoesThroughAndMoreIsRefused() async throws {
+    @Test func aMebibyteIsCopiedAndMoreIsRefused() async throws {
         let desktop = try await Desktop()
         let large = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         let holder = try hold(desktop, seconds: 600, text: large)
-        await eventually("it says so: \(holder.errorOutput)") { holder.output == "held\n" }
+        await eventually("it reports that it holds the text: \(holder.errorOutput)") { holder.output == "held\n" }
         #expect(try await paste(desktop) == large)
         holder.kill()
         let refused = try hold(desktop, seconds: 30, text: large + Data([0x78]))

@@ -4,8 +4,8 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A desktop of its own for one test: a real X server (or a Wayland compositor without a screen), the real
-/// applocker-prompt, and a scripted daemon.
+/// A desktop for one test: a real X server (or a Wayland compositor without a screen), the real applocker-prompt, and a
+/// scripted daemon.
 final class Desktop: Sendable {
     enum Kind: Sendable, CaseIterable {
         case bareX11, openbox
@@ -20,7 +20,7 @@ final class Desktop: Sendable {
     /// - Parameter settings: lines of GTK's settings.ini.
     init(_ kind: Kind = .bareX11, settings: [String] = []) async throws {
         directory = try TemporaryDirectory()
-        // Other users of the machine play the session's user in some tests.
+        // Some tests use other users of the machine as the session's user.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
         daemon = try ScriptedDaemon(socketPath: directory.path("control.sock"))
         try directory.write(
@@ -66,7 +66,7 @@ final class Desktop: Sendable {
         try await ChildProcess.run(program, arguments, environment: environment).output
     }
 
-    /// The X ids of the prompter's windows that can be seen.
+    /// The X ids of the prompter's visible windows.
     func windows() async throws -> [String] {
         try await x("xdotool", "search", "--onlyvisible", "--class", "applocker-prompt")
             .split(separator: "\n").map(String.init)
@@ -77,10 +77,10 @@ final class Desktop: Sendable {
         return try await x("xdotool", "getwindowname", window).trimmingCharacters(in: .newlines)
     }
 
-    /// Waits for the window of this launch; keys pressed at once after it came up are not taken as an answer.
+    /// Waits for the window of this launch; keys pressed at once after it appeared are not accepted as an answer.
     func awaitWindow(_ title: String) async throws {
         await eventually("the window \(title)") { try await self.title() == title }
-        // The real time has to pass: the window takes no Enter for its first 400 ms, and nothing shows their end.
+        // Real time has to pass: the window ignores Enter for its first 400 ms, without a sign of their end.
         try await Task.sleep(for: .milliseconds(500))
     }
 
@@ -88,10 +88,10 @@ final class Desktop: Sendable {
         await eventually("no window") { try await self.windows().isEmpty }
     }
 
-    /// A child that reports each window that comes or goes from now on, by the names of X's events: "MapNotify".
+    /// A child that reports each window that is mapped or unmapped from now on, by the names of X's events.
     func watchWindows() async throws -> ChildProcess {
         let watcher = try ChildProcess("xev", ["-root", "-event", "substructure"], environment: environment)
-        // It sees windows of the test's own as soon as it watches.
+        // It reports the test's own windows as soon as it watches.
         var probes: [ChildProcess] = []
         await eventually(every: .milliseconds(300), "xev watches the screen") {
             if watcher.output.contains("MapNotify") { return true }
@@ -102,7 +102,7 @@ final class Desktop: Sendable {
             probe.kill()
             _ = try await probe.wait()
         }
-        await eventually("its windows are gone") { try await self.x("xdotool", "search", "--name", "^probe$").isEmpty }
+        await eventually("they are closed") { try await self.x("xdotool", "search", "--name", "^probe$").isEmpty }
         return watcher
     }
 
@@ -112,12 +112,12 @@ final class Desktop: Sendable {
         for key in keys { try await x("xdotool", "key", "--delay", "20", key) }
     }
 
-    /// How many points of the screen have the colour in which the windows warn: of a refusal, of a recording.
+    /// How many points of the screen have the colour of the windows' warnings: of a refusal, of a recording.
     func warningPoints() async throws -> Int {
         try await points { red, green, blue in red > green + 80 && red > blue + 80 }
     }
 
-    /// How many points of the screen have a colour that fits.
+    /// How many points of the screen have a colour for which `fits` is true.
     func points(_ fits: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) async throws -> Int {
         let shot = try ChildProcess("import", ["-window", "root", "-depth", "8", "rgb:-"], environment: environment)
         try await shot.wait()

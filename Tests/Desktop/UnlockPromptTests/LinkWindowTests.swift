@@ -18,13 +18,13 @@ struct LinkWindowTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aCameraReadsTheLinkInLightAndDark(isDark: Bool) async throws {
+    @Test(arguments: [false, true]) func aDecoderReadsTheLinkInLightAndDark(isDark: Bool) async throws {
         let desktop = try await Desktop(
             .openbox, settings: ["gtk-application-prefer-dark-theme=\(isDark ? 1 : 0)"])
         let link = "https://hub.example/#pair=" + String(repeating: "aB3-_", count: 40)
         let shown = try start(desktop, link: link)
         let shot = desktop.directory.path("shot.png")
-        await eventually("the code is there") {
+        await eventually("the code is shown") {
             guard
                 let window = try await desktop.x("xdotool", "search", "--onlyvisible", "--class", "applocker-pair")
                     .split(separator: "\n").first
@@ -39,7 +39,7 @@ struct LinkWindowTests {
         #expect(shown.errorOutput.isEmpty, "\(shown.errorOutput)")
     }
 
-    @Test func aLinkThatNoCodeHoldsIsSaidInWords() async throws {
+    @Test func aLinkThatIsTooLongForACodeIsAnError() async throws {
         let desktop = try await Desktop(.openbox)
         let tooLong = try start(desktop, link: String(repeating: "x", count: 2_049))
         #expect(try await tooLong.wait() == .code(1))

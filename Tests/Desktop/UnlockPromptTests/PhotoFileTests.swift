@@ -11,33 +11,33 @@ struct PhotoFileTests {
             + [3, 0xFF, 0xD9]
     }
 
-    @Test func theSizeIsFoundBehindOtherSegments() throws {
+    @Test func theSizeIsReadAfterOtherSegments() throws {
         let photo = try PhotoFile(bytes: Self.picture(width: 640, height: 480))
         #expect(photo.width == 640)
         #expect(photo.height == 480)
     }
 
-    @Test func aPictureThatWouldTakeGigabytesIsNotDecoded() {
+    @Test func aPictureThatNeedsGigabytesIsNotDecoded() {
         #expect(throws: PhotoFailure.tooManyPixels(width: 65_535, height: 65_535)) {
             try PhotoFile(bytes: Self.picture(width: 65_535, height: 65_535))
         }
         #expect(throws: PhotoFailure.damaged) { try PhotoFile(bytes: Self.picture(width: 0, height: 1)) }
     }
 
-    @Test func somethingElseIsNoPicture() {
+    @Test func otherBytesAreNotAPicture() {
         for bytes: [UInt8] in [[], [0xFF], [0xFF, 0xD8], Array("hello".utf8), [0x89, 0x50, 0x4E, 0x47]] {
             #expect(throws: PhotoFailure.notJPEG) { try PhotoFile(bytes: bytes) }
         }
     }
 
-    @Test func whatIsCutOffAnywhereIsDamaged() {
+    @Test func aTruncatedPictureIsDamaged() {
         let whole = Self.picture(width: 2, height: 2)
         for count in 3..<whole.count {
             #expect(throws: PhotoFailure.damaged) { try PhotoFile(bytes: Array(whole[..<count])) }
         }
     }
 
-    @Test func noBytesOfSomebodyElseReachOutside() {
+    @Test func malformedBytesAreNeverReadOutOfBounds() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let middle = (0..<Int.random(in: 0...40, using: &random)).map { _ in

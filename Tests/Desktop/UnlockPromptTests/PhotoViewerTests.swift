@@ -11,7 +11,7 @@ struct PhotoViewerTests {
     /// The blue of the picture below, which nothing else on the screen has.
     private static let blue = [0x20, 0x40, 0xE0] as [UInt8]
 
-    /// A desktop, and a JPEG of 320 by 240 blue points on it.
+    /// A desktop, and a JPEG of 320 by 240 blue points in its directory.
     private func desktopWithPhoto(settings: [String] = []) async throws -> (Desktop, photo: String) {
         let desktop = try await Desktop(.openbox, settings: settings)
         let photo = desktop.directory.path("photo.jpg")
@@ -45,7 +45,7 @@ struct PhotoViewerTests {
             .split(separator: "\n").first.map(String.init)
     }
 
-    /// How many points of the window are, give or take what JPEG loses, of this colour.
+    /// How many points of the window have about this colour: JPEG changes it a little.
     private func points(_ desktop: Desktop, of colour: [UInt8]) async throws -> Int {
         guard let window = try await window(desktop) else { return 0 }
         let shot = try ChildProcess(
@@ -62,7 +62,7 @@ struct PhotoViewerTests {
         let (desktop, photo) = try await desktopWithPhoto(
             settings: ["gtk-application-prefer-dark-theme=\(isDark ? 1 : 0)"])
         let viewer = try start(desktop, photo: photo, caption: "2026-01-31 14:05:09: 3 wrong passcodes")
-        await eventually("the picture is there") {
+        await eventually("the picture is shown") {
             try await points(desktop, of: Self.blue) > 50_000
         }
         #expect(viewer.isRunning, "\(viewer.errorOutput)")
@@ -78,7 +78,7 @@ struct PhotoViewerTests {
     @Test func thePictureGrowsAndShrinksWithTheWindow() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let viewer = try start(desktop, photo: photo)
-        await eventually("the picture is there") { try await points(desktop, of: Self.blue) > 50_000 }
+        await eventually("the picture is shown") { try await points(desktop, of: Self.blue) > 50_000 }
         let window = try #require(try await window(desktop))
         try await desktop.x("xdotool", "windowsize", window, "900", "700")
         await eventually("it is larger") { try await points(desktop, of: Self.blue) > 300_000 }
@@ -89,7 +89,7 @@ struct PhotoViewerTests {
         await eventually("closing it ends it") { !viewer.isRunning }
     }
 
-    @Test func whatCannotBeShownIsSaidInWords() async throws {
+    @Test func aPictureThatCannotBeShownIsAnError() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let whole = try Data(contentsOf: URL(fileURLWithPath: photo))
         func message(for bytes: Data) async throws -> String {
@@ -102,7 +102,7 @@ struct PhotoViewerTests {
         }
         #expect(try await message(for: whole.dropLast(10)).contains("damaged"))
         #expect(try await message(for: whole.prefix(30) + Data([0xFF, 0xD9])).contains("damaged"))
-        // Begins, ends and is laid out as a picture, and the decoder finds nothing in it.
+        // It begins and ends as a JPEG with a valid structure, but has no image data.
         #expect(
             try await message(for: whole.prefix(20) + Data([0xFF, 0xC0, 0, 8, 8, 0, 9, 0, 9, 0xFF, 0xD9]))
                 .contains("damaged"))
@@ -111,7 +111,7 @@ struct PhotoViewerTests {
         #expect(try await message(for: Data(count: 9 << 20)).contains("larger than 8 MiB"))
     }
 
-    @Test func withoutADesktopOrADescriptorItSaysSo() async throws {
+    @Test func aMissingDesktopOrDescriptorIsAnError() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let program = try BuiltProducts.path("applocker-prompt")
         let picture = try FileHandle(forReadingFrom: URL(fileURLWithPath: photo))
@@ -127,7 +127,7 @@ struct PhotoViewerTests {
         #expect(alone.exit == .code(2))
     }
 
-    @Test(.requires(.root)) func noOtherProgramOfTheUserCanLookInside() async throws {
+    @Test(.requires(.root)) func noOtherProgramOfTheUserCanReadItsMemory() async throws {
         let (desktop, photo) = try await desktopWithPhoto()
         let nobody: uid_t = 65_534
         chown(desktop.directory.path, nobody, nobody)

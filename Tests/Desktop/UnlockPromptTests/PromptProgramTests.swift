@@ -4,10 +4,10 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The prompter as a process: one a session, faithful to the daemon, starting launches again, hard to look into.
+/// The prompter as a process: one a session, reconnecting to the daemon, starting launches again, hardened.
 @Suite(.serialized, .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop")))
 struct PromptProgramTests {
-    @Test func aSecondOneInTheSameSessionSaysSoAndEnds() async throws {
+    @Test func aSecondPrompterInTheSameSessionReportsTheFirstAndEnds() async throws {
         let desktop = try await Desktop()
         let first = try await desktop.startPrompt()
         let second = try await ChildProcess.run(
@@ -20,10 +20,10 @@ struct PromptProgramTests {
         try await first.wait()
         await eventually("its connection has ended") { desktop.daemon.prompterCount == 0 }
         let third = try await desktop.startPrompt()
-        #expect(third.isRunning, "the lock goes with its holder")
+        #expect(third.isRunning, "the lock is released with its holder")
     }
 
-    @Test func withoutADesktopOrWithWrongArgumentsItSaysWhatToDo() async throws {
+    @Test func aMissingDesktopAndWrongArgumentsAreErrorsWithAdvice() async throws {
         let directory = try TemporaryDirectory()
         let program = try BuiltProducts.path("applocker-prompt")
         let environment = Desktop.environment(directory)
@@ -37,14 +37,14 @@ struct PromptProgramTests {
         #expect(try await ChildProcess.run(program, ["--version"], environment: environment).output.contains("0."))
     }
 
-    @Test func whenTheDaemonGoesTheWindowGoesAndWhenItIsBackSoIsThePrompter() async throws {
+    @Test func theWindowClosesWithTheDaemonAndThePrompterReconnects() async throws {
         let desktop = try await Desktop()
         let prompt = try await desktop.startPrompt()
         try desktop.daemon.send(.ask(.sample("7")))
         try await desktop.awaitWindow("Calculator is locked")
         desktop.daemon.stop()
         await desktop.awaitNoWindow()
-        await eventually("it has tried in vain") { prompt.errorOutput.contains("AppLocker is not running") }
+        await eventually("it could not connect") { prompt.errorOutput.contains("AppLocker is not running") }
         try desktop.daemon.start()
         await eventually("it connects again") { desktop.daemon.prompterCount == 1 }
         try desktop.daemon.send(.ask(.sample("8", name: "Firefox")))
@@ -52,11 +52,11 @@ struct PromptProgramTests {
         #expect(prompt.isRunning)
     }
 
-    @Test func theProcessesThatDrawTheDesktopAreNamed() async throws {
+    @Test func theDesktopsProcessesAreRegistered() async throws {
         let desktop = try await Desktop(.openbox)
         let prompt = try await desktop.startPrompt()
         let manager = try #require(desktop.windowManager)
-        await eventually("the registration") {
+        await eventually("the processes are registered") {
             try desktop.daemon.calls("POST /v1/prompts/desktop").contains { call in
                 let named = try JSONDecoder().decode(RegisterDesktopRequest.self, from: call.body).processes
                 return Set(named).isSuperset(of: [desktop.server.process.pid, manager.pid])
@@ -111,7 +111,7 @@ struct PromptProgramTests {
         #expect(prompt.isRunning)
     }
 
-    @Test(.requires(.root)) func noOtherProgramOfTheUserCanLookInside() async throws {
+    @Test(.requires(.root)) func noOtherProgramOfTheUserCanReadItsMemory() async throws {
         let desktop = try await Desktop()
         let nobody: uid_t = 65_534
         chown(desktop.directory.path, nobody, nobody)

@@ -6,11 +6,11 @@ import Testing
 struct PromptQueueTests {
     let start = ContinuousClock.now
 
-    @Test func nothingIsShownWhileNothingWaits() {
+    @Test func nothingIsShownWithoutALaunch() {
         #expect(PromptQueue().scene(at: start) == nil)
     }
 
-    @Test func theOldestLaunchIsAskedAboutFirstAndTheOthersAreCounted() throws {
+    @Test func theOldestLaunchIsShownFirstAndTheOthersAreCounted() throws {
         var queue = PromptQueue()
         queue.ask(.sample("1", name: "Firefox"), at: start)
         #expect(queue.scene(at: start)?.othersWaiting == "")
@@ -25,7 +25,7 @@ struct PromptQueueTests {
         #expect(next.othersWaiting == "1 more waiting")
     }
 
-    @Test func aLaunchAskedAboutTwiceWaitsOnce() {
+    @Test func aRepeatedLaunchIsQueuedOnce() {
         var queue = PromptQueue()
         queue.ask(.sample(), at: start)
         queue.ask(.sample(), at: start)
@@ -51,7 +51,7 @@ struct PromptQueueTests {
         #expect(queue.launches.isEmpty)
     }
 
-    @Test func aRefusedPasscodeIsExplainedAndCanBeTriedAgain() throws {
+    @Test func aRefusedPasscodeShowsItsReasonAndAllowsAnotherAttempt() throws {
         var queue = PromptQueue()
         queue.ask(.sample(), at: start)
         queue.beginAnswer("1")
@@ -65,7 +65,7 @@ struct PromptQueueTests {
         #expect(queue.scene(at: start)?.message == "")
     }
 
-    @Test func aLockoutHoldsForEveryLaunchThatWaitsAndEndsByItself() throws {
+    @Test func aLockoutAppliesToEveryWaitingLaunchAndEnds() throws {
         var queue = PromptQueue()
         queue.ask(.sample("1", expiresInSeconds: 300), at: start)
         queue.ask(.sample("2", expiresInSeconds: 300, lockedFor: 0), at: start)
@@ -79,14 +79,14 @@ struct PromptQueueTests {
         #expect(queue.scene(at: start + .seconds(60))?.mode == .asking)
     }
 
-    @Test func aLaunchThatComesDuringALockoutIsShownLocked() {
+    @Test func aLaunchDuringALockoutIsShownLockedOut() {
         var queue = PromptQueue()
         queue.ask(.sample(lockedFor: 20), at: start)
         #expect(queue.scene(at: start)?.mode == .lockedOut)
         #expect(queue.scene(at: start + .seconds(20))?.mode == .asking)
     }
 
-    @Test func aNoticeIsShownWhenNoLaunchIsAndUntilItIsDismissed() {
+    @Test func aNoticeIsShownWithoutALaunchUntilItIsDismissed() {
         var queue = PromptQueue()
         queue.ask(.sample(), at: start)
         queue.show(.init(name: "Firefox", icon: nil, text: "No such file."))

@@ -10,7 +10,7 @@ struct PromptSceneTests {
         return try #require(queue.scene(at: .now))
     }
 
-    @Test func itSaysWhoAsks() throws {
+    @Test func itNamesTheRequester() throws {
         #expect(try scene(.sample()).requester == "bash (alice) wants to start it")
         #expect(try scene(.sample(parentName: nil)).requester == "alice wants to start it")
         #expect(try scene(.sample(parentName: "sh", userName: nil)).requester == "sh (user 1000) wants to start it")
@@ -28,21 +28,21 @@ struct PromptSceneTests {
         ("a\u{0}b\u{7}", "a b"),
         ("ماشین‌حساب", "ماشین‌حساب"),
     ])
-    func aNameFromElsewhereCannotBreakTheLineOrTurnItAround(given: String, shown: String) {
+    func aNameCannotBreakTheLineOrReverseIt(given: String, shown: String) {
         #expect(ShownText.line(given) == shown)
     }
 
-    @Test func anEndlessNameIsCut() {
+    @Test func aLongNameIsTruncated() {
         #expect(ShownText.line(String(repeating: "x", count: 1_000_000)).count == ShownText.maximumLength)
     }
 
-    @Test func aLongNameLeavesRoomForWhatIsSaidAboutIt() throws {
+    @Test func aLongNameLeavesSpaceForTheRestOfTheHeading() throws {
         let heading = try scene(.sample(name: String(repeating: "long ", count: 50))).heading
         #expect(heading.hasSuffix("… is locked"))
         #expect(heading.count < 60)
     }
 
-    @Test func countdownsReadLikeTime() {
+    @Test func countdownsAreFormattedAsDurations() {
         #expect(ShownText.countdown(59) == "59 s")
         #expect(ShownText.countdown(120) == "2 min")
         #expect(ShownText.countdown(61) == "1 min 1 s")
@@ -62,7 +62,7 @@ struct GrantChoiceTests {
         #expect(choices[5].grant == GrantRequest(.untilLocked))
     }
 
-    @Test func anUnusualDefaultTakesItsPlaceAmongTheDurations() {
+    @Test func anUnusualDefaultIsSortedAmongTheDurations() {
         let choices = GrantChoice.all(defaultSeconds: 90)
         #expect(choices.map(\.title).prefix(3) == ["1 minute", "90 seconds", "5 minutes"])
         #expect(GrantChoice.defaultIndex(of: choices, defaultSeconds: 90) == 1)

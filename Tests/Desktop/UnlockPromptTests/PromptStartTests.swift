@@ -17,7 +17,7 @@ struct PromptOptionsTests {
         return code
     }
 
-    @Test func theCommandLineIsUnderstood() {
+    @Test func theCommandLineIsParsed() {
         #expect(task([]) == .prompt(socket: nil))
         #expect(task(["--socket", "/run/x"]) == .prompt(socket: "/run/x"))
         #expect(task(["--socket=/run/x"]) == .prompt(socket: "/run/x"))
@@ -37,9 +37,9 @@ struct PromptOptionsTests {
         ["--caption-fd", "3"], ["--hide-on-capture"], ["--hold-clipboard-fd", "3"],
         ["--hold-clipboard-fd", "3", "--seconds", "0"], ["--hold-clipboard-fd", "3", "--seconds", "3601"],
     ])
-    func everythingElseIsRefused(arguments: [String]) { #expect(exitCode(arguments) == 2) }
+    func invalidArgumentsAreRefused(arguments: [String]) { #expect(exitCode(arguments) == 2) }
 
-    @Test func theSocketIsLookedForInTheOrderOfTheCommandLine() {
+    @Test func theSocketIsSearchedForInTheOrderOfTheCommandLine() {
         let home = ["HOME": "/home/alice"]
         let own = "/home/alice/.local/state/applocker/control.sock"
         let named = home.merging(["APPLOCKER_SOCKET": "/run/b"]) { $1 }
@@ -78,7 +78,7 @@ struct DesktopProcessesTests {
             }
         }
         try #require(bound == 0)
-        #expect(DesktopProcesses.listener(of: path) == nil, "nobody listens yet")
+        #expect(DesktopProcesses.listener(of: path) == nil, "no process listens yet")
         try #require(listen(listener, 1) == 0)
         #expect(DesktopProcesses.listener(of: path) == getpid())
         #expect(DesktopProcesses.listener(of: directory.path("nothing")) == nil)

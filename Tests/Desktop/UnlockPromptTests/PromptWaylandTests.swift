@@ -4,10 +4,10 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A real Wayland compositor without a screen. It has no keyboard either: that the window comes up is what it shows.
+/// A real Wayland compositor without a screen or a keyboard: the test shows only that the window appears.
 @Suite(.serialized, .requires(.program("weston"), .program("weston-screenshooter"), .program("convert")))
 struct PromptWaylandTests {
-    @Test func theWindowComesUpOnWaylandAndTheCompositorIsNamed() async throws {
+    @Test func theWindowAppearsOnWaylandAndTheCompositorIsRegistered() async throws {
         let directory = try TemporaryDirectory()
         let runtime = directory.path("runtime")
         try FileManager.default.createDirectory(
@@ -30,7 +30,7 @@ struct PromptWaylandTests {
         let prompt = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment)
         await eventually("the prompter connects: \(prompt.stateForPeople)") { daemon.prompterCount == 1 }
-        await eventually("the registration") {
+        await eventually("the processes are registered") {
             try daemon.calls("POST /v1/prompts/desktop").contains {
                 try JSONDecoder().decode(RegisterDesktopRequest.self, from: $0.body).processes.contains(weston.pid)
             }
@@ -41,7 +41,7 @@ struct PromptWaylandTests {
             try await self.whitePixels(directory, environment) > 60_000
         }
         try daemon.send(.settled(prompt: "7", outcome: .timedOut))
-        await eventually("the window is gone") { try await self.whitePixels(directory, environment) == 0 }
+        await eventually("the window is closed") { try await self.whitePixels(directory, environment) == 0 }
         #expect(prompt.isRunning)
     }
 

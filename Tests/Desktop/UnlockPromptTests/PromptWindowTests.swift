@@ -4,26 +4,26 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The real program on a real X server, looked at from outside: windows, keys, pixels, and what reaches the socket.
+/// The real program on a real X server, tested from outside: windows, keys, pixels, and what the socket receives.
 @Suite(
     .serialized,
     .requires(
         .display, .program("xdotool"), .program("import"), .program("xprop"), .program("xev"), .program("openbox"))
 )
 struct PromptWindowTests {
-    /// Where "NAME is locked" is written, in the window.
+    /// The position of "NAME is locked" in the window.
     static let heading = "360x40+36+112"
 
     @Test(arguments: Desktop.Kind.allCases)
-    func theWindowComesTakesThePasscodeAndGoes(kind: Desktop.Kind) async throws {
+    func theWindowAppearsAcceptsThePasscodeAndCloses(kind: Desktop.Kind) async throws {
         let desktop = try await Desktop(kind)
         let prompt = try await desktop.startPrompt()
-        #expect(try await desktop.windows().isEmpty, "nothing is shown while nothing waits")
+        #expect(try await desktop.windows().isEmpty, "no window without a waiting launch")
         try desktop.daemon.send(.ask(.sample("7")))
         try await desktop.awaitWindow("Calculator is locked")
         try await desktop.type("correct horse")
         try await desktop.press("Return")
-        await eventually("the answer arrives") { try desktop.daemon.answers("7").count == 1 }
+        await eventually("the answer is received") { try desktop.daemon.answers("7").count == 1 }
         let answer = try #require(try desktop.daemon.answers("7").first)
         #expect(answer.passcode == "correct horse")
         #expect(answer.grant == GrantRequest(.duration, seconds: 300))
@@ -35,10 +35,10 @@ struct PromptWindowTests {
         watcher.output.components(separatedBy: event).count - 1
     }
 
-    @Test func underAWindowManagerItStaysAboveTheOthersWithTheKeyboard() async throws {
+    @Test func underAWindowManagerItStaysOnTopWithTheKeyboard() async throws {
         let desktop = try await Desktop(.openbox)
         let prompt = try await desktop.startPrompt()
-        // The second time, too: by then the window has a past that focus-stealing prevention could hold against it.
+        // Twice: the second time the window manager could prevent it from taking the focus.
         for round in ["1", "2"] {
             let other = try ChildProcess("xev", ["-name", "other"], environment: desktop.environment)
             await eventually("the other window has the keyboard") {
@@ -69,7 +69,7 @@ struct PromptWindowTests {
         try await desktop.type("half a passc")
         try await desktop.press("Escape")
         await desktop.awaitNoWindow()
-        await eventually("the cancellation arrives") {
+        await eventually("the cancellation is received") {
             desktop.daemon.calls("POST /v1/prompts/7/cancel").count == 1
         }
         #expect(try desktop.daemon.answers("7").isEmpty)
@@ -87,7 +87,7 @@ struct PromptWindowTests {
         #expect(prompt.isRunning)
     }
 
-    @Test func nothingMovesForPeopleWhoTurnedAnimationsOff() async throws {
+    @Test func nothingMovesIfAnimationsAreTurnedOff() async throws {
         let desktop = try await Desktop(settings: ["gtk-enable-animations=0"])
         let prompt = try await desktop.startPrompt()
         let moved = try await wrongPasscode(on: desktop)
@@ -98,7 +98,7 @@ struct PromptWindowTests {
     /// The heading, once it is drawn and does not change.
     private func drawnHeading(_ desktop: Desktop) async -> Data {
         var heading = Data()
-        await eventually("the heading is in the picture") {
+        await eventually("the heading is drawn") {
             let before = heading
             heading = try await desktop.photograph(Self.heading)
             return Set(heading).count > 10 && heading == before
@@ -106,7 +106,7 @@ struct PromptWindowTests {
         return heading
     }
 
-    /// Gives a wrong passcode and returns whether the heading was seen somewhere else than before.
+    /// Enters a wrong passcode and returns whether the heading has moved.
     private func wrongPasscode(on desktop: Desktop) async throws -> Bool {
         desktop.daemon.onAnswer { _ in
             .refused(ControlError(.wrongPasscode, "Wrong passcode. 4 attempts left before a lockout."))
@@ -119,8 +119,8 @@ struct PromptWindowTests {
         async let shots = photographs(of: desktop, for: .milliseconds(1_200))
         try await desktop.press("Return")
         let moved = try await shots.contains { $0 != still }
-        await eventually("it says that it is wrong") { try await desktop.warningPoints() > plain + 200 }
-        await eventually("it comes to rest where it was") { try await desktop.photograph(Self.heading) == still }
+        await eventually("the refusal is shown") { try await desktop.warningPoints() > plain + 200 }
+        await eventually("it stops at its first position") { try await desktop.photograph(Self.heading) == still }
         desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
         return moved
     }
@@ -132,7 +132,7 @@ struct PromptWindowTests {
         return shots
     }
 
-    @Test func duringALockoutNothingCanBeEnteredAndAfterItEverything() async throws {
+    @Test func duringALockoutThePasscodeCannotBeEntered() async throws {
         let desktop = try await Desktop()
         let prompt = try await desktop.startPrompt()
         desktop.daemon.onAnswer { _ in
@@ -144,17 +144,17 @@ struct PromptWindowTests {
         try await desktop.press("Return")
         await eventually("the first answer") { try desktop.daemon.answers("7").count == 1 }
         desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
-        // Typed all through the pause and after it, when the keyboard is back in the field without a click.
+        // Typed during the lockout and after it, when the field has the keyboard again without a click.
         await eventually(every: .milliseconds(100), "the second answer") {
             try await desktop.press("space")
             try await desktop.type("2")
             try await desktop.press("Return")
             return try desktop.daemon.answers("7").count == 2
         }
-        #expect(desktop.daemon.calls("POST /v1/prompts/7/cancel").isEmpty, "no button was pressed unseen")
+        #expect(desktop.daemon.calls("POST /v1/prompts/7/cancel").isEmpty, "no button was pressed")
         let passcodes = try desktop.daemon.answers("7").map { $0.passcode.trimmingCharacters(in: .whitespaces) }
         #expect(passcodes == ["wrong", "2"])
-        // The real time is what is tested: no answer comes before the three seconds are over.
+        // Real time is what is tested: there is no answer within the three seconds.
         let instants = desktop.daemon.calls("POST /v1/prompts/7/answer").map(\.instant)
         try #require(instants.count == 2)
         #expect(instants[1] - instants[0] >= .seconds(3))
@@ -168,9 +168,9 @@ struct PromptWindowTests {
         try desktop.daemon.send(.ask(.sample("7")))
         try await desktop.awaitWindow("Calculator is locked")
         try await desktop.type("1234")
-        // What came before it has then been told, too.
+        // Then xev has also reported all earlier events.
         let window = try #require(try await desktop.windows().first.flatMap { Int($0) })
-        await eventually("xev tells of the window") {
+        await eventually("xev reports the window") {
             watcher.output.components(separatedBy: "\n\n").contains { event in
                 event.contains("MapNotify") && event.contains("window 0x\(String(window, radix: 16)), override")
             }
@@ -188,13 +188,13 @@ struct PromptWindowTests {
         #expect(prompt.isRunning)
     }
 
-    @Test func launchesThatWaitAreAskedAboutOneAfterTheOther() async throws {
+    @Test func waitingLaunchesAreShownOneAfterTheOther() async throws {
         let desktop = try await Desktop()
         let prompt = try await desktop.startPrompt()
         for name in ["Firefox", "Chromium", "Terminal"] { try desktop.daemon.send(.ask(.sample(name, name: name))) }
         try await desktop.awaitWindow("Firefox is locked")
         #expect(try await desktop.windows().count == 1)
-        // Somebody else answered for the second one meanwhile.
+        // Another prompter answered the second one meanwhile.
         try desktop.daemon.send(.settled(prompt: "Chromium", outcome: .allowed))
         try await desktop.type("1234")
         try await desktop.press("Return")

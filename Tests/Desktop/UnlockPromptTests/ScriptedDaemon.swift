@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The control socket as the prompter sees it, played by the test: real bytes on a real Unix socket (HTTP/1.1, the
-/// events chunked), answers as the test wants them. What the daemon itself answers is tested with the daemon.
+/// A simulated control socket for the prompter: real bytes on a real Unix socket (HTTP/1.1, the events chunked), with
+/// the answers that the test defines. The daemon's own answers are tested with the daemon.
 final class ScriptedDaemon: Sendable {
     struct Call: Sendable {
         /// For example "POST /v1/prompts/7/answer".
@@ -46,31 +46,31 @@ final class ScriptedDaemon: Sendable {
 
     deinit { stop() }
 
-    /// All requests but the opening of a stream, in the order they came.
+    /// All requests but the opening of a stream, in the order of arrival.
     var calls: [Call] { state.withLock { $0.calls } }
 
     func calls(_ route: String) -> [Call] { calls.filter { $0.route == route } }
 
     var prompterCount: Int { state.withLock { $0.streams.count } }
 
-    /// Every answer that came for this launch.
+    /// Every answer to this launch.
     func answers(_ prompt: String) throws -> [PromptAnswerRequest] {
         try calls("POST /v1/prompts/\(prompt)/answer").map {
             try JSONDecoder().decode(PromptAnswerRequest.self, from: $0.body)
         }
     }
 
-    /// How passcodes are answered from now on.
+    /// Sets the response to passcodes.
     func onAnswer(_ answer: @escaping @Sendable (PromptAnswerRequest) -> Reply) {
         state.withLock { $0.answer = answer }
     }
 
-    /// How this route is answered from now on.
+    /// Sets the response of this route.
     func on(_ route: ControlRoute, _ reply: @escaping @Sendable (Data) -> Reply) {
         state.withLock { $0.replies[route.rawValue] = reply }
     }
 
-    /// Sends an event to every prompter and returns when that was.
+    /// Sends an event to every prompter and returns the time.
     @discardableResult
     func send(_ event: PromptEvent) throws -> ContinuousClock.Instant {
         let line = Data("data: ".utf8) + (try JSONEncoder().encode(event)) + Data("\n\n".utf8)
@@ -79,7 +79,7 @@ final class ScriptedDaemon: Sendable {
         return now
     }
 
-    /// As if the daemon had died: every connection ends and nothing listens any more.
+    /// Simulates the daemon's end: every connection is closed and nothing listens.
     func stop() {
         state.withLock {
             if $0.listener >= 0 {

@@ -15,7 +15,7 @@ struct UnlockAllTests {
             environment: desktop.environment)
     }
 
-    @Test func theRightPasscodeUnlocksEverythingAndEndsIt() async throws {
+    @Test func theRightPasscodeUnlocksEverythingAndClosesTheWindow() async throws {
         let desktop = try await Desktop(.openbox)
         desktop.daemon.on(.settings) { _ in
             .init(200, SettingsReport(promptTimeoutSeconds: 30, defaultGrantSeconds: 900, holdsRoot: false))
@@ -32,18 +32,18 @@ struct UnlockAllTests {
         try await desktop.type("wrong")
         try await desktop.press("Return")
         await eventually("it was refused") { desktop.daemon.calls("POST /v1/unlock").count == 1 }
-        await eventually("it says so") { try await desktop.warningPoints() > before + 200 }
-        #expect(window.isRunning, "another try")
+        await eventually("the refusal is shown") { try await desktop.warningPoints() > before + 200 }
+        #expect(window.isRunning, "another attempt is possible")
         try await desktop.type("correct horse")
         try await desktop.press("Return")
         #expect(try await window.wait() == .code(0))
         let last = try #require(desktop.daemon.calls("POST /v1/unlock").last)
         let request = try JSONDecoder().decode(UnlockRequest.self, from: last.body)
         #expect(request.all && request.apps.isEmpty)
-        #expect(request.grant == GrantRequest(.duration, seconds: 900), "what the settings offer first")
+        #expect(request.grant == GrantRequest(.duration, seconds: 900), "the default of the settings")
     }
 
-    @Test func escapeEndsItAndNothingIsUnlocked() async throws {
+    @Test func escapeClosesTheWindowWithoutUnlocking() async throws {
         let desktop = try await Desktop(.openbox)
         let window = try start(desktop)
         try await desktop.awaitWindow("Unlock all apps")

@@ -8,7 +8,7 @@ import Testing
 struct WaylandClipboardTests {
     private let user: uid_t? = geteuid() == 0 ? 65_534 : nil
 
-    @Test func theTextIsThereLeavesAndGivesWayToAnothers() async throws {
+    @Test func theTextIsCopiedRemovedAndReplacedByAnotherProgram() async throws {
         let directory = try TemporaryDirectory()
         let runtime = directory.path("runtime")
         try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ struct WaylandClipboardTests {
             let holder = try ChildProcess(
                 BuiltProducts.path("applocker-prompt"), ["--hold-clipboard-fd", "3", "--seconds", String(seconds)],
                 environment: environment, descriptors: [3: file.fileDescriptor], user: user)
-            await eventually("it says so: \(holder.errorOutput)") { holder.output == "held\n" }
+            await eventually("it reports that it holds the text: \(holder.errorOutput)") { holder.output == "held\n" }
             return holder
         }
         func paste() async throws -> String {
@@ -48,7 +48,7 @@ struct WaylandClipboardTests {
         #expect(try await paste() == "the safe ✓")
         let other = try ChildProcess(
             "wl-copy", ["--foreground"], environment: environment, input: .text("another's"), user: user)
-        #expect(try await first.wait() == .code(0), "it ends, long before its time")
+        #expect(try await first.wait() == .code(0), "it ends long before its time limit")
         #expect(try await paste() == "another's")
         #expect(other.isRunning)
         #expect(try leftovers().isEmpty)

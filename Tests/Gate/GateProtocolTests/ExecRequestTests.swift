@@ -1,13 +1,13 @@
 import GateProtocol
 import Testing
 
-/// What a denied launch needs to be started again, as the gate sends it and the daemon reads it.
+/// The exec request of a denied launch, as the gate sends it and the daemon reads it.
 @Suite struct ExecRequestTests {
     typealias ExecRequest = GateProtocol.ExecRequest
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test func everyFieldArrivesAsItWasIncludingEmptyOnes() throws {
+    @Test func everyFieldIsDecodedUnchangedIncludingEmptyOnes() throws {
         let encoded = bytes("/opt/x/run\0/home/a b\0" + "3\0run\0\0--title=ä\0HOME=/home/a\0EMPTY=\0")
         let execRequest = try #require(ExecRequest(decoding: encoded))
         #expect(execRequest.path == bytes("/opt/x/run"))
@@ -17,7 +17,7 @@ import Testing
         #expect(execRequest.encoded == encoded)
     }
 
-    @Test func bytesThatAreNoTextSurvive() throws {
+    @Test func bytesThatAreNotUTF8AreKept() throws {
         let encoded = bytes("/x\0/\u{0}1\0") + [0xff, 0xfe, 0]
         let execRequest = try #require(ExecRequest(decoding: encoded))
         #expect(execRequest.arguments == [[0xff, 0xfe]])
@@ -29,7 +29,7 @@ import Testing
         "", "/x", "/x\0/\0", "/x\0/\0x\0", "/x\0/\0" + "2\0one\0", "/x\0/\0many\0one\0", "/x\0/\0-1\0",
         "/x\0/\0" + "1\0one", "/x\0/\0" + "99999999999999999999\0",
     ])
-    func anythingElseIsRefused(_ text: String) { #expect(ExecRequest(decoding: bytes(text)) == nil) }
+    func malformedExecRequestsAreRefused(_ text: String) { #expect(ExecRequest(decoding: bytes(text)) == nil) }
 
     @Test func partsOfSeveralLaunchesAreJoinedSeparately() throws {
         var assembler = GateProtocol.ExecRequestAssembler()

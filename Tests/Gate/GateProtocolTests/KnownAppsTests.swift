@@ -9,7 +9,7 @@ import Testing
         [(.link, Array("/opt/current/b".utf8)), (.handle, [0, 1, 255])],
     ]
 
-    @Test func everyAppIsReadAsItWasWritten() throws {
+    @Test func everyAppIsDecodedAsItWasEncoded() throws {
         #expect(
             try KnownApps.decoded(KnownApps.encoded(apps)) == [
                 .beginApp(1), .appPath(1, .executable, path: Array("/usr/bin/a".utf8)),
@@ -21,19 +21,19 @@ import Testing
         #expect(try KnownApps.decoded(KnownApps.encoded([])) == [])
     }
 
-    @Test func aFileThatIsCutOffAnywhereIsRefusedOrEndsWithAMessage() throws {
+    @Test func aTruncatedFileIsRefusedOrEndsAtAMessageBoundary() throws {
         let whole = KnownApps.encoded(apps)
         let messages = try KnownApps.decoded(whole)
-        var taken = 0
+        var accepted = 0
         for length in 0..<whole.count {
             guard let part = try? KnownApps.decoded(Array(whole[..<length])) else { continue }
             #expect(part == Array(messages.prefix(part.count)))
-            taken += 1
+            accepted += 1
         }
-        #expect(taken == messages.count, "after the hello, and after each message but the last")
+        #expect(accepted == messages.count, "after the hello, and after each message but the last")
     }
 
-    @Test func whatIsNoListIsRefused() {
+    @Test func anInvalidListIsRefused() {
         var otherVersion = KnownApps.encoded(apps)
         otherVersion[5] &+= 1
         #expect(throws: GateProtocolError.version(GateProtocol.version + 1)) { try KnownApps.decoded(otherVersion) }

@@ -28,12 +28,12 @@ import Testing
     ]
 
     @Test(arguments: daemonMessages)
-    func daemonMessageReadsBackAsWritten(message: DaemonMessage) throws {
+    func daemonMessageIsDecodedAsItWasEncoded(message: DaemonMessage) throws {
         #expect(try DaemonMessage(decoding: message.encoded()) == message)
     }
 
     @Test(arguments: gateMessages)
-    func gateMessageReadsBackAsWritten(message: GateMessage) throws {
+    func gateMessageIsDecodedAsItWasEncoded(message: GateMessage) throws {
         #expect(try GateMessage(decoding: message.encoded()) == message)
     }
 
@@ -53,7 +53,7 @@ import Testing
         #expect(throws: GateProtocolError.trailingBytes(1)) { try DaemonMessage(decoding: bytes + [0]) }
     }
 
-    @Test func valuesOfNoVersionAreRefused() {
+    @Test func unknownValuesAreRefused() {
         #expect(throws: GateProtocolError.unknownKind(200)) { try DaemonMessage(decoding: [200]) }
         #expect(throws: GateProtocolError.unknownKind(0)) { try GateMessage(decoding: [0]) }
         #expect(throws: GateProtocolError.unknownValue(field: "allow", value: 2)) {

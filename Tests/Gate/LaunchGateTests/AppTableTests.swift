@@ -27,17 +27,17 @@ import Testing
         #expect(guardedKey(table.owner(of: file)) == second.key)
         table.remove(second)
         guard case .unguarded = table.owner(of: file) else {
-            Issue.record("the first app still has it")
+            Issue.record("it does not belong to the first app alone")
             return
         }
         table.remove(first)
         guard case .nobody = table.owner(of: file) else {
-            Issue.record("nobody has it")
+            Issue.record("it still has an owner")
             return
         }
     }
 
-    @Test func `a replaced file stays guarded with its app, and a new owner of its number comes first`() {
+    @Test func `a replaced file stays guarded with its app, and a new owner of its inode number takes precedence`() {
         var table = AppTable()
         let app = table.app(token: 1, paths: [path("/a")])
         app.isGuarded = true

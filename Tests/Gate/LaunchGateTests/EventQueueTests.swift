@@ -5,7 +5,7 @@ import Testing
 @testable import LaunchGate
 
 @Suite struct EventQueueTests {
-    private let source = MadeEvents()
+    private let source = SimulatedEvents()
 
     private func event() throws -> PermissionEvent {
         PermissionEvent(
@@ -13,12 +13,12 @@ import Testing
             isExecution: true)
     }
 
-    @Test func usersTakeTurns() throws {
+    @Test func usersAreServedInTurn() throws {
         var queue = EventQueue()
         let events = try (0..<6).map { _ in try event() }
         let users: [UInt32] = [1, 1, 1, 1, 2, 3]
-        let taken = zip(events, users).map { queue.append($0, of: $1) }
-        #expect(taken == [true, true, true, true, true, true])
+        let accepted = zip(events, users).map { queue.append($0, of: $1) }
+        #expect(accepted == [true, true, true, true, true, true])
         let order = (0..<6).compactMap { _ in queue.popFirst() }.compactMap { event in
             events.firstIndex { $0 === event }
         }
@@ -26,12 +26,12 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func oneUserHasAPartOfTheRoom() throws {
+    @Test func oneUserCanFillOnlyAPartOfTheQueue() throws {
         var queue = EventQueue()
         let event = try event()
         let users = [UInt32](repeating: 1, count: EventQueue.maximumPerUser + 1) + [2]
-        let taken = users.map { queue.append(event, of: $0) }
-        #expect(taken == users.indices.map { $0 != EventQueue.maximumPerUser })
+        let accepted = users.map { queue.append(event, of: $0) }
+        #expect(accepted == users.indices.map { $0 != EventQueue.maximumPerUser })
         #expect(!queue.isFull)
         _ = queue.popFirst()
         let isTaken = queue.append(event, of: 1)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `where descriptors are short no file is said to be on an unmounted file system`() throws {
+    @Test func `without free descriptors no file is reported as on an unmounted file system`() throws {
         let directory = try TemporaryDirectory()
         let handle = try #require(FileHandle(of: try Self.opened(try directory.write("", to: "file"))))
         var usual = rlimit()

@@ -11,18 +11,18 @@ import Testing
     ]
 
     @Test(arguments: intervals)
-    func `what the parent allows is halved, and ends after half a day`(_ allowed: UInt64, _ interval: UInt64) {
+    func `the watchdog interval is half of the timeout, at most 12 hours`(_ allowed: UInt64, _ interval: UInt64) {
         #expect(DescriptorStore.interval(ofAllowedMicroseconds: allowed) == interval)
     }
 
-    @Test func `a parent that allows nothing wants no sign`() {
+    @Test func `a parent without a watchdog timeout is sent no signal`() {
         #expect(DescriptorStore.interval(ofAllowedMicroseconds: 0) == nil)
         #expect(DescriptorStore.interval(ofAllowedMicroseconds: 1) == nil)
     }
 }
 
 @Suite struct GateConfigurationTests {
-    @Test func `every option is understood`() throws {
+    @Test func `every option is parsed`() throws {
         let configuration = try GateConfiguration(arguments: [
             "--socket", "/run/x/gate.sock", "--daemon-uid", "990", "--daemon-executable", "/usr/bin/applockerd",
             "--known-apps", "/var/lib/x/known-apps", "--weak", "--no-descriptor-store",
@@ -34,7 +34,7 @@ import Testing
         #expect(configuration.weak && configuration.withoutDescriptorStore)
     }
 
-    @Test func `the daemon's user can be told by a directory that is theirs`() throws {
+    @Test func `the daemon's user can be named by a directory that they own`() throws {
         let directory = try TemporaryDirectory()
         var status = stat()
         try #require(stat(directory.path, &status) == 0)
@@ -56,7 +56,7 @@ import Testing
             (["--socket", "/s", "--daemon-uid", "0", "--known-apps", "x"], "absolute"),
             (["--help-me"], "--help-me"),
         ])
-    func `a wrong command line is refused with what was wrong`(arguments: [String], hint: String) {
+    func `an invalid command line is refused with the reason`(arguments: [String], hint: String) {
         let error = #expect(throws: GateError.self) { try GateConfiguration(arguments: arguments) }
         #expect(error?.code == .usage)
         #expect(error?.sentence.contains(hint) == true)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import LaunchGate
 
-/// The gate's loop with made permission events: what it answers by itself, and what it asks the daemon. That the kernel
-/// does what it is answered is shown in Tests/Privileged.
+/// The gate's loop with simulated permission events: what it answers itself, and what it asks the daemon.
+/// Tests/Privileged shows that the kernel obeys the answers.
 @Suite struct GateLoopTests {
-    private let process: MadeProcess
+    private let process: LaunchingProcess
 
-    init() throws { process = try MadeProcess() }
+    init() throws { process = try LaunchingProcess() }
 
     @Test(arguments: [true, false]) func `a launch is held until the daemon answers`(allow: Bool) throws {
         let gate = try GateUnderTest()
@@ -36,11 +36,11 @@ import Testing
         try gate.synchronise(milliseconds: 1)
         let launch = gate.events.add(gate.app, by: process.handle)
         let question = try gate.question()
-        #expect(try gate.answer(launch) == false, "its time is up")
+        #expect(try gate.answer(launch) == false, "its time limit has passed")
         #expect(try gate.ended() == .timedOut)
         gate.send(.answer(question.launch, allow: true))
         let next = gate.events.add(gate.app, by: process.handle)
-        #expect(try gate.question().launch != question.launch, "asked again: nothing was let in")
+        #expect(try gate.question().launch != question.launch, "asked again: the process was not admitted")
         #expect(try gate.answer(next) == false)
         #expect(gate.events.answers[launch] == false)
     }
@@ -55,7 +55,7 @@ import Testing
         #expect(gate.events.answers[launch] == false)
     }
 
-    @Test func `whatever waits is denied when the daemon goes, and the app stays locked`() throws {
+    @Test func `held launches are denied when the daemon disconnects, and the app stays locked`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
         let held = gate.events.add(gate.app, by: process.handle)
@@ -65,34 +65,34 @@ import Testing
         #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false)
         try gate.synchronise()
         _ = gate.events.add(gate.app, by: process.handle)
-        #expect(try gate.question().process == process.number, "the next daemon is asked")
+        #expect(try gate.question().process == process.number, "the next daemon receives the question")
     }
 
-    @Test func `apps that the last daemon knew are denied until one has sent its list`() throws {
+    @Test func `apps of the last daemon's list are denied until a daemon has sent its list`() throws {
         let gate = try GateUnderTest(knowsApp: true)
         #expect(gate.events.marked.count == 1)
         #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false)
         try gate.connect()
-        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false, "a list may be on its way")
+        #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == false, "its list may still arrive")
         try gate.synchronise()
         _ = gate.events.add(gate.app, by: process.handle)
         #expect(try gate.question().process == process.number)
     }
 
-    @Test func `what an earlier mark explains is let go, and what nothing explains is denied`() throws {
+    @Test func `an event of an earlier gate's mark is allowed, and an unexplained one is denied`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
         let file = try #require(FileIdentity(following: Array("/bin/true".utf8)))
         #expect(try gate.answer(gate.events.add("/bin/true", by: process.handle)) == false)
         gate.events.formerlyMarked = [file]
         #expect(try gate.answer(gate.events.add("/bin/true", by: process.handle)) == true)
-        #expect(gate.events.formerlyMarked.isEmpty, "the mark is taken off")
+        #expect(gate.events.formerlyMarked.isEmpty, "the mark is removed")
     }
 
-    @Test func `one launch too many of a user is denied and reported`() throws {
+    @Test func `a launch over a user's limit is denied and reported`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise(waitingPerUser: 2)
-        let processes = try (0..<3).map { _ in try MadeProcess() }
+        let processes = try (0..<3).map { _ in try LaunchingProcess() }
         let launches = processes.map { gate.events.add(gate.app, by: $0.handle) }
         #expect(try gate.ended() == .tooManyWaiting)
         #expect(launches.map { gate.events.answers[$0] } == [nil, nil, false])
@@ -103,7 +103,7 @@ import Testing
         #expect(try [gate.question(), gate.question()].map(\.process) == [processes[1].number, process.number])
     }
 
-    @Test func `an invalid message ends the connection and denies what waits for it`() throws {
+    @Test func `an invalid message ends the connection and denies its held launches`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
         let held = gate.events.add(gate.app, by: process.handle)
@@ -115,7 +115,7 @@ import Testing
         _ = try gate.question()
     }
 
-    @Test func `a process of the desktop is denied at once and what it started is sent`() throws {
+    @Test func `a launch by the desktop is denied at once and its exec request is sent`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
         gate.send(.protect(pid: process.number))
@@ -128,17 +128,17 @@ import Testing
         #expect(carried == question.launch)
     }
 
-    @Test func `a process that is gone is denied, and the next is asked about`() throws {
+    @Test func `a launch of an ended process is denied, and the next one causes a question`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
-        let gone = try MadeProcess()
+        let gone = try LaunchingProcess()
         gone.kill()
         let launches = [gone, process].map { gate.events.add(gate.app, by: $0.handle) }
         #expect(try gate.question().process == process.number)
         #expect(launches.map { gate.events.answers[$0] } == [false, nil])
     }
 
-    @Test func `an app that is no longer guarded starts without a question`() throws {
+    @Test func `an app that is no longer guarded starts without a prompt`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()
         gate.send(.setGuarded(1, guarded: false, sequence: 2))
@@ -146,7 +146,7 @@ import Testing
             if case .applied(1, sequence: 2, let marks, _) = message { marks } else { nil }
         }
         #expect(marks == 0)
-        // An event that was on its way.
+        // An event that was already queued.
         #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == true)
     }
 }

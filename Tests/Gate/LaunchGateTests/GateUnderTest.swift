@@ -5,8 +5,8 @@ import Testing
 
 @testable import LaunchGate
 
-/// Permission events that a test makes, and the answers to them.
-final class MadeEvents: PermissionEventSource {
+/// Simulated permission events, and the gate's answers to them.
+final class SimulatedEvents: PermissionEventSource {
     let descriptor: Descriptor
     private let writing: Descriptor
     private var waiting: [PermissionEvent] = []
@@ -65,7 +65,7 @@ final class MadeEvents: PermissionEventSource {
 }
 
 /// A process that launches apps: it sleeps until it is killed.
-final class MadeProcess {
+final class LaunchingProcess {
     let handle: ProcessHandle
     var number: Int32 { handle.process }
 
@@ -85,17 +85,17 @@ final class MadeProcess {
     deinit { kill() }
 }
 
-/// A gate whose permission events a test makes, and a daemon that the test plays. Its socket, its files and what it
-/// reads of processes are real.
+/// A gate with simulated permission events and a simulated daemon. Its socket, its files and what it reads from /proc
+/// are real.
 final class GateUnderTest {
-    let events = MadeEvents()
+    let events = SimulatedEvents()
     let gate: Gate
     let directory: String
     let app: String
     private var daemon: Descriptor?
     private var received: [GateMessage] = []
 
-    /// - Parameter knowsApp: the last daemon knew the app.
+    /// - Parameter knowsApp: whether the last daemon had the app on its list.
     init(knowsApp: Bool = false) throws {
         var template = Array("/tmp/applocker-gate-XXXXXX".utf8CString)
         directory = String(cString: try #require(mkdtemp(&template)))
@@ -123,9 +123,9 @@ final class GateUnderTest {
         rmdir(directory)
     }
 
-    /// Turns the gate's loop until the condition holds, for at most 10 s.
+    /// Runs the gate's loop until the condition holds, for at most 10 s.
     func turn(until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
-        // Ends a turn in which nothing happens.
+        // Ends a turn without events.
         gate.timetable.add(.watchdog, after: 10_000_000_000)
         let end = Timetable.now + 10_000_000_000
         while !condition() {
@@ -178,7 +178,7 @@ final class GateUnderTest {
         #expect(Glibc.send(daemon!.number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
     }
 
-    /// The first message that has what is looked for, once it has come.
+    /// Waits for the first message for which `find` returns a value.
     func message<Value>(_ find: (GateMessage) -> Value?) throws -> Value? {
         var found: Value?
         try turn {

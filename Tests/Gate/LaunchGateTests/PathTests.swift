@@ -11,7 +11,7 @@ import Testing
         #expect(bytes("/").ancestors.isEmpty)
     }
 
-    @Test func `only what is inside lies below`() {
+    @Test func `only paths inside a directory are below it`() {
         #expect(bytes("/opt/app/x").isBelow(bytes("/opt/app")))
         #expect(!bytes("/opt/application").isBelow(bytes("/opt/app")))
         #expect(!bytes("/opt/app").isBelow(bytes("/opt/app")))

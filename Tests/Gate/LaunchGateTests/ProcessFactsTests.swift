@@ -8,7 +8,7 @@ import Testing
 
 /// Against the real /proc.
 @Suite struct ProcessFactsTests {
-    @Test func `this process is described as it is`() throws {
+    @Test func `this process is described correctly`() throws {
         let status = try #require(ProcessFacts.status(getpid()))
         #expect(status.parent == getppid())
         let users = try #require(ProcessFacts.users(getpid()))
@@ -18,8 +18,8 @@ import Testing
         #expect(ProcessFacts.link(getpid(), "cwd") == Array(FileManager.default.currentDirectoryPath.utf8))
     }
 
-    @Test func `a descriptor tells the same of a process as its files`() async throws {
-        // Its owner is somebody else where the test runs as root.
+    @Test func `a process descriptor yields the same users as its files in proc`() async throws {
+        // It belongs to another user if the test runs as root.
         let child = try ChildProcess(
             "/bin/sh", ["-c", geteuid() == 0 ? "exec setpriv --reuid 65534 --clear-groups sleep 60" : "exec sleep 60"])
         await eventually("it runs as its user") { ProcessFacts.status(child.pid)?.name == Array("sleep".utf8) }
@@ -30,7 +30,7 @@ import Testing
         #expect(users.real == files.real && users.effective == files.effective)
     }
 
-    @Test func `a program's name can't pass for other fields`() async throws {
+    @Test func `a program's name can't be mistaken for other fields`() async throws {
         let directory = try TemporaryDirectory()
         let name = directory.path("x) Z 1 (y")
         try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: name)
@@ -41,14 +41,14 @@ import Testing
         #expect(ProcessFacts.status(child.pid)?.parent == getpid())
     }
 
-    @Test func `a process that is gone has no facts`() {
+    @Test func `a process that has ended has no facts`() {
         #expect(ProcessFacts.status(Int32.max) == nil)
         #expect(ProcessFacts.users(Int32.max) == nil)
         #expect(ProcessFacts.executable(Int32.max) == nil)
         #expect(ProcessHandle(opening: Int32.max) == nil)
     }
 
-    @Test func `descendants are covered, strangers and later namesakes are not`() async throws {
+    @Test func `descendants are covered, unrelated processes and reused process numbers are not`() async throws {
         var admitted = AdmittedProcesses()
         let parent = try ChildProcess("/bin/sh", ["-c", "sleep 60 & echo $!; wait"])
         await eventually("it has a child") { !parent.output.isEmpty }
@@ -65,7 +65,7 @@ import Testing
         #expect(!admitted.covers(parent.pid, app: 1))
     }
 
-    @Test func `the dead are swept out`() {
+    @Test func `ended processes are removed`() {
         var admitted = AdmittedProcesses()
         for number in 0..<10_000 { admitted.admit(Int32.max - Int32(number), start: 1, app: 1) }
         #expect(admitted.count <= 256)
@@ -73,7 +73,7 @@ import Testing
 }
 
 @Suite struct BookkeepingTests {
-    @Test func `a refusal is new once, until too many others came`() {
+    @Test func `a refusal is new once, until too many others have replaced it`() {
         var denied = DeniedLaunches(capacity: 2)
         let attempts = [1, 1, 2, 3, 3, 1].map {
             DeniedLaunches.Attempt(process: $0, start: 1, file: FileIdentity(device: 1, inode: 1))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [0, 65_000, 65_526, 70_000, 200_000])
-    func `an exec request of any size is cut into messages that the protocol allows`(size: Int) throws {
+    func `an exec request of any size is split into messages that the protocol allows`(size: Int) throws {
         let execRequest = ExecRequest(
             path: Array("/p".utf8), directory: Array("/d".utf8),
             arguments: [[UInt8](repeating: 65, count: size), []], environment: [Array("A=1".utf8)])
@@ -91,7 +91,7 @@ import Testing
         for (index, message) in messages.enumerated() {
             #expect(message.encoded().count <= GateProtocol.maximumMessageBytes)
             guard case .execRequest(5, let isLast, let part) = message else {
-                Issue.record("not a execRequest")
+                Issue.record("not an exec request")
                 return
             }
             #expect(isLast == (index == messages.count - 1))
@@ -110,7 +110,7 @@ import Testing
         #expect(Set(found) == Set([directory.path, directory.path("a"), directory.path("a/b"), directory.path("c")]))
     }
 
-    @Test func `directories beyond the limits are counted, so that they can be told`() throws {
+    @Test func `directories beyond the limits are counted, so that they can be reported`() throws {
         let deep = try TemporaryDirectory()
         let names = Array(repeating: "d", count: FileMarks.maximumDepth + 1).joined(separator: "/")
         try FileManager.default.createDirectory(atPath: deep.path(names), withIntermediateDirectories: true)

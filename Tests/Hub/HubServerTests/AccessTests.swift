@@ -6,9 +6,9 @@ import Testing
 
 @testable import HubServer
 
-/// Every route, with every token that must not reach it.
+/// Every route with every token that must not have access.
 struct AccessTests {
-    /// What a request of this route needs to get as far as the store, about that household's things.
+    /// A valid request of this route about a household's things.
     private struct Target {
         var parameters: [String] = []
         var query = ""
@@ -16,7 +16,7 @@ struct AccessTests {
         var body: Data?
     }
 
-    /// Things of a household that others try to reach.
+    /// Things of a household that others try to access.
     private struct Things {
         let record: HubRecord
         let blob: HubID
@@ -98,10 +98,10 @@ struct AccessTests {
         let record = computer.record(sealed: Data("SEALED CONTENT".utf8))
         try await hub.put(record, by: computer)
         let blob = HubID.random()
-        _ = try await hub.ask(
+        _ = try await hub.request(
             .beginBlob, token: computer.token, body: NewBlobRequest(id: blob, size: 3, hash: .random(32)))
         let invitation = HubID.random()
-        _ = try await hub.ask(
+        _ = try await hub.request(
             .invite, token: computer.token, body: NewInvitationRequest(id: invitation, proofHash: .random(32)))
         return Things(record: record, blob: blob, invitation: invitation, computer: computer, phone: phone)
     }
@@ -123,7 +123,7 @@ struct AccessTests {
         return text
     }
 
-    @Test func anotherHouseholdsTokensReachNothing() async throws {
+    @Test func tokensOfAnotherHouseholdAccessNothing() async throws {
         try await HubUnderTest.run { hub in
             let things = try await things(hub)
             let stranger = try await hub.found()
@@ -131,7 +131,7 @@ struct AccessTests {
             let before = try await everything(hub, things)
             for route in HubRoute.allCases where route != .removeHousehold && route != .leave {
                 for device in [stranger, strangersPhone] where route != .stream {
-                    // Once as what the stranger is, and once pretending to be of the household.
+                    // Once as the stranger itself, and once pretending to belong to the household.
                     for pretended in [device, things.computer] {
                         let answer = try await send(
                             hub, route, try target(route, things, as: pretended), token: device.token)
@@ -149,23 +149,23 @@ struct AccessTests {
             try await stream.wait(for: "live")
             let (written, own) = (things.computer.record(), stranger.record())
             try await hub.put(written, by: things.computer)
-            // What is written later comes later.
+            // A later record arrives later.
             try await hub.put(own, by: stranger)
-            await eventually("its own record comes") { stream.text.contains(own.id.description) }
+            await eventually("its own record arrives") { stream.text.contains(own.id.description) }
             #expect(!stream.text.contains(written.id.description))
             #expect(!stream.text.contains(things.record.id.description))
-            // The write above was the household's own; nothing of the stranger's doing is there.
+            // The last write was the household's own; nothing of the stranger's requests was stored.
             var after = try await everything(hub, things)
             #expect(after.contains("\"sequence\":2"))
             _ = try await send(hub, .removeHousehold, Target(), token: stranger.token)
             after = try await everything(hub, things)
             #expect(before.split(separator: "\n")[2] == after.split(separator: "\n")[2])
             #expect(before.split(separator: "\n").suffix(2) == after.split(separator: "\n").suffix(2))
-            #expect(try await hub.ask(.ownDevice, token: things.phone.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: things.phone.token).status == 200)
         }
     }
 
-    @Test func withoutATokenOnlyWhatIsForAnybodyAnswers() async throws {
+    @Test func withoutATokenOnlyPublicRoutesAnswer() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.failedTokens = .none }.run { hub in
             let things = try await things(hub)
             for route in HubRoute.allCases where route.access != .anybody {
@@ -178,7 +178,7 @@ struct AccessTests {
         }
     }
 
-    @Test func aPendingDeviceReachesNothingButItself() async throws {
+    @Test func aPendingDeviceAccessesOnlyItself() async throws {
         try await HubUnderTest.run { hub in
             let things = try await things(hub)
             for role in [HubDeviceRole.companion, .computer] {
@@ -188,12 +188,12 @@ struct AccessTests {
                         hub, route, try target(route, things, as: pending), token: pending.token)
                     #expect(answer.status == 403, "\(route)")
                 }
-                #expect(try await hub.ask(.ownDevice, token: pending.token).status == 200)
+                #expect(try await hub.request(.ownDevice, token: pending.token).status == 200)
             }
         }
     }
 
-    @Test func whatIsForOneRoleIsRefusedToTheOther() async throws {
+    @Test func routesOfOneRoleAreRefusedToTheOther() async throws {
         try await HubUnderTest.run { hub in
             let things = try await things(hub)
             for route in HubRoute.allCases where route.access == .computer || route.access == .companion {

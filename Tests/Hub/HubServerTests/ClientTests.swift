@@ -7,7 +7,7 @@ import Testing
 
 @testable import HubServer
 
-/// Whose address counts, who is on the hub's own machine, and who may found a household.
+/// The address of a client, local clients, and who may found a household.
 struct ClientTests {
     private func client(
         _ peer: String?, _ headers: [(String, String)] = [], trusted: [String] = [], host: String = "localhost:8440"
@@ -19,14 +19,14 @@ struct ClientTests {
             trustedProxies: trusted.map { AddressRange($0)! })
     }
 
-    @Test func onlyATrustedProxysWordAboutTheAddressIsTaken() throws {
+    @Test func onlyATrustedProxyMayForwardAnAddress() throws {
         let forwarded = [("X-Forwarded-For", "203.0.113.9")]
         #expect(try client("198.51.100.1", forwarded).address == IPAddress("198.51.100.1"))
         #expect(try client("127.0.0.1", forwarded).address == IPAddress("127.0.0.1"))
         #expect(try client("127.0.0.1", forwarded, trusted: ["127.0.0.1"]).address == IPAddress("203.0.113.9"))
         #expect(try client(nil, forwarded, trusted: ["unix"]).address == IPAddress("203.0.113.9"))
         #expect(try client(nil, forwarded).address == nil)
-        // What the client wrote itself stands first, and nobody believes it.
+        // The client's own value comes first and is ignored.
         let chain = [("X-Forwarded-For", "1.2.3.4, 203.0.113.9"), ("X-Forwarded-For", "10.0.0.2")]
         #expect(try client("10.0.0.1", chain, trusted: ["10.0.0.0/8"]).address == IPAddress("203.0.113.9"))
         #expect(
@@ -43,11 +43,11 @@ struct ClientTests {
         for header in ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Host", "Origin"] {
             #expect(try !client("127.0.0.1", [(header, "1.2.3.4")], trusted: ["127.0.0.1"]).isLocal, "\(header)")
         }
-        // A name that somebody made point to this machine.
+        // A name that resolves to this machine, for example by DNS rebinding.
         #expect(try !client("127.0.0.1", host: "evil.example:8440").isLocal)
     }
 
-    @Test func rangesHoldWhatBeginsWithTheirBits() {
+    @Test func aRangeContainsAddressesWithItsPrefix() {
         #expect(AddressRange("10.0.0.0/8")!.contains(IPAddress("10.255.0.1")!))
         #expect(!AddressRange("10.0.0.0/8")!.contains(IPAddress("11.0.0.0")!))
         #expect(AddressRange("10.1.2.129/25")!.contains(IPAddress("10.1.2.200")!))
@@ -72,7 +72,7 @@ struct ClientTests {
         }
     }
 
-    @Test func aNewHouseholdNeedsTheTokenUnlessItsComputerIsHere() async throws {
+    @Test func aNewHouseholdRequiresTheTokenUnlessItsComputerIsLocal() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.registration = .token("registration token of the hub")
             configuration.trustedProxies = [AddressRange("127.0.0.1")!]
@@ -83,21 +83,21 @@ struct ClientTests {
                 let request = NewHouseholdRequest(
                     household: device.household, device: device.id, entry: Data([1]), tokenHash: device.tokenHash,
                     registrationToken: token)
-                return try await hub.ask(.foundHousehold, headers: [("X-Forwarded-For", address)], request).status
+                return try await hub.request(.foundHousehold, headers: [("X-Forwarded-For", address)], request).status
             }
             #expect(try await found(nil, from: "8.8.8.8") == 403)
             #expect(try await found("registration token of the hu", from: "8.8.8.8") == 403)
             #expect(try await found("registration token of the hub", from: "8.8.8.8") == 200)
-            // A proxy on this machine does not make its clients local, not even one that says they are.
+            // A proxy on this machine does not make its clients local, even if it claims so.
             #expect(try await found(nil, from: "127.0.0.1") == 403)
             for _ in 0..<30 { _ = try await found("guess", from: "9.9.9.9") }
             #expect(try await found("guess", from: "9.9.9.9") == 429)
-            let report = try await hub.ask(.hub, headers: [("X-Forwarded-For", "8.8.8.8")]).decoded(HubReport.self)
+            let report = try await hub.request(.hub, headers: [("X-Forwarded-For", "8.8.8.8")]).decoded(HubReport.self)
             #expect(report.needsRegistrationToken)
         }
     }
 
-    @Test func whoBelongsToAHouseholdMayFoundAnotherWithoutTheToken() async throws {
+    @Test func aMemberOfAHouseholdMayFoundAnotherWithoutTheToken() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.registration = .token("registration token of the hub")
             configuration.trustedProxies = [AddressRange("127.0.0.1")!]
@@ -107,28 +107,28 @@ struct ClientTests {
                 let device = TestDevice(household: .random(), role: .computer)
                 let request = NewHouseholdRequest(
                     household: device.household, device: device.id, entry: Data([1]), tokenHash: device.tokenHash)
-                return try await hub.ask(
+                return try await hub.request(
                     .foundHousehold, token: token, headers: [("X-Forwarded-For", "8.8.8.8")], request
                 ).status
             }
             #expect(try await found(member.token) == 200)
             #expect(try await found(nil) == 403)
             #expect(try await found(.random(32)) == 403)
-            #expect(try await hub.ask(.removeHousehold, token: member.token).status == 204)
+            #expect(try await hub.request(.removeHousehold, token: member.token).status == 204)
             #expect(try await found(member.token) == 403)
         }
     }
 
-    @Test func metricsAreForThisMachineAndWhoHasTheirToken() async throws {
+    @Test func metricsAreForLocalClientsAndTheMetricsToken() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.metricsToken = "metrics token of the hub"
         }.run {
             hub in
-            let page = try await hub.ask(.metrics)
+            let page = try await hub.request(.metrics)
             #expect(page.status == 200 && page.body.contains("# TYPE applocker_hub_requests_total counter"))
             let away = [("X-Forwarded-For", "8.8.8.8")]
-            #expect(try await hub.ask(.metrics, headers: away).status == 403)
+            #expect(try await hub.request(.metrics, headers: away).status == 403)
             let token = [("Authorization", "Bearer metrics token of the hub")]
-            #expect(try await hub.ask(.metrics, headers: away + token).status == 200)
+            #expect(try await hub.request(.metrics, headers: away + token).status == 200)
         }
     }
 }

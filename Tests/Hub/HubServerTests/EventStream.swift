@@ -7,11 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A device's open stream and everything that came by it.
+/// A device's open stream and everything that it received.
 final class EventStream: Sendable {
     private struct Received {
         var bytes: [UInt8] = []
-        /// Up to where they are taken apart.
+        /// The bytes that were parsed.
         var parsed = 0
         var events: [Event] = []
         var comments = 0
@@ -21,7 +21,7 @@ final class EventStream: Sendable {
     private let received = Mutex(Received())
     private let task: Mutex<Task<Void, Never>?> = Mutex(nil)
 
-    /// - Throws: `Refused` for any answer but 200.
+    /// - Throws: `Refused` for any status except 200.
     init(_ hub: HubUnderTest, _ device: TestDevice, after: UInt64? = nil, lastEventID: UInt64? = nil) async throws {
         var request = HTTPClientRequest(
             url: "\(hub.scheme)://\(hub.host):\(hub.port)/v1/stream" + (after.map { "?after=\($0)" } ?? ""))
@@ -49,10 +49,10 @@ final class EventStream: Sendable {
 
     var text: String { String(decoding: received.withLock { $0.bytes }, as: UTF8.self) }
 
-    /// Those that are complete.
+    /// The complete events.
     var events: [Event] { received.withLock { $0.events } }
 
-    /// Lines that say only that the stream is alive.
+    /// The number of keep-alive lines.
     var comments: Int { received.withLock { $0.comments } }
 
     struct Event: Equatable {
@@ -86,7 +86,7 @@ final class EventStream: Sendable {
         received.parsed = start
     }
 
-    /// Sequence numbers of the records, in the order in which they came.
+    /// Sequence numbers of the records, in order of arrival.
     var numbers: [UInt64] { events.filter { $0.name == "record" || $0.name == "large" }.compactMap(\.id) }
 
     func wait(for name: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import HubServer
 
-/// Clients that are slow, silent, enormous or no HTTP clients at all.
+/// Clients that are slow, silent, send too much, or don't speak HTTP.
 struct GuardTests {
-    @Test func whatIsNoHTTPIsToldSo() async throws {
+    @Test func malformedHTTPIsABadRequest() async throws {
         try await HubUnderTest.run { hub in
             for (bytes, status) in [
                 ("GET /v1/hub HTTP/1.1\r\n\r\n", "400"), ("GET /v1/hub HTTP/1.1\r\nHost:\r\n\r\n", "400"),
@@ -29,11 +29,11 @@ struct GuardTests {
                 }
                 #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(bytes.prefix(60)) → \(answer.prefix(80))")
             }
-            #expect(try await hub.ask(.health).status == 200)
+            #expect(try await hub.request(.health).status == 200)
         }
     }
 
-    /// The token is refused before the body has come, which then is neither read in full nor refused once more.
+    /// The token is refused before the body arrives; the body is neither read to its end nor refused again.
     @Test func aRefusedRequestIsAnsweredOnce() async throws {
         try await HubUnderTest.run { hub in
             let port = hub.port
@@ -51,8 +51,8 @@ struct GuardTests {
         }
     }
 
-    /// 100 MB in one body, with its length said and without: refused at once, and never in memory.
-    @Test func anEnormousBodyIsRefusedEarly() async throws {
+    /// 100 MB in one body, with and without Content-Length: refused at once, and never stored in memory.
+    @Test func aTooLargeBodyIsRefusedEarly() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let token = HubUnderTest.text(computer.token)
@@ -85,7 +85,7 @@ struct GuardTests {
         }
     }
 
-    /// Many large bodies at once are held to what the hub may have in memory.
+    /// Several large bodies share the hub's memory budget.
     @Test func largeBodiesTogetherStayWithinTheBudget() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 32 << 20 }.run {
             hub in
@@ -95,7 +95,7 @@ struct GuardTests {
             let head =
                 "PATCH /v1/blobs/\(HubID.random())?offset=0 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
                 + "Content-Length: \(BlobState.maximumPiece)\r\n\r\n"
-            // Two of them have taken 24 MiB when all but a byte has come; the third has to come later.
+            // Two of them use 24 MiB once all but a byte has arrived; the third has to wait.
             func begin() throws -> RawClient {
                 let client = try RawClient(port: port)
                 client.send(head)
@@ -103,8 +103,8 @@ struct GuardTests {
                 return client
             }
             var waiting = [try begin(), try begin()]
-            await eventually("the third is refused") {
-                // One that came after a third of an earlier round was refused in its place.
+            await eventually("the third body is refused") {
+                // One that arrived after a third body of an earlier round was refused instead.
                 for index in waiting.indices where waiting[index].isAnswered { waiting[index] = try begin() }
                 let answer = try await onThread {
                     let client = try RawClient(port: port)
@@ -118,7 +118,7 @@ struct GuardTests {
         }
     }
 
-    @Test func aSlowRequestIsCutOff() async throws {
+    @Test func aSlowRequestIsDisconnected() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.requestTimeout = .milliseconds(300)
             configuration.limits.idleTimeout = .milliseconds(700)
@@ -126,7 +126,7 @@ struct GuardTests {
         }.run { hub in
             let port = hub.port
             let answers = try await onThread {
-                // Half a header, then nothing; and a body of one byte now and then.
+                // Half a header, then nothing; and a body of single bytes.
                 let half = try RawClient(port: port)
                 half.send("GET /v1/hub HTTP/1.1\r\nHos")
                 let dripping = try RawClient(port: port)
@@ -139,8 +139,8 @@ struct GuardTests {
                 return (half.isClosed(within: 60), isCut)
             }
             #expect(answers.0 && answers.1)
-            // By these limits a request that takes a busy machine too long is cut off as well.
-            await eventually("the hub goes on") { try await hub.ask(.health).status == 200 }
+            // With these limits a request that is slow on a busy machine is disconnected as well.
+            await eventually("the hub still answers") { try await hub.request(.health).status == 200 }
         }
     }
 
@@ -161,7 +161,7 @@ struct GuardTests {
             }
     }
 
-    @Test func anAddressHasNoMoreConnectionsThanItMay() async throws {
+    @Test func connectionsOfOneAddressAreLimited() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.connectionsPerAddress = 8 }.run {
             hub in
             let port = hub.port
@@ -176,7 +176,7 @@ struct GuardTests {
                 return refused
             }
             #expect(refused.hasPrefix("HTTP/1.1 429"))
-            await eventually("another is served once they have hung up") {
+            await eventually("another client is served once they have disconnected") {
                 try await onThread {
                     let later = try RawClient(port: port)
                     later.send("GET /health HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
@@ -186,7 +186,7 @@ struct GuardTests {
         }
     }
 
-    @Test func whoeverAsksFirstWhetherToSendIsToldSo() async throws {
+    @Test func expectContinueIsAnswered() async throws {
         try await HubUnderTest.run { hub in
             let port = hub.port
             let answer = try await onThread {

@@ -4,7 +4,7 @@ import Logging
 
 @testable import HubServer
 
-/// What the hub's log handler writes to standard error.
+/// A line of the hub's log handler on standard error.
 enum HubLogLine {
     static func write(_ body: (Logger) -> Void) throws -> String {
         var ends: [Int32] = [-1, -1]

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HubServer
 
-/// `applocker-hub` as a program: what it makes, what it refuses, how it ends.
+/// The program `applocker-hub`: the state it creates, the arguments it refuses, and how it ends.
 struct HubProgramTests {
     private func start(_ state: String, _ arguments: String...) throws -> ChildProcess {
         try ChildProcess(
@@ -22,7 +22,7 @@ struct HubProgramTests {
             .flatMap { $0.split(separator: ":").last }.flatMap { Int($0) }
     }
 
-    @Test func itMakesItsStateForItselfAloneAndEndsInOrder() async throws {
+    @Test func theStateIsPrivateAndTheHubEndsInOrder() async throws {
         let directory = try TemporaryDirectory()
         let state = directory.path("hub")
         let child = try start(state)
@@ -46,14 +46,14 @@ struct HubProgramTests {
         kill(child.pid, SIGTERM)
         #expect(try await child.wait() == .code(0))
         try await client.shutdown()
-        // And then the next one starts.
+        // Afterwards the next one starts.
         let third = try start(state)
         _ = try #require(await self.port(third))
         kill(third.pid, SIGINT)
         #expect(try await third.wait() == .code(0))
     }
 
-    @Test func itServesTheCompanionThatBelongsToItUnlessToldOtherwise() async throws {
+    @Test func theInstalledCompanionIsServedUnlessDisabled() async throws {
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         for (options, words) in [([], "<div id=\"app\">"), (["--web", "none"], "No companion app is installed")] {
             let directory = try TemporaryDirectory()
@@ -71,7 +71,7 @@ struct HubProgramTests {
         try await client.shutdown()
     }
 
-    @Test func aDirectoryThatIsOpenToOthersIsRefused() async throws {
+    @Test func aDirectoryThatOthersCanAccessIsRefused() async throws {
         let directory = try TemporaryDirectory()
         let state = directory.path("hub")
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
@@ -86,7 +86,7 @@ struct HubProgramTests {
         #expect(open.errorOutput.contains("registration-token"))
     }
 
-    @Test func argumentsThatDoNotFitAreNamed() async throws {
+    @Test func invalidArgumentsAreNamed() async throws {
         let directory = try TemporaryDirectory()
         for arguments in [
             ["--listen", "nowhere"], ["--certificate", "a.pem"], ["--trusted-proxy", "10.0.0.0/99"],
@@ -101,13 +101,13 @@ struct HubProgramTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path("hub")))
     }
 
-    @Test func aUnixSocketIsForItsGroupAndUsedAgainAfterACrash() async throws {
+    @Test func aUnixSocketIsAccessibleToItsGroupAndReplacedAfterACrash() async throws {
         let directory = try TemporaryDirectory()
         for _ in 0..<2 {
             let child = try ChildProcess(
                 BuiltProducts.path("applocker-hub"),
                 ["--state", directory.path("hub"), "--listen", "unix:\(directory.path("hub.sock"))"])
-            await eventually("it listens") { child.output.contains("listening on unix:") }
+            await eventually("the hub listens") { child.output.contains("listening on unix:") }
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.path("hub.sock"))
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o660)
             kill(child.pid, SIGKILL)
@@ -115,7 +115,7 @@ struct HubProgramTests {
         }
     }
 
-    @Test(.requires(.postgresql)) func aHubOnPostgreSQLKeepsNothingOfItsOwn() async throws {
+    @Test(.requires(.postgresql)) func aHubOnPostgreSQLStoresNothingLocally() async throws {
         let directory = try TemporaryDirectory()
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
@@ -126,7 +126,7 @@ struct HubProgramTests {
         #expect(open.errorOutput.contains("chmod 0600"), "\(open.errorOutput)")
 
         chmod(directory.path("connection"), 0o600)
-        // Two at once make the tables once.
+        // Two hubs that start together create the tables once.
         let hubs = try ["one", "two"].map { try start(directory.path($0), "--postgres", directory.path("connection")) }
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         for hub in hubs {

@@ -1,9 +1,9 @@
 import HubAPI
 import Testing
 
-/// One description of the routes: what it prints is what it reads.
+/// Paths are built and matched by one description of the routes.
 struct HubRouteTests {
-    @Test func everyRouteIsFoundByItsOwnPath() {
+    @Test func everyRouteIsMatchedByItsOwnPath() {
         for route in HubRoute.allCases {
             #expect(HubRoute.match(method: route.method, path: route.path("notes", "0123"))?.route == route)
             #expect(HubRoute.match(method: "OPTIONS", path: route.template)?.route == nil)

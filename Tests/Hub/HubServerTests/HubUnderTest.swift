@@ -14,7 +14,7 @@ import Testing
 
 @testable import HubServer
 
-/// A hub on a free port with a real store, ended when the test is over.
+/// A hub on a free port with a real store, ended after the test.
 final class HubUnderTest: Sendable {
     let port: Int
     let directory: TemporaryDirectory
@@ -43,12 +43,12 @@ final class HubUnderTest: Sendable {
 
     typealias Configuring = (inout HubConfiguration, TemporaryDirectory) throws -> Void
 
-    /// A hub that is still to be started.
+    /// A hub that was not started yet.
     struct Configured {
         let configure: Configuring
         let client: HTTPClient.Configuration
 
-        /// Starts a hub, runs the test with it, and ends it in order.
+        /// Starts a hub, runs the test with it, and ends it with SIGTERM's sequence.
         func run(_ test: (HubUnderTest) async throws -> Void) async throws {
             let hub = try await start(configure, client: client)
             do {
@@ -107,14 +107,14 @@ final class HubUnderTest: Sendable {
             scheme: configuration.certificate == nil ? "http" : "https", task: task)
     }
 
-    /// As SIGTERM does. Waits for the end.
+    /// Ends as SIGTERM does, and waits for the end.
     func end() async throws {
         try await client.shutdown()
         await server.stop()
         try await task.value
     }
 
-    /// Without the client's connections being closed first.
+    /// Ends without closing the client's connections first.
     func stopOnly() async throws {
         await server.stop()
         try await task.value
@@ -154,7 +154,7 @@ final class HubUnderTest: Sendable {
             status: Int(response.status.code), headers: response.headers, body: Data(bytes.readableBytesView))
     }
 
-    func ask(
+    func request(
         _ route: HubRoute, _ parameters: [String] = [], query: String = "", token: Data? = nil,
         headers: [(String, String)] = [], _ body: (any Encodable)? = nil
     ) async throws -> Answer {
@@ -175,7 +175,7 @@ final class HubUnderTest: Sendable {
 
     func found(_ household: HubID = .random()) async throws -> TestDevice {
         let founder = TestDevice(household: household, role: .computer)
-        let answer = try await ask(
+        let answer = try await request(
             .foundHousehold,
             body: NewHouseholdRequest(
                 household: household, device: founder.id, entry: founder.entry, tokenHash: founder.tokenHash))
@@ -183,21 +183,21 @@ final class HubUnderTest: Sendable {
         return founder
     }
 
-    func ask(_ route: HubRoute, token: Data? = nil, body: any Encodable) async throws -> Answer {
-        try await ask(route, [], token: token, body)
+    func request(_ route: HubRoute, token: Data? = nil, body: any Encodable) async throws -> Answer {
+        try await request(route, [], token: token, body)
     }
 
-    /// Invites, lets it join, and admits it.
+    /// Invites a device, joins, and admits it.
     func pair(with computer: TestDevice, role: HubDeviceRole = .companion, admit: Bool = true) async throws
         -> TestDevice
     {
         let device = TestDevice(household: computer.household, role: role)
         let (invitation, proof) = (HubID.random(), Data.random(32))
-        let invited = try await ask(
+        let invited = try await request(
             .invite, token: computer.token,
             body: NewInvitationRequest(id: invitation, proofHash: Data(SHA256.hash(data: proof))))
         #expect(invited.status == 204)
-        let joined = try await ask(
+        let joined = try await request(
             .join, [invitation.description],
             JoinRequest(
                 proof: proof, device: device.id, role: role, tokenHash: device.tokenHash, sealed: Data("name".utf8)))
@@ -214,7 +214,7 @@ final class HubUnderTest: Sendable {
         -> UInt64
     {
         let number = try await store.household(computer.household).rosterNumber + 1
-        let answer = try await ask(
+        let answer = try await request(
             .appendToRoster, token: computer.token,
             body: RosterAppendRequest(number: number, entry: entry ?? Data("entry \(number)".utf8), change: change))
         #expect(answer.status == 204, "\(String(decoding: answer.body, as: UTF8.self))")
@@ -223,7 +223,7 @@ final class HubUnderTest: Sendable {
 
     @discardableResult
     func put(_ record: HubRecord, by device: TestDevice) async throws -> Answer {
-        try await ask(
+        try await request(
             .writeRecord, [record.collection, record.id.description], token: device.token,
             headers: [("If-Match", "\"\(record.revision - 1)\"")], record)
     }
@@ -238,7 +238,7 @@ struct TestDevice: Sendable {
 
     var id: HubID { HubID(bytes: key.publicKey.id.bytes)! }
 
-    /// Of a roster, so that the hub has the key.
+    /// An entry in the form of a roster's, so that the hub has the key.
     var entry: Data { Data(Roster(founder: key, boxKey: BoxKeyPair().publicKey, at: 0).entries[0]) }
 
     var tokenHash: Data { Data(SHA256.hash(data: token)) }
@@ -253,7 +253,7 @@ struct TestDevice: Sendable {
                 sealed: sealed, blobs: blobs, signature: Data(count: 64)))
     }
 
-    /// The record as this device signs it, whoever it says its author is.
+    /// The record with this device's signature, whatever author it names.
     func signed(_ record: HubRecord) -> HubRecord {
         guard let collection = RecordCollection(rawValue: record.collection) else { return record }
         var record = record
@@ -281,7 +281,7 @@ extension Data {
     }
 }
 
-/// The computer's clocks, which a test can set forward.
+/// The computer's clocks, which a test can advance.
 final class TestTime: HubTime {
     private let ahead = Mutex(Duration.zero)
     private let asked = Mutex<[Duration]>([])
@@ -291,18 +291,18 @@ final class TestTime: HubTime {
     func elapsed() -> Duration { real.elapsed() + ahead.withLock { $0 } }
     func advance(by duration: Duration) { ahead.withLock { $0 += duration } }
 
-    /// How long each sleep was to last, in the order in which they began.
+    /// The length of each sleep, in order of their starts.
     var sleeps: [Duration] { asked.withLock { $0 } }
 
     func sleep(for duration: Duration) async throws {
-        // Before anybody can see it and set the clock forward.
+        // Before a test can observe the sleep and advance the clock.
         let end = elapsed() + duration
         asked.withLock { $0.append(duration) }
         while elapsed() < end { try await Task.sleep(for: min(.milliseconds(20), end - elapsed())) }
     }
 }
 
-/// Everything a hub said.
+/// The lines of the hub's log.
 final class CollectedLog: Sendable {
     private let text = Mutex<[String]>([])
     func add(_ line: String) { text.withLock { $0.append(line) } }

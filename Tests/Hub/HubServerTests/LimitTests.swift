@@ -5,30 +5,30 @@ import Testing
 
 @testable import HubServer
 
-/// Who may ask how often, and how an address is found out.
+/// Limits of requests, and how a client's address is determined.
 struct LimitTests {
-    @Test func aDeviceThatAsksTooOftenWaitsAndOthersDoNot() async throws {
+    @Test func theRequestLimitOfADeviceDoesNotAffectOthers() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.deviceRequests = .init(perSecond: 0.01, burst: 5)
         }.run { hub in
             let (one, other) = (try await hub.found(), try await hub.found())
             var answers: [HubUnderTest.Answer] = []
-            for _ in 0..<8 { answers.append(try await hub.ask(.ownDevice, token: one.token)) }
+            for _ in 0..<8 { answers.append(try await hub.request(.ownDevice, token: one.token)) }
             #expect(answers.map(\.status) == [200, 200, 200, 200, 200, 429, 429, 429])
-            // What is left of 100 seconds, however long the requests took.
+            // The rest of 100 seconds, however long the requests took.
             let wait = try #require(answers[7].error?.retryAfterSeconds)
             #expect(answers[7].header("Retry-After") == "\(wait)" && (40...100).contains(wait))
-            #expect(try await hub.ask(.ownDevice, token: other.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: other.token).status == 200)
             hub.time.advance(by: .seconds(101))
-            #expect(try await hub.ask(.ownDevice, token: one.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: one.token).status == 200)
         }
     }
 
-    @Test func aHouseholdsDevicesShareItsLimit() async throws {
+    @Test func devicesOfAHouseholdShareItsLimit() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
-            #expect(try await hub.ask(.ownDevice, token: phone.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: phone.token).status == 200)
         }
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .init(perSecond: 0.01, burst: 12)
@@ -38,26 +38,26 @@ struct LimitTests {
             var statuses: [Int] = []
             for index in 0..<14 {
                 statuses.append(
-                    try await hub.ask(.ownDevice, token: index % 2 == 0 ? computer.token : phone.token).status)
+                    try await hub.request(.ownDevice, token: index % 2 == 0 ? computer.token : phone.token).status)
             }
             #expect(statuses.last == 429 && statuses.first == 200)
         }
     }
 
-    @Test func unknownTokensAreCountedByAddressAndKnownOnesGoOn() async throws {
+    @Test func unknownTokensAreLimitedByAddressAndKnownOnesAreNot() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.failedTokens = .init(perSecond: 0.01, burst: 3)
         }.run { hub in
             let computer = try await hub.found()
-            #expect(try await hub.ask(.ownDevice, token: computer.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: computer.token).status == 200)
             var statuses: [Int] = []
-            for _ in 0..<5 { statuses.append(try await hub.ask(.ownDevice, token: .random(32)).status) }
+            for _ in 0..<5 { statuses.append(try await hub.request(.ownDevice, token: .random(32)).status) }
             #expect(statuses == [401, 401, 401, 429, 429])
-            #expect(try await hub.ask(.ownDevice, token: computer.token).status == 200)
+            #expect(try await hub.request(.ownDevice, token: computer.token).status == 200)
         }
     }
 
-    @Test func tooManyBytesMakeTheNextRequestWait() async throws {
+    @Test func theByteLimitDelaysTheNextRequest() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdBytes = .init(perSecond: 1_000, burst: 10_000)
         }.run { hub in
@@ -70,7 +70,7 @@ struct LimitTests {
         }
     }
 
-    @Test func aBucketGivesItsBurstAndThenItsRate() {
+    @Test func aBucketAllowsItsBurstAndThenItsRate() {
         let limiter = RateLimiter<Int>(.init(perSecond: 2, burst: 4))
         #expect((0..<6).map { _ in limiter.take(1, at: .zero) } == [nil, nil, nil, nil, 1, 1])
         #expect(limiter.take(2, at: .zero) == nil)
@@ -78,7 +78,7 @@ struct LimitTests {
         #expect((0..<6).map { _ in limiter.take(1, at: .seconds(100)) } == [nil, nil, nil, nil, 1, 1])
     }
 
-    @Test func aRateThatIsNearlyNothingAsksToWaitForADay() {
+    @Test func aTinyRateAsksToWaitForADay() {
         for perSecond: Double in [1e-300, .leastNonzeroMagnitude, 1e-10] {
             let limiter = RateLimiter<Int>(.init(perSecond: perSecond, burst: 1))
             #expect((0..<2).map { _ in limiter.take(1, at: .zero) } == [nil, 86_400])
@@ -87,14 +87,14 @@ struct LimitTests {
         }
     }
 
-    @Test func bucketsStayFewHoweverManyAsk() {
+    @Test func theNumberOfBucketsIsBounded() {
         let limiter = RateLimiter<Int>(.init(perSecond: 1, burst: 2), maximumKeys: 100)
         for key in 0..<100 { #expect(limiter.take(key, at: .zero) == nil) }
-        // No room: newcomers share one bucket, and those that have one keep it.
+        // No room: new addresses share one bucket, and existing buckets are kept.
         #expect((100..<110).compactMap { limiter.take($0, at: .zero) }.count == 8)
         #expect(limiter.take(5, at: .zero) == nil)
         #expect(limiter.take(5, at: .zero) == 1)
-        // Full ones are forgotten again.
+        // Full buckets are removed.
         #expect((200..<300).compactMap { limiter.take($0, at: .seconds(10)) }.isEmpty)
     }
 }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import HubServer
 
-/// What the hub says about itself names nobody, and what it keeps too long is forgotten.
+/// Logs and metrics identify nobody, and old data is removed.
 struct LogTests {
-    @Test func logAndMetricsHoldNoAddressTokenIDOrBody() async throws {
+    @Test func logAndMetricsContainNoAddressTokenIDOrBody() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
@@ -21,14 +21,14 @@ struct LogTests {
             let stream = try await EventStream(hub, phone)
             try await stream.wait(forNumber: 1)
             let blob = NewBlobRequest(id: .random(), size: 3, hash: .random(32))
-            _ = try await hub.ask(.beginBlob, token: computer.token, body: blob)
-            _ = try await hub.ask(.readBlob, [blob.id.description], token: computer.token)
-            _ = try await hub.ask(.ownDevice, token: .random(32))
+            _ = try await hub.request(.beginBlob, token: computer.token, body: blob)
+            _ = try await hub.request(.readBlob, [blob.id.description], token: computer.token)
+            _ = try await hub.request(.ownDevice, token: .random(32))
             _ = try await hub.send("GET", "/secret-path?token=\(HubUnderTest.text(computer.token))")
-            _ = try await hub.ask(
+            _ = try await hub.request(
                 .setPush, token: phone.token, body: TestPush.subscription(endpoint: "https://push.example.com/e"))
             let log = hub.log.lines.joined(separator: "\n")
-            let metrics = String(decoding: try await hub.ask(.metrics).body, as: UTF8.self)
+            let metrics = String(decoding: try await hub.request(.metrics).body, as: UTF8.self)
             #expect(log.contains("PUT /v1/records/{collection}/{id}") && log.contains("409"))
             #expect(metrics.contains("route=\"PUT /v1/records/{collection}/{id}\",status=\"409\"} 1"))
             let secrets = [
@@ -59,7 +59,7 @@ struct LogTests {
         #expect(process.split(separator: "\n").count == 1)
     }
 
-    @Test func whatIsTooOldIsForgotten() async throws {
+    @Test func dataIsRemovedAfterItsRetention() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
@@ -70,39 +70,41 @@ struct LogTests {
             try await hub.put(phone.record("commands"), by: phone)
             try await hub.put(computer.record("notes", id: deleted.id, revision: 2, sealed: nil), by: computer)
             let begun = NewBlobRequest(id: .random(), size: 3, hash: .random(32))
-            _ = try await hub.ask(.beginBlob, token: computer.token, body: begun)
-            func left() async throws -> [String] {
-                try await hub.ask(.records, token: computer.token).decoded(HubRecordPage.self).records
+            _ = try await hub.request(.beginBlob, token: computer.token, body: begun)
+            func remaining() async throws -> [String] {
+                try await hub.request(.records, token: computer.token).decoded(HubRecordPage.self).records
                     .map { $0.collection + ($0.sealed == nil ? " deleted" : "") }.sorted()
             }
             func blobIsThere() async throws -> Bool {
-                try await hub.ask(.blobState, [begun.id.description], token: computer.token).status == 200
+                try await hub.request(.blobState, [begun.id.description], token: computer.token).status == 200
             }
-            #expect(try await left() == ["commands", "events", "notes", "notes deleted", "requests"])
+            #expect(try await remaining() == ["commands", "events", "notes", "notes deleted", "requests"])
             func rounds() -> Int { hub.time.sleeps.count { $0 == Housekeeping.pause } }
-            await eventually("it is tidied at the start") { rounds() == 1 }
-            // As far before a day as the requests above may have taken.
+            await eventually("housekeeping ran at the start") { rounds() == 1 }
+            // As much earlier than a day as the requests above may have taken.
             hub.time.advance(by: .seconds(86_400 - 600))
-            await eventually("it is tidied again") { rounds() == 2 }
-            #expect(try await left().count == 5)
+            await eventually("housekeeping ran again") { rounds() == 2 }
+            #expect(try await remaining().count == 5)
             #expect(try await blobIsThere())
             hub.time.advance(by: .seconds(3_700))
-            await eventually("a day") { try await left() == ["events", "notes", "notes deleted"] }
+            await eventually("it is removed after a day") {
+                try await remaining() == ["events", "notes", "notes deleted"]
+            }
             await eventually("the blob") { try await !blobIsThere() }
             hub.time.advance(by: .seconds(30 * 86_400))
             await eventually("30 days") {
-                // What is being tidied while the clock is set is tidied by the time before.
+                // Housekeeping that runs while the clock is set uses the earlier time.
                 hub.time.advance(by: Housekeeping.pause)
-                return try await left() == ["notes", "notes deleted"]
+                return try await remaining() == ["notes", "notes deleted"]
             }
-            // A removal is kept: who was away for years has to learn of it.
+            // A tombstone is kept: a device that was offline for years needs it.
             hub.time.advance(by: .seconds(1_000 * 86_400))
             let before = rounds()
-            await eventually("it is tidied twice more") {
+            await eventually("housekeeping ran twice more") {
                 hub.time.advance(by: Housekeeping.pause)
                 return rounds() >= before + 2
             }
-            #expect(try await left() == ["notes", "notes deleted"])
+            #expect(try await remaining() == ["notes", "notes deleted"])
         }
     }
 }

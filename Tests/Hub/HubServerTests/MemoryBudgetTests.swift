@@ -4,12 +4,12 @@ import Testing
 
 @testable import HubServer
 
-/// Large requests take memory as they arrive, and one household never has all of it.
+/// Large requests use memory as they arrive, and one household never uses all of it.
 struct MemoryBudgetTests {
-    /// Made on one thread, and then only kept: nothing of it is used at the same time.
+    /// Created on one thread and then only stored, so that nothing is accessed concurrently.
     private struct Held: @unchecked Sendable { let clients: [RawClient] }
 
-    @Test func aShareGrowsGivesBackAndStaysWithinItsHouseholds() throws {
+    @Test func aShareGrowsShrinksAndStaysWithinItsHouseholdsBudget() throws {
         let budget = MemoryBudget(bytes: 100, largestShare: 60)
         let (one, other) = (HubID.random(), HubID.random())
         var shares = [budget.share(of: one), budget.share(of: one)]
@@ -26,8 +26,8 @@ struct MemoryBudgetTests {
         #expect(throws: HubError.self) { try budget.share(of: nil).grow(to: 1) }
     }
 
-    /// So many that their announced sizes are more than all of the budget.
-    @Test func announcedBodiesThatDoNotComeKeepNobodyOut() async throws {
+    /// So many that their announced sizes exceed the whole budget.
+    @Test func announcedBodiesThatAreNotSentBlockNobody() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let token = HubUnderTest.text(computer.token)

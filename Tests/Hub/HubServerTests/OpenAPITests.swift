@@ -7,7 +7,7 @@ import Testing
 
 @testable import HubServer
 
-/// `docs/hub-openapi.json`: the same routes as the hub has, and what a fuzzer makes of it.
+/// `docs/hub-openapi.json` describes the hub's routes, and a fuzzer tests the hub by it.
 struct OpenAPITests {
     private var file: String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -25,7 +25,7 @@ struct OpenAPITests {
         return operations
     }
 
-    @Test func theDescriptionHasTheHubsRoutesAndNoOthers() throws {
+    @Test func theDescriptionContainsExactlyTheHubsRoutes() throws {
         let operations = try operations()
         #expect(Set(operations.keys) == Set(HubRoute.allCases.map(\.rawValue)))
         for route in HubRoute.allCases {
@@ -35,8 +35,8 @@ struct OpenAPITests {
         }
     }
 
-    /// Requests that fit the description and requests that do not: no answer is a server's error, none is outside the
-    /// description, and the hub goes on.
+    /// Requests that match the description and requests that don't: no answer is a server error, each is in the
+    /// description, and the hub keeps running.
     @Test(.requires(.path(PythonPeers.program)), .timeLimit(.minutes(10)))
     func aFuzzerFindsNoServerError() async throws {
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
@@ -50,7 +50,8 @@ struct OpenAPITests {
         }.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
-            /// Operations that end the device are asked alone, afterwards. The stream never ends: StreamTests has its own.
+            /// Operations that end the device are tested separately, afterwards. The stream never ends: see
+            /// StreamTests.
             func fuzz(_ device: TestDevice, _ selection: [String]) async throws {
                 let run = try await ChildProcess.run(
                     PythonPeers.program,
@@ -67,13 +68,13 @@ struct OpenAPITests {
             let ending = ["leave", "removeHousehold"]
             for device in [computer, phone] {
                 try await fuzz(device, (["stream"] + ending).flatMap { ["--exclude-operation-id", $0] })
-                #expect(try await hub.ask(.ownDevice, token: device.token).status == 200)
+                #expect(try await hub.request(.ownDevice, token: device.token).status == 200)
             }
             for (device, operation) in zip([phone, computer], ending) {
                 try await fuzz(device, ["--include-operation-id", operation])
-                #expect(try await hub.ask(.ownDevice, token: device.token).status == 401)
+                #expect(try await hub.request(.ownDevice, token: device.token).status == 401)
             }
-            #expect(try await hub.ask(.health).status == 200)
+            #expect(try await hub.request(.health).status == 200)
         }
     }
 }

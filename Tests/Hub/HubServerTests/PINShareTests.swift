@@ -6,7 +6,7 @@ import Testing
 
 @testable import HubServer
 
-/// The PIN's ladder over HTTP: 5 wrong wait, 10 wrong destroy, right begins anew, a restart changes nothing.
+/// The PIN's limits over HTTP: 5 wrong PINs delay, 10 destroy, a right one resets, a restart changes nothing.
 struct PINShareTests {
     private let verifiers = (0..<4).map { _ in Data.random(32) }
     private let secrets = (0..<4).map { _ in Data.random(32) }
@@ -17,20 +17,21 @@ struct PINShareTests {
             PINShareRequest.Entry(verifier: $0, share: Data($0.reversed()), changeHash: Data(SHA256.hash(data: $1)))
         }
         #expect(
-            try await hub.ask(.setPINShare, token: phone.token, body: PINShareRequest(entries: entries)).status == 204)
+            try await hub.request(.setPINShare, token: phone.token, body: PINShareRequest(entries: entries)).status
+                == 204)
         return phone
     }
 
     private func attempt(_ hub: HubUnderTest, _ phone: TestDevice, _ verifier: Data) async throws -> HubUnderTest.Answer
     {
-        try await hub.ask(.attemptPIN, token: phone.token, body: PINAttemptRequest(verifier: verifier))
+        try await hub.request(.attemptPIN, token: phone.token, body: PINAttemptRequest(verifier: verifier))
     }
 
     private func state(_ hub: HubUnderTest, _ phone: TestDevice) async throws -> PINShareState {
-        try await hub.ask(.pinShare, token: phone.token).decoded()
+        try await hub.request(.pinShare, token: phone.token).decoded()
     }
 
-    @Test func eachRightPINGetsItsOwnShareAndBeginsAnew() async throws {
+    @Test func eachRightPINReturnsItsOwnShareAndResetsTheCount() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
             for verifier in verifiers {
@@ -43,8 +44,8 @@ struct PINShareTests {
         }
     }
 
-    /// Who sees how long encrypted answers are must not learn by it which PIN was given.
-    @Test func answersToEachRightPINHaveOneLength() async throws {
+    /// An observer of the length of encrypted answers must not learn which PIN was entered.
+    @Test func answersToEachRightPINHaveTheSameLength() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await hub.pair(with: try await hub.found())
             // In base64 none, some and all of the characters are slashes.
@@ -52,7 +53,7 @@ struct PINShareTests {
             let entries = zip(verifiers, shares).map {
                 PINShareRequest.Entry(verifier: $0, share: $1, changeHash: .random(32))
             }
-            let set = try await hub.ask(
+            let set = try await hub.request(
                 .setPINShare, token: phone.token, body: PINShareRequest(entries: entries))
             #expect(set.status == 204)
             var lengths: Set<Int> = []
@@ -77,32 +78,32 @@ struct PINShareTests {
                 #expect(wrong.status == 429)
                 #expect((58...60).contains(wrong.error?.retryAfterSeconds ?? 0))
                 #expect(wrong.header("Retry-After") != nil)
-                // The right one is not looked at either while it waits, and does not count.
+                // During the delay the right PIN is neither compared nor counted.
                 #expect(try await attempt(hub, phone, verifiers[0]).status == 429)
                 #expect(try await state(hub, phone).failures == count)
                 hub.time.advance(by: .seconds(61))
             }
             #expect(try await attempt(hub, phone, .random(32)).error?.code == .gone)
             #expect(try await attempt(hub, phone, verifiers[0]).error?.code == .gone)
-            #expect(try await hub.ask(.pinShare, token: phone.token).error?.code == .gone)
+            #expect(try await hub.request(.pinShare, token: phone.token).error?.code == .gone)
         }
     }
 
     private func replace(
         _ hub: HubUnderTest, _ phone: TestDevice, _ secret: Data, by verifier: Data, _ share: Data
     ) async throws -> HubUnderTest.Answer {
-        try await hub.ask(
+        try await hub.request(
             .replacePIN, token: phone.token,
             body: PINReplaceRequest(changeSecret: secret, verifier: verifier, share: share))
     }
 
-    @Test func oneEntryIsReplacedByWhoHasItsSecretAndTheOthersGoOn() async throws {
+    @Test func anEntryIsReplacedByItsSecretAndTheOthersStay() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
             let (verifier, share) = (Data.random(32), Data.random(32))
             #expect(try await attempt(hub, phone, .random(32)).error?.code == .wrongPIN)
             #expect(try await replace(hub, phone, secrets[2], by: verifier, share).status == 204)
-            // As a right PIN.
+            // A right PIN changes the entry too.
             #expect(try await state(hub, phone).failures == 0)
             #expect(try await attempt(hub, phone, verifier).decoded(PINShareAnswer.self).share == share)
             for verifier in [verifiers[0], verifiers[1], verifiers[3]] {
@@ -113,7 +114,7 @@ struct PINShareTests {
         }
     }
 
-    /// A copy of a locked phone's storage has its token, and no PIN.
+    /// A copy of a locked phone's storage contains its token, and no PIN.
     @Test func theTokenAloneNeitherResetsNorDestroys() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
@@ -123,8 +124,8 @@ struct PINShareTests {
                 PINShareRequest.Entry(verifier: .random(32), share: .random(32), changeHash: .random(32))
             }
             let body = PINShareRequest(entries: entries)
-            #expect(try await hub.ask(.setPINShare, token: phone.token, body: body).error?.code == .conflict)
-            // What the hub was shown at some time changes nothing either: a PIN's verifier, the hash of a secret.
+            #expect(try await hub.request(.setPINShare, token: phone.token, body: body).error?.code == .conflict)
+            // Nor with other values that the hub has received: a PIN's verifier, the hash of a secret.
             for secret in [Data.random(32), verifiers[0], Data(SHA256.hash(data: secrets[0]))] {
                 let answer = try await replace(hub, phone, secret, by: .random(32), .random(32))
                 #expect(answer.error?.code == .notFound)
@@ -136,7 +137,7 @@ struct PINShareTests {
         }
     }
 
-    /// The answers to a wrong PIN, byte for byte, of a hub at which the entry is destroyed and of one at which it never was.
+    /// The answers to a wrong PIN are equal byte for byte, whether the hub destroyed the entry or never had it.
     @Test func aDestroyedEntryAnswersAsAWrongPIN() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
@@ -152,7 +153,7 @@ struct PINShareTests {
         }
     }
 
-    @Test func aReplacementHasThirtyTwoBytesOfEach() async throws {
+    @Test func everyPartOfAReplacementHasThirtyTwoBytes() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
             for (secret, verifier, share) in [(31, 32, 32), (32, 33, 32), (32, 32, 0)] {
@@ -164,13 +165,13 @@ struct PINShareTests {
         }
     }
 
-    @Test func aPINShareIsItsOwnDevices() async throws {
+    @Test func aPINShareBelongsToItsDevice() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let (one, other) = (try await hub.pair(with: computer), try await hub.pair(with: computer))
             let entries = verifiers.map { PINShareRequest.Entry(verifier: $0, share: $0, changeHash: $0) }
-            _ = try await hub.ask(.setPINShare, token: one.token, body: PINShareRequest(entries: entries))
-            #expect(try await hub.ask(.pinShare, token: other.token).error?.code == .notFound)
+            _ = try await hub.request(.setPINShare, token: one.token, body: PINShareRequest(entries: entries))
+            #expect(try await hub.request(.pinShare, token: other.token).error?.code == .notFound)
             #expect(try await attempt(hub, other, verifiers[0]).error?.code == .notFound)
             #expect(try await attempt(hub, one, verifiers[0]).status == 200)
         }
@@ -180,7 +181,7 @@ struct PINShareTests {
         try await HubUnderTest.run { hub in
             let phone = try await hub.pair(with: try await hub.found())
             func refused(_ entries: [PINShareRequest.Entry]) async throws {
-                let answer = try await hub.ask(
+                let answer = try await hub.request(
                     .setPINShare, token: phone.token, body: PINShareRequest(entries: entries))
                 #expect(answer.error?.code == .badRequest)
             }
@@ -201,7 +202,7 @@ struct PINShareTests {
         }
     }
 
-    @Test func guessesAtTheSameTimeAreAllCounted() async throws {
+    @Test func concurrentGuessesAreAllCounted() async throws {
         try await HubUnderTest.run { hub in
             let phone = try await prepare(hub)
             let codes = try await withThrowingTaskGroup(of: HubError.Code?.self) { group in
@@ -210,7 +211,7 @@ struct PINShareTests {
                 }
                 return try await group.reduce(into: [HubError.Code?]()) { $0.append($1) }
             }
-            // Not one more than five is looked at.
+            // At most five are compared.
             #expect(codes.count { $0 == .wrongPIN } <= 4)
             #expect(codes.count { $0 == .tooMany } >= 36)
             #expect(try await state(hub, phone).failures == 5)

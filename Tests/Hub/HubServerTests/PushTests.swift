@@ -7,8 +7,7 @@ import Testing
 
 @testable import HubServer
 
-/// From `POST /v1/push/messages` to a push service: headers, retries, subscriptions that are gone, addresses that are never
-/// asked.
+/// From `POST /v1/push/messages` to a push service: headers, retries, expired subscriptions, refused addresses.
 struct PushTests {
     private func run(
         replies: [TestPush.Reply] = [], waiting: Int = 10_000,
@@ -24,7 +23,7 @@ struct PushTests {
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
             let subscription = TestPush.subscription(endpoint: service.endpoint("phone"))
-            #expect(try await hub.ask(.setPush, token: phone.token, body: subscription).status == 204)
+            #expect(try await hub.request(.setPush, token: phone.token, body: subscription).status == 204)
             try await test(hub, service, computer, phone)
         }
         await service.end()
@@ -34,12 +33,12 @@ struct PushTests {
         _ hub: HubUnderTest, _ device: TestDevice, topic: String? = nil, ttl: Int = 60, devices: [HubID]? = nil,
         payload: Data = Data("sealed".utf8)
     ) async throws -> HubUnderTest.Answer {
-        try await hub.ask(
+        try await hub.request(
             .push, token: device.token,
             body: PushMessageRequest(payload: payload, urgency: .high, ttl: ttl, topic: topic, devices: devices))
     }
 
-    /// Waits until the hub waits as long as a push service asked for, and up to a quarter longer.
+    /// Waits until the hub's delay is the one that the push service requested, or up to a quarter longer.
     private func isWaiting(_ hub: HubUnderTest, seconds: Double) async {
         await eventually("the hub waits for \(seconds) seconds") {
             hub.time.sleeps.contains { $0 >= .seconds(seconds) && $0 <= .seconds(seconds * 1.25) }
@@ -47,7 +46,7 @@ struct PushTests {
     }
 
     private func count(_ outcome: String, _ hub: HubUnderTest) async throws -> Bool {
-        try await hub.ask(.metrics).body.contains("applocker_hub_pushes_total{outcome=\"\(outcome)\"}")
+        try await hub.request(.metrics).body.contains("applocker_hub_pushes_total{outcome=\"\(outcome)\"}")
     }
 
     @Test func aMessageReachesTheServiceWithItsHeaders() async throws {
@@ -62,10 +61,10 @@ struct PushTests {
                     && message.headers["topic"] == "launch")
             #expect(message.headers["authorization"]?.hasPrefix("vapid t=") == true)
             #expect(message.body.count == 86 + 3_072 + 17)
-            await eventually("it is counted") { try await count("sent", hub) }
-            let devices = try await hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices
+            await eventually("the message is counted") { try await count("sent", hub) }
+            let devices = try await hub.request(.devices, token: computer.token).decoded(HubDeviceList.self).devices
             #expect(devices.first { $0.id == phone.id }?.hasPush == true)
-            // Not to whoever sends it, and not to who is not meant.
+            // Neither the sender nor other devices receive it.
             #expect(try await push(hub, phone).decoded(PushMessageAnswer.self).subscriptions == 0)
             #expect(
                 try await push(hub, computer, devices: [computer.id]).decoded(PushMessageAnswer.self).subscriptions == 0
@@ -75,11 +74,11 @@ struct PushTests {
         }
     }
 
-    /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage has its token.
-    @Test func theTokenAloneSendsADevicesPushesElsewhere() async throws {
+    /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage contains its token.
+    @Test func theTokenAloneRedirectsADevicesPushes() async throws {
         try await run { hub, service, computer, phone in
             let other = TestPush.subscription(endpoint: service.endpoint("elsewhere"))
-            let set = try await hub.ask(.setPush, token: phone.token, body: other)
+            let set = try await hub.request(.setPush, token: phone.token, body: other)
             let pushed: PushMessageAnswer = try await push(hub, computer).decoded()
             #expect(set.status == 204 && pushed.subscriptions == 1)
             await eventually("it arrives") { service.messages.count == 1 }
@@ -87,71 +86,71 @@ struct PushTests {
         }
     }
 
-    @Test func whatTheServiceCannotTakeNowComesAgain() async throws {
+    @Test func aTemporaryFailureIsRetried() async throws {
         try await run(replies: [.init(status: 503), .init(status: 429, headers: ["Retry-After": "20"])]) {
             hub, service, computer, _ in
             _ = try await push(hub, computer)
             await isWaiting(hub, seconds: 20)
             #expect(service.messages.count == 2)
             hub.time.advance(by: .seconds(25))
-            await eventually("the third attempt") { service.messages.count == 3 }
-            await eventually("it is counted") { try await count("sent", hub) }
+            await eventually("the third attempt has arrived") { service.messages.count == 3 }
+            await eventually("the message is counted") { try await count("sent", hub) }
         }
     }
 
-    @Test func aSubscriptionThatIsGoneIsForgotten() async throws {
+    @Test func anExpiredSubscriptionIsRemoved() async throws {
         for status in [404, 410] {
             try await run(replies: [.init(status: status)]) { hub, service, computer, phone in
                 _ = try await push(hub, computer)
-                await eventually("it is forgotten") {
+                await eventually("the subscription is removed") {
                     try await push(hub, computer).decoded(PushMessageAnswer.self).subscriptions == 0
                 }
-                let devices = try await hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices
+                let devices = try await hub.request(.devices, token: computer.token).decoded(HubDeviceList.self).devices
                 #expect(devices.first { $0.id == phone.id }?.hasPush == false)
             }
         }
     }
 
-    @Test func aMessageThatIsTooOldOrRefusedIsNotSentAgain() async throws {
+    @Test func anExpiredOrRefusedMessageIsNotRetried() async throws {
         try await run(replies: [.init(status: 500), .init(status: 400)]) { hub, service, computer, _ in
             _ = try await push(hub, computer, ttl: 0)
-            await eventually("it is given up") { try await count("expired", hub) }
+            await eventually("the message has expired") { try await count("expired", hub) }
             #expect(service.messages.count == 1)
             _ = try await push(hub, computer)
-            await eventually("it is refused") { try await count("refused", hub) }
-            // One after the other: whatever is sent again comes before the next.
+            await eventually("the message is refused") { try await count("refused", hub) }
+            // In order: a retry would arrive before the next message.
             _ = try await push(hub, computer, topic: "next")
             await eventually("the next arrives") { service.messages.last?.headers["topic"] == "next" }
             #expect(service.messages.count == 3)
         }
     }
 
-    @Test func aNewerMessageOfATopicReplacesTheOneThatWaits() async throws {
+    @Test func aNewerMessageOfATopicReplacesThePendingOne() async throws {
         try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])]) { hub, service, computer, _ in
             _ = try await push(hub, computer, topic: "a")
             await isWaiting(hub, seconds: 20)
             for _ in 0..<5 { _ = try await push(hub, computer, topic: "b") }
             hub.time.advance(by: .seconds(25))
             await eventually("both topics") { service.messages.count >= 3 }
-            // One after the other: whatever else waits comes before the next.
+            // In order: other pending messages would arrive before the next one.
             _ = try await push(hub, computer, topic: "c")
             await eventually("the next arrives") { service.messages.last?.headers["topic"] == "c" }
             #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b", "c"])
         }
     }
 
-    @Test func aHouseholdWhosePushServiceIsSlowKeepsNobodyElsesMessagesBack() async throws {
+    @Test func aSlowPushServiceDelaysNoOtherHousehold() async throws {
         let other = try await TestPush.start()
         try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])], waiting: 4) {
             hub, service, computer, _ in
             _ = try await push(hub, computer)
             await isWaiting(hub, seconds: 20)
             for _ in 0..<5 { _ = try await push(hub, computer) }
-            await eventually("all places are taken") { try await count("dropped", hub) }
+            await eventually("the queue of the household is full") { try await count("dropped", hub) }
             let neighbour = try await hub.found()
             let phone = try await hub.pair(with: neighbour)
             let subscription = TestPush.subscription(endpoint: other.endpoint("phone"))
-            #expect(try await hub.ask(.setPush, token: phone.token, body: subscription).status == 204)
+            #expect(try await hub.request(.setPush, token: phone.token, body: subscription).status == 204)
             _ = try await push(hub, neighbour)
             await eventually("the neighbour's arrives") { other.messages.count == 1 }
             #expect(service.messages.count == 1)
@@ -164,13 +163,13 @@ struct PushTests {
         try await run(replies: [.init(status: 307, headers: ["Location": other.endpoint("elsewhere")])]) {
             hub, service, computer, _ in
             _ = try await push(hub, computer)
-            await eventually("it is refused") { try await count("refused", hub) }
+            await eventually("the message is refused") { try await count("refused", hub) }
             #expect(service.messages.count == 1 && other.messages.isEmpty)
         }
         await other.end()
     }
 
-    @Test func aSubscriptionNeverLeadsTheHubIntoItsOwnNetwork() async throws {
+    @Test func subscriptionsToPrivateAddressesAreRefused() async throws {
         let service = try await TestPush.start()
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
@@ -182,7 +181,7 @@ struct PushTests {
                 "https://user:secret@push.example.com/x", "ftp://push.example.com", "push.example.com", "",
                 "https://push.example.com/" + String(repeating: "x", count: 2_048),
             ] {
-                let answer = try await hub.ask(
+                let answer = try await hub.request(
                     .setPush, token: phone.token, body: TestPush.subscription(endpoint: endpoint))
                 #expect(answer.error?.code == .badRequest, "\(endpoint)")
             }
@@ -191,8 +190,8 @@ struct PushTests {
         await service.end()
     }
 
-    /// Only when it is looked up does it turn out where a name leads.
-    @Test func aNameThatLeadsInsideIsNotAsked() async throws {
+    /// The address of a name is known only after it is resolved.
+    @Test func aNameThatResolvesToAPrivateAddressIsNotContacted() async throws {
         func origins(_ addresses: [String]) -> PushOrigins {
             PushOrigins(settings: PushSettings(), time: SystemHubTime(), addresses: { _ in addresses })
         }
@@ -209,7 +208,7 @@ struct PushTests {
         await good.end()
     }
 
-    @Test func whatIsNoMessageIsRefused() async throws {
+    @Test func anInvalidPushMessageIsRefused() async throws {
         try await run { hub, service, computer, _ in
             let tooLong = try await push(hub, computer, payload: Data(count: 3_073))
             #expect(tooLong.error?.code == .tooLarge)

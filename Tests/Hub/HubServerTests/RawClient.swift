@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A TCP connection that sends exactly what a test wants, from a thread of its own.
+/// A TCP connection that sends exactly the given bytes, from a thread of its own.
 final class RawClient {
     let descriptor: Int32
 
@@ -25,7 +25,7 @@ final class RawClient {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false where the other end has closed.
+    /// - Returns: false if the other end has closed.
     @discardableResult
     func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -42,7 +42,7 @@ final class RawClient {
         return true
     }
 
-    /// Everything until the other end closes, or nothing comes for so long.
+    /// Reads until the other end closes, or nothing arrives before the timeout.
     func readAll(timeout: Double = 60) -> String {
         String(decoding: read(timeout: timeout) { _ in false }, as: UTF8.self)
     }

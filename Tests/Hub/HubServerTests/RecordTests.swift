@@ -6,33 +6,34 @@ import Testing
 
 @testable import HubServer
 
-/// Records over HTTP: revisions, conflicts, who may write what, and what is no record at all.
+/// Records over HTTP: revisions, conflicts, permissions, and invalid records.
 struct RecordTests {
     @Test func aRecordIsWrittenReadReplacedAndDeleted() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             var record = computer.record()
             #expect(try await hub.put(record, by: computer).decoded(HubWriteOutcome.self).sequence == 1)
-            // The same again is answered as the first time.
+            // The same request again returns the same answer.
             #expect(try await hub.put(record, by: computer).decoded(HubWriteOutcome.self).sequence == 1)
 
             let path = [record.collection, record.id.description]
-            var stored = try await hub.ask(.record, path, token: computer.token).decoded(HubRecord.self)
+            var stored = try await hub.request(.record, path, token: computer.token).decoded(HubRecord.self)
             #expect(stored.sealed == record.sealed && stored.signature == record.signature && stored.sequence == 1)
 
             record = computer.record(id: record.id, revision: 2, sealed: nil)
             #expect(try await hub.put(record, by: computer).decoded(HubWriteOutcome.self).sequence == 2)
-            stored = try await hub.ask(.record, path, token: computer.token).decoded(HubRecord.self)
+            stored = try await hub.request(.record, path, token: computer.token).decoded(HubRecord.self)
             #expect(stored.sealed == nil && stored.revision == 2)
 
-            let page = try await hub.ask(.records, query: "?after=0", token: computer.token).decoded(HubRecordPage.self)
+            let page = try await hub.request(.records, query: "?after=0", token: computer.token).decoded(
+                HubRecordPage.self)
             #expect(page.records.map(\.sequence) == [2] && page.next == 2 && !page.more)
-            let missing = try await hub.ask(.record, ["notes", HubID.random().description], token: computer.token)
+            let missing = try await hub.request(.record, ["notes", HubID.random().description], token: computer.token)
             #expect(missing.error?.code == .notFound)
         }
     }
 
-    @Test func aConflictCarriesTheRecordThatIsStored() async throws {
+    @Test func aConflictContainsTheStoredRecord() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let first = computer.record()
@@ -54,16 +55,16 @@ struct RecordTests {
                 [], [("If-Match", "0")], [("If-Match", "\"1\"")], [("If-Match", "\"x\"")], [("If-Match", "*")],
                 [("If-None-Match", "\"0\"")], [("If-Match", "\"0\", \"1\"")],
             ] {
-                let answer = try await hub.ask(.writeRecord, path, token: computer.token, headers: headers, record)
+                let answer = try await hub.request(.writeRecord, path, token: computer.token, headers: headers, record)
                 #expect(answer.error?.code == .badRequest, "\(headers)")
             }
-            let answer = try await hub.ask(
+            let answer = try await hub.request(
                 .writeRecord, path, token: computer.token, headers: [("If-None-Match", "*")], record)
             #expect(answer.status == 200)
         }
     }
 
-    @Test func whatIsNoRecordIsRefusedWithItsReason() async throws {
+    @Test func anInvalidRecordIsRefusedWithItsReason() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             func refused(_ code: HubError.Code, _ change: (inout HubRecord) -> Void) async throws {
@@ -85,7 +86,7 @@ struct RecordTests {
             var elsewhere = computer.record()
             let path = [elsewhere.collection, elsewhere.id.description]
             elsewhere.id = .random()
-            let answer = try await hub.ask(
+            let answer = try await hub.request(
                 .writeRecord, path, token: computer.token, headers: [("If-Match", "\"0\"")], elsewhere)
             #expect(answer.error?.code == .badRequest)
             for body in ["", "[]", "{", "{\"id\":1}", "null", String(repeating: "[", count: 10_000)] {
@@ -97,7 +98,7 @@ struct RecordTests {
         }
     }
 
-    /// A copy of a locked phone's storage has its token, and not the key that signs.
+    /// A copy of a locked phone's storage contains its token, and not the signing key.
     @Test func aTokenAloneWritesNothing() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
@@ -116,25 +117,25 @@ struct RecordTests {
             elsewhere.vault = .random()
             var unnamed = phone.record("photos")
             unnamed.epoch = 9
-            // Another device's signature, as its own and as the phone's.
+            // With another device's signature, as its own record and as the phone's.
             var strangers = other.record(id: first.id, revision: 2)
             strangers.author = phone.id
-            // What the other device wrote, in order, but has not sent.
+            // A valid record of the other device that it has not sent yet.
             let others = other.record(id: first.id, revision: 2)
             for record in [unsigned, copied, tombstone, elsewhere, unnamed, strangers, others] {
                 #expect(try await hub.put(record, by: phone).error?.code == .forbidden)
-                let many = try await hub.ask(
+                let many = try await hub.request(
                     .writeRecords, token: phone.token, body: HubWriteRequest(records: [record, phone.record()]))
                 let outcomes = try many.decoded(HubWriteAnswer.self).outcomes
                 #expect(outcomes[0].error?.code == .forbidden && outcomes[1].sequence != nil)
             }
-            let stored = try await hub.ask(.record, ["notes", first.id.description], token: phone.token)
+            let stored = try await hub.request(.record, ["notes", first.id.description], token: phone.token)
             #expect(try stored.decoded(HubRecord.self).sealed == first.sealed)
             #expect(try await hub.put(next, by: phone).status == 200)
         }
     }
 
-    @Test func companionsWriteWhatIsTheirs() async throws {
+    @Test func companionsWriteOnlyTheirCollections() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
@@ -153,7 +154,7 @@ struct RecordTests {
         }
     }
 
-    @Test func manyRecordsAreWrittenAtOnceEachForItself() async throws {
+    @Test func recordsOfOneRequestAreWrittenIndependently() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             var bad = computer.record()
@@ -161,49 +162,49 @@ struct RecordTests {
             let known = computer.record()
             try await hub.put(known, by: computer)
             let records = [computer.record(), bad, computer.record(id: known.id), computer.record()]
-            let answer = try await hub.ask(
+            let answer = try await hub.request(
                 .writeRecords, token: computer.token, body: HubWriteRequest(records: records))
             let outcomes = try answer.decoded(HubWriteAnswer.self).outcomes
             #expect(outcomes.map(\.sequence) == [2, nil, nil, 3])
             #expect(outcomes[1].error?.code == .forbidden)
             #expect(outcomes[2].conflict?.id == known.id)
-            let none = try await hub.ask(.writeRecords, token: computer.token, body: HubWriteRequest(records: []))
+            let none = try await hub.request(.writeRecords, token: computer.token, body: HubWriteRequest(records: []))
             #expect(none.error?.code == .badRequest)
             let tooMany = (0...HubWriteRequest.maximumRecords).map { _ in computer.record(sealed: Data([1])) }
-            let refused = try await hub.ask(
+            let refused = try await hub.request(
                 .writeRecords, token: computer.token, body: HubWriteRequest(records: tooMany))
             #expect(refused.error?.code == .badRequest)
         }
     }
 
-    @Test func pagesEndAtTheirLimitAndGoOnFromNext() async throws {
+    @Test func pagesEndAtTheirLimitAndContinueFromNext() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let records = (0..<7).map { computer.record($0 % 2 == 0 ? "notes" : "events") }
-            _ = try await hub.ask(.writeRecords, token: computer.token, body: HubWriteRequest(records: records))
+            _ = try await hub.request(.writeRecords, token: computer.token, body: HubWriteRequest(records: records))
             var (after, seen): (UInt64, [UInt64]) = (0, [])
             var isMore = true
             while isMore {
-                let page = try await hub.ask(.records, query: "?after=\(after)&limit=3", token: computer.token)
+                let page = try await hub.request(.records, query: "?after=\(after)&limit=3", token: computer.token)
                     .decoded(HubRecordPage.self)
                 #expect(page.records.count <= 3)
                 seen += page.records.compactMap(\.sequence)
                 (after, isMore) = (page.next, page.more)
             }
             #expect(seen == Array(1...7))
-            let notes = try await hub.ask(.records, query: "?collection=notes", token: computer.token)
+            let notes = try await hub.request(.records, query: "?collection=notes", token: computer.token)
                 .decoded(HubRecordPage.self)
             #expect(notes.records.count == 4 && notes.records.allSatisfy { $0.collection == "notes" })
             for query in [
                 "?after=-1", "?after=x", "?after=9223372036854775808", "?limit=0", "?collection=A", "?after=1&after=2",
             ] {
-                #expect(try await hub.ask(.records, query: query, token: computer.token).error?.code == .badRequest)
+                #expect(try await hub.request(.records, query: query, token: computer.token).error?.code == .badRequest)
             }
         }
     }
 
-    /// Each number of what devices send becomes each of those that nobody expects.
-    @Test func extremeNumbersAreTakenOrRefused() async throws {
+    /// Each number in a device's messages is replaced by each extreme value.
+    @Test func extremeNumbersAreAcceptedOrRefused() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.deviceRequests = .none
             configuration.limits.householdRequests = .none
@@ -214,7 +215,7 @@ struct RecordTests {
             (record.replaces, record.sequence) = (0, 1)
             for variant in ExtremeNumbers.variants(of: Array(try JSONEncoder().encode(record))) {
                 guard let changed = try? JSONDecoder().decode(HubRecord.self, from: Data(variant)) else { continue }
-                let answer = try await hub.ask(
+                let answer = try await hub.request(
                     .writeRecords, token: computer.token,
                     body: HubWriteRequest(records: [computer.signed(changed)]))
                 let outcome = try #require(try answer.decoded(HubWriteAnswer.self).outcomes.first)
@@ -244,12 +245,12 @@ struct RecordTests {
         }
     }
 
-    @Test func aRecordOfSixteenMebibytesGoesThroughAndALongerOneDoesNot() async throws {
+    @Test func aRecordOfSixteenMebibytesIsAcceptedAndALongerOneIsNot() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let record = computer.record(sealed: Data(count: HubRecord.maximumSealedBytes))
             #expect(try await hub.put(record, by: computer).status == 200)
-            let stored = try await hub.ask(
+            let stored = try await hub.request(
                 .record, [record.collection, record.id.description], token: computer.token
             ).decoded(HubRecord.self)
             #expect(stored.sealed?.count == HubRecord.maximumSealedBytes)

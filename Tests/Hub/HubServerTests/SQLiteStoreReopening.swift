@@ -2,7 +2,7 @@ import HubStoreSQLite
 import TestSupport
 
 enum SQLiteStoreReopening {
-    /// - Throws: where another process or hub still owns the database.
+    /// - Throws: if another process or hub still owns the database.
     static func open(_ directory: TemporaryDirectory) throws {
         _ = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
     }

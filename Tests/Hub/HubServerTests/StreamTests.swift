@@ -7,9 +7,9 @@ import Testing
 
 @testable import HubServer
 
-/// Live streams: everything once and in order, whoever writes meanwhile; ended when they must.
+/// Live streams: everything once and in order during concurrent writes; how streams end.
 struct StreamTests {
-    @Test func aStreamBeginsWithWhatIsStoredAndGoesOnLive() async throws {
+    @Test func aStreamSendsStoredRecordsAndThenNewOnes() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             for _ in 0..<3 { try await hub.put(computer.record(), by: computer) }
@@ -22,16 +22,17 @@ struct StreamTests {
             try await stream.wait(forNumber: 4)
             let sent = try JSONDecoder().decode(HubRecord.self, from: Data(stream.events[3].data.utf8))
             #expect(sent.id == record.id && sent.sealed == record.sealed && sent.sequence == 4)
-            let devices = try await hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices
+            let devices = try await hub.request(.devices, token: computer.token).decoded(HubDeviceList.self).devices
             #expect(devices[0].isConnected)
             stream.close()
-            await eventually("the device is away") {
-                try await !hub.ask(.devices, token: computer.token).decoded(HubDeviceList.self).devices[0].isConnected
+            await eventually("the device is disconnected") {
+                try await !hub.request(.devices, token: computer.token).decoded(HubDeviceList.self).devices[0]
+                    .isConnected
             }
         }
     }
 
-    @Test func theNumberOfTheLastEventCountsBeforeTheQuery() async throws {
+    @Test func theLastEventIDTakesPrecedenceOverTheQuery() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             for _ in 0..<3 { try await hub.put(computer.record(), by: computer) }
@@ -44,8 +45,8 @@ struct StreamTests {
         }
     }
 
-    /// Readers that break off and come again while others write: contiguous numbers, none twice.
-    @Test func nothingIsLostOrSentTwiceWhileOthersWrite() async throws {
+    /// Readers that disconnect and resume while others write: contiguous numbers, none twice.
+    @Test func nothingIsLostOrSentTwiceDuringConcurrentWrites() async throws {
         let total: UInt64 = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 20_000 : 800
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .none
@@ -93,7 +94,7 @@ struct StreamTests {
         }
     }
 
-    @Test func theRosterIsToldToAllAndJoinsToComputersAlone() async throws {
+    @Test func rosterChangesAreSentToAllAndJoinsOnlyToComputers() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
             let phone = try await hub.pair(with: computer)
@@ -110,7 +111,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aStreamShowsThatItIsAlive() async throws {
+    @Test func aStreamSendsKeepAlives() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.heartbeat = .milliseconds(50) }.run
         { hub in
             let stream = try await EventStream(hub, try await hub.found())
@@ -118,10 +119,11 @@ struct StreamTests {
         }
     }
 
-    /// One that reads nothing is cut off and resumes; the others get everything meanwhile, and the hub does not grow.
-    @Test func aSlowReaderIsCutOffAndResumes() async throws {
+    /// A client that reads nothing is disconnected and resumes; others receive everything, and the hub's memory does
+    /// not grow.
+    @Test func aSlowReaderIsDisconnectedAndResumes() async throws {
         try await HubUnderTest.configured { configuration, _ in
-            // Twice so long without a byte taken is too slow: on a busy machine that must not be who reads.
+            // Twice this time without a read is too slow: long enough that a busy machine's readers are not affected.
             configuration.limits.heartbeat = .seconds(2)
             configuration.limits.householdBytes = .none
             configuration.limits.addressBytes = .none
@@ -139,13 +141,13 @@ struct StreamTests {
             let count = 160
             for batch in 1...(count / 16) {
                 let records = (0..<16).map { _ in computer.record(sealed: Data(count: 60_000)) }
-                let answer = try await hub.ask(
+                let answer = try await hub.request(
                     .writeRecords, token: computer.token, body: HubWriteRequest(records: records))
                 #expect(answer.status == 200)
                 try await fast.wait(forNumber: UInt64(batch * 16))
             }
             #expect(fast.numbers == Array(1...UInt64(count)))
-            await eventually("the slow one is cut off") {
+            await eventually("the slow client is disconnected") {
                 try await hub.send("GET", "/metrics").body.contains("applocker_hub_streams_cut_off_total 1")
             }
             let resumed = try await EventStream(hub, computer, after: 100)
@@ -154,7 +156,7 @@ struct StreamTests {
         }
     }
 
-    @Test func streamsEndWithTheHubAndHealthSaysSo() async throws {
+    @Test func streamsEndWithTheHubAndHealthReportsIt() async throws {
         // Streams that did not end would be waited for until then.
         let hub = try await HubUnderTest.start { configuration, _ in
             configuration.limits.shutdownTimeout = .seconds(120)
@@ -167,18 +169,18 @@ struct StreamTests {
         #expect(ContinuousClock.now - start < .seconds(60))
         for stream in streams { try await stream.waitForEnd() }
         try await hub.client.shutdown()
-        // The store is closed and can be opened again by the next hub.
+        // The store is closed, and the next hub can open it.
         #expect(throws: Never.self) { try SQLiteStoreReopening.open(hub.directory) }
     }
 
-    @Test func aHouseholdHasNoMoreStreamsThanItMay() async throws {
+    @Test func streamsOfAHouseholdAreLimited() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.streamsPerHousehold = 2 }.run {
             hub in
             let computer = try await hub.found()
             let streams = [try await EventStream(hub, computer), try await EventStream(hub, computer)]
             await #expect(throws: EventStream.Refused.self) { try await EventStream(hub, computer) }
             streams[0].close()
-            await eventually("there is room again") {
+            await eventually("another stream can be opened") {
                 let stream = try await EventStream(hub, computer)
                 stream.close()
                 return true

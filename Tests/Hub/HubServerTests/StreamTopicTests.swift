@@ -3,7 +3,7 @@ import Testing
 
 @testable import HubServer
 
-/// Which numbers are read for a household's streams, whenever they are announced.
+/// The numbers that are read for a household's streams, in every order of announcements.
 struct StreamTopicTests {
     private func reading() -> StreamTopic.State {
         var state = StreamTopic.State()
@@ -14,11 +14,11 @@ struct StreamTopicTests {
         return state
     }
 
-    @Test func whatIsAnnouncedDuringAReadingIsReadNext() throws {
+    @Test func numbersAnnouncedDuringAReadAreReadNext() throws {
         var state = reading()
         let mustRead = state.announce(5)
         let first = state.nextReading()
-        // Committed after the page was read, announced before it was taken over; there is one reader a household.
+        // Committed after the page was read, announced before the page was published; a household has one reader.
         let mustReadToo = state.announce(6)
         #expect(mustRead && !mustReadToo)
         state.finish(try #require(first), next: 5, more: false)
@@ -31,7 +31,7 @@ struct StreamTopicTests {
         #expect(mustReadAgain)
     }
 
-    @Test func aNumberThatIsNotThereAnyMoreIsNotWaitedFor() throws {
+    @Test func aRemovedNumberIsNotWaitedFor() throws {
         var state = reading()
         _ = state.announce(9)
         let first = state.nextReading()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HubServer
 
-/// TLS from files, read again while streams are open.
+/// TLS with certificates from files, which are read again while streams are open.
 @Suite(.requires(.program("openssl")))
 struct TLSTests {
     private func makeCertificate(_ name: String, in directory: TemporaryDirectory) async throws {
@@ -31,14 +31,14 @@ struct TLSTests {
         try FileManager.default.moveItem(atPath: directory.path(name + ".new"), toPath: directory.path(name + ".pem"))
     }
 
-    /// The subject of the certificate that a new connection is shown.
+    /// The subject of the certificate that a new connection receives.
     private func shown(_ hub: HubUnderTest) async throws -> String {
         let run = try await ChildProcess.run(
             "openssl", ["s_client", "-connect", "localhost:\(hub.port)", "-servername", "localhost"], input: .text(""))
         return run.output.split(separator: "\n").first { $0.hasPrefix("subject=") }.map(String.init) ?? run.errorOutput
     }
 
-    @Test func aNewCertificateIsUsedAndOpenStreamsGoOn() async throws {
+    @Test func aNewCertificateIsUsedAndOpenStreamsContinue() async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none
         var client = HTTPClient.Configuration()
@@ -55,14 +55,14 @@ struct TLSTests {
             #expect(try await shown(hub).contains("first"))
 
             try await makeCertificate("second", in: files)
-            // Looked at once a minute.
-            await eventually("the minute has begun") { hub.time.sleeps.contains(.seconds(60)) }
+            // The files are checked once a minute.
+            await eventually("the check is scheduled") { hub.time.sleeps.contains(.seconds(60)) }
             hub.time.advance(by: .seconds(61))
-            await eventually("the second certificate") { try await shown(hub).contains("second") }
+            await eventually("the second certificate is used") { try await shown(hub).contains("second") }
             try await hub.put(computer.record(), by: computer)
             try await stream.wait(forNumber: 1)
 
-            // One that does not fit leaves the one before in use.
+            // With an invalid certificate the earlier one stays in use.
             try Data("no certificate".utf8).write(to: files.url.appendingPathComponent("certificate.pem"))
             hub.server.reload()
             #expect(try await shown(hub).contains("second"))
@@ -92,11 +92,11 @@ struct TLSTests {
                 return client.readAll()
             }
             #expect(!answer.contains("applocker-hub"))
-            #expect(try await hub.ask(.hub).status == 200)
+            #expect(try await hub.request(.hub).status == 200)
         }
     }
 
-    @Test func filesThatAreNoneAreNamed() async throws {
+    @Test func missingAndInvalidFilesAreNamed() async throws {
         let files = try TemporaryDirectory()
         try await makeCertificate("first", in: files)
         try files.write("nonsense", to: "bad.pem")

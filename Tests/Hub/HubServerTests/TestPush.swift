@@ -7,7 +7,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A push service on this machine: it keeps what it is sent, and answers as it is told.
+/// A push service on this machine: it stores messages and returns the given replies.
 final class TestPush: Sendable {
     struct Message: Sendable {
         let path: String
@@ -29,7 +29,7 @@ final class TestPush: Sendable {
         let replies = Mutex<[Reply]>([])
     }
 
-    /// - Parameter replies: one after the other; 201 when there is none left.
+    /// - Parameter replies: in order; 201 after the last one.
     static func start(replies: [Reply] = []) async throws -> TestPush {
         let shared = Shared()
         shared.replies.withLock { $0 = replies }
@@ -76,7 +76,7 @@ final class TestPush: Sendable {
 
     func endpoint(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// Keys that a browser would make.
+    /// Keys as a browser creates them.
     static func subscription(endpoint: String) -> PushSubscriptionRequest {
         PushSubscriptionRequest(
             endpoint: endpoint,

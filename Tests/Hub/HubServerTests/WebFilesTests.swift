@@ -8,7 +8,7 @@ import Testing
 
 @testable import HubServer
 
-/// The companion's files as browsers get them.
+/// The companion's files as browsers receive them.
 struct WebFilesTests {
     private static let script = String(repeating: "export const answer = 42;\n", count: 100)
 
@@ -35,7 +35,7 @@ struct WebFilesTests {
         return try Data(contentsOf: URL(fileURLWithPath: directory.path("answer")))
     }
 
-    @Test func aFileIsCompressedForWhoTakesItAndIsTheSameFile() async throws {
+    @Test func aFileIsCompressedIfTheClientAcceptsIt() async throws {
         try await hub().run { hub in
             let plain = try await hub.send("GET", "/core/app.js")
             #expect(plain.status == 200 && plain.body == Data(Self.script.utf8))
@@ -53,7 +53,7 @@ struct WebFilesTests {
         }
     }
 
-    @Test func whatABrowserHasIsNotSentAgain() async throws {
+    @Test func unchangedFilesAreNotSentAgain() async throws {
         try await hub().run { hub in
             let gzip = ("Accept-Encoding", "gzip")
             let plain = try #require(try await hub.send("GET", "/core/app.js").header("ETag"))
@@ -75,7 +75,7 @@ struct WebFilesTests {
         }
     }
 
-    @Test func whatIsSmallOrAPictureIsSentAsItIs() async throws {
+    @Test func smallFilesAndPicturesAreNotCompressed() async throws {
         try await hub(["icon.png": Data(count: 4_096)]).run { hub in
             for (path, type) in [("/icon.png", "image/png"), ("/", "text/html; charset=utf-8")] {
                 let answer = try await hub.send("GET", path, headers: [("Accept-Encoding", "gzip")])
@@ -85,7 +85,7 @@ struct WebFilesTests {
         }
     }
 
-    @Test func theListNamesEveryFileAndTheWholeOfThem() async throws {
+    @Test func theListContainsTheHashOfEveryFileAndOfAll() async throws {
         struct List: Decodable {
             let release: String
             let version: String
@@ -95,7 +95,7 @@ struct WebFilesTests {
         try await hub(beside).run { hub in
             let list: List = try await hub.send("GET", "/assets.json").decoded()
             #expect(list.release == Release.version && list.files.keys.sorted() == ["core/app.js", "index.html"])
-            // As docs/operations.md tells people to compare it.
+            // With the command of docs/operations.md.
             let run = try await ChildProcess.run(
                 "/bin/sh",
                 ["-c", "cd \"$0\" && sha256sum core/app.js index.html | sha256sum", hub.directory.path("web")],
@@ -105,7 +105,7 @@ struct WebFilesTests {
                 #expect(try await hub.send("GET", "/" + name).status == 404, "\(name)")
             }
 
-            // What changed on the disk is another version once it is read again, list and files together.
+            // Changed files on disk are another version once they are read again, together with the list.
             try hub.directory.write("<!doctype html><title>Two</title>", to: "web/index.html")
             let before: List = try await hub.send("GET", "/assets.json").decoded()
             #expect(before.version == list.version)
@@ -116,24 +116,24 @@ struct WebFilesTests {
         }
     }
 
-    @Test func scriptsComeFromTheHubAndUnderOnePolicyAlone() async throws {
+    @Test func scriptsAreLoadedOnlyFromTheHubUnderOnePolicy() async throws {
         try await hub(["icon.svg": Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)]).run { hub in
             let policy = try #require(try await hub.send("GET", "/").header("Content-Security-Policy"))
             #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
             #expect(policy.hasSuffix("require-trusted-types-for 'script'; trusted-types applocker"))
-            // A worker obeys the policy of its own script.
+            // A worker has the policy of its own script.
             let script = try await hub.send("GET", "/core/app.js")
             #expect(
                 script.header("Content-Security-Policy")
                     == "default-src 'none'; script-src 'self'; connect-src 'self'")
             #expect(script.header("X-Content-Type-Options") == "nosniff")
-            // A drawing is a page of its own where somebody opens it.
+            // An SVG image that is opened directly is a page of its own.
             let drawing = try await hub.send("GET", "/icon.svg")
             #expect(drawing.header("Content-Security-Policy") == policy && drawing.header("X-Frame-Options") == "DENY")
         }
     }
 
-    @Test func anInstalledCompanionIsFoundBesideTheProgram() throws {
+    @Test func anInstalledCompanionIsFoundNextToTheProgram() throws {
         let directory = try TemporaryDirectory()
         func found(_ program: String, web: String, package: Bool = false) throws -> String? {
             let root = directory.path(UUID().uuidString)

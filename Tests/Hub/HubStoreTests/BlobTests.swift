@@ -6,7 +6,7 @@ import Testing
 extension Conformance {
     @Suite struct Blobs {
         @Test(arguments: StoreKind.allCases)
-        func aBlobGrowsFromWhatIsStored(_ kind: StoreKind) async throws {
+        func aBlobGrowsFromItsStoredBytes(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -27,7 +27,7 @@ extension Conformance {
             await expectRefusal(.badRequest) { try await advance(4, 8, true) }
             let again = try await store.beginBlob(request, by: household.computer, household: household.id, at: now + 9)
             #expect(again == BlobState(size: 10, received: 4, isComplete: false))
-            // Its bytes were wrong: it begins anew.
+            // Its bytes were wrong: the upload starts again.
             try await advance(4, 0)
             try await advance(0, 9)
             try await advance(9, 10, true)
@@ -39,7 +39,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aBlobCountsWithItsWholeSizeFromItsBeginning(_ kind: StoreKind) async throws {
+        func aBlobCountsWithItsFullSizeFromTheStart(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -68,7 +68,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aRecordNamesCompleteBlobsAlone(_ kind: StoreKind) async throws {
+        func aRecordNamesOnlyCompleteBlobs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let (one, two) = (
@@ -103,7 +103,7 @@ extension Conformance {
                 }
                 blobs.append(request.id)
             }
-            // 0 and 1 are named, 2 is begun, 3 is begun later.
+            // 0 and 1 are named, 2 is incomplete, 3 is uploaded later.
             let record = HubID.random()
             _ = try await store.write(
                 [household.record(record, blobs: [blobs[0], blobs[1]])], household: household.id, at: now)
@@ -113,14 +113,14 @@ extension Conformance {
             for _ in 0..<2 { #expect(try await store.collectGarbage(at: now + day + 1) == [garbage(2)]) }
             #expect(try await store.blob(blobs[2], of: household.id) == nil)
             #expect(try await store.household(household.id).bytes == 512 + 100 + 300)
-            // Its bytes may be on their way out: nobody writes new ones meanwhile.
+            // Its bytes may be about to be removed: no new ones are written meanwhile.
             let again = NewBlobRequest(id: blobs[2], size: 5, hash: .random(32))
             await expectRefusal(.unavailable) {
                 _ = try await store.beginBlob(again, by: household.computer, household: household.id, at: now)
             }
             try await store.forgetGarbage([garbage(2)])
             _ = try await store.beginBlob(again, by: household.computer, household: household.id, at: now + 9)
-            // A newer revision names one of the two, a tombstone none. They stay as long as events do, counted from then on.
+            // A newer revision names one of the two, a tombstone none. From then on they stay as long as events do.
             let later = now + 100 * day
             _ = try await store.write(
                 [household.record(record, revision: 2, blobs: [blobs[1]])], household: household.id, at: later)
@@ -138,7 +138,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anUploadThatGoesOnForDaysIsNotCollected(_ kind: StoreKind) async throws {
+        func anUploadThatContinuesForDaysIsNotCollected(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -154,7 +154,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func whatARevokedDeviceUploadedAndNoRecordNamedIsGarbageAtOnce(_ kind: StoreKind) async throws {
+        func unnamedUploadsOfARevokedDeviceAreGarbageAtOnce(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -164,7 +164,7 @@ extension Conformance {
                 _ = try await store.beginBlob(request, by: device, household: household.id, at: now)
                 try await store.advanceBlob(request.id, of: household.id, from: 0, to: 100, isComplete: true, at: now)
             }
-            // The first was named once, the second is.
+            // The first was named once, the second is named.
             let record = household.record(blobs: [requests[0].id])
             let next = household.record(record.id, revision: 2, blobs: [requests[1].id])
             _ = try await store.write([record, next], household: household.id, at: now)
@@ -178,7 +178,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aPrunedRecordLetsGoOfItsBlobs(_ kind: StoreKind) async throws {
+        func aPrunedRecordReleasesItsBlobs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -196,7 +196,7 @@ extension Conformance {
 
     @Suite struct BlobBytes {
         @Test(arguments: StoreKind.allCases)
-        func piecesAreReadBackInAnyCut(_ kind: StoreKind) async throws {
+        func bytesAreReadInAnyPieces(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let blobs = open.blobs
             let household = try await SampleHousehold.founded(in: open.store)
@@ -206,7 +206,7 @@ extension Conformance {
             await expectRefusal(.conflict) { try await blobs.write([1], at: 1, of: blob) }
             try await blobs.write(Array(bytes[..<100_001]), at: 0, of: blob)
             await expectRefusal(.conflict) { try await blobs.write([1], at: 100_002, of: blob) }
-            // One that was cut off comes again.
+            // A piece that was interrupted is written again.
             try await blobs.write(Array(bytes[100_001..<150_000]), at: 100_001, of: blob)
             try await blobs.write(Array(bytes[100_001..<300_000]), at: 100_001, of: blob)
             for (offset, length) in [(0, 300_000), (99_990, 100), (299_999, 5), (0, 1), (65_535, 65_538), (7, 200_000)]
@@ -217,14 +217,14 @@ extension Conformance {
             #expect(try await blobs.read(blob, offset: 300_000, length: 9).isEmpty)
             #expect(try await blobs.read(blob, offset: .max, length: 9).isEmpty)
             #expect(try await blobs.read(blob, offset: 0, length: 0).isEmpty)
-            // In the middle, leaving what follows.
+            // A write in the middle keeps what follows.
             try await blobs.write([0, 0, 0], at: 50_000, of: blob)
             let middle = try await blobs.read(blob, offset: 49_999, length: 5)
             #expect(middle == [bytes[49_999], 0, 0, 0, bytes[50_003]])
         }
 
         @Test(arguments: StoreKind.allCases)
-        func removedBytesAreGoneAndTheOthersAreNot(_ kind: StoreKind) async throws {
+        func onlyTheRemovedBlobsBytesAreRemoved(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let blobs = open.blobs
             let household = try await SampleHousehold.founded(in: open.store)

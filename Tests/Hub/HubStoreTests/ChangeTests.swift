@@ -39,7 +39,7 @@ extension Conformance {
         }
 
         @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
-        func aRecordIsThereWhenItsChangeIsTold(_ kind: StoreKind) async throws {
+        func aRecordIsReadableWhenItsChangeIsReported(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -75,7 +75,7 @@ extension Conformance {
         }
 
         @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
-        func closingEndsTheStreamsAndRefusesWhatComesAfter(_ kind: StoreKind) async throws {
+        func closingEndsTheStreamsAndRefusesLaterCalls(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -91,7 +91,7 @@ extension Conformance {
     }
 
     @Suite struct Feed {
-        @Test func aSlowReaderLosesTheOldestAndIsTold() async throws {
+        @Test func aSlowReaderLosesTheOldestChangesAndIsNotified() async throws {
             let feed = HubChangeFeed(capacity: 4)
             let stream = feed.stream()
             let household = HubID.random()
@@ -101,7 +101,7 @@ extension Conformance {
             #expect(seen.last == .unknown && seen.count == 4)
         }
 
-        @Test func ofManyNumbersToldAtOnceTheLastIsToldInItsPlace() async throws {
+        @Test func announcementsOfOneHouseholdAreMergedIntoTheLast() async throws {
             let feed = HubChangeFeed()
             let stream = feed.stream()
             let (one, two) = (HubID.random(), HubID.random())

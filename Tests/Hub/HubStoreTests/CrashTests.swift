@@ -6,12 +6,12 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The process that owns the database is killed at work, again and again.
+/// The process that owns the database is killed while it writes, repeatedly.
 @Suite struct CrashTests {
     /// 200 times with APPLOCKER_LONG=1.
     private var rounds: Int { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 200 : 10 }
 
-    @Test func afterAKillEverythingAcknowledgedIsThereWithoutAGapAndNoPINCounterIsRewound() async throws {
+    @Test func afterAKillEverythingAcknowledgedIsStoredAndNoPINCounterIsRewound() async throws {
         let directory = try TemporaryDirectory()
         let (household, computer) = (HubID.random(), HubID.random())
         var acknowledged = Acknowledged()
@@ -19,7 +19,7 @@ import Testing
             let writer = try ChildProcess(
                 try BuiltProducts.path("hub-store-writer"),
                 [directory.path, household.description, computer.description])
-            // After so many records, blobs or PIN attempts: however fast the machine is.
+            // It is killed after a number of records, blobs or PIN attempts, however fast the machine is.
             let (kind, count) = [
                 ("\nr ", Int.random(in: 30...60)), ("\nb ", Int.random(in: 1...4)), ("\na ", Int.random(in: 5...9)),
             ][round % 3]
@@ -34,7 +34,7 @@ import Testing
             try await acknowledged.check(store, blobs, household: household, computer: computer, round: round)
             try await store.close()
         }
-        #expect(acknowledged.records.count > rounds * 10, "it was killed at work")
+        #expect(acknowledged.records.count > rounds * 10, "it was killed while it wrote")
         #expect(acknowledged.blobs.count > rounds / 4)
         #expect(acknowledged.attempts > rounds)
         print(
@@ -43,16 +43,16 @@ import Testing
     }
 }
 
-/// What the writers said that they had written.
+/// The writes that the writers reported.
 private struct Acknowledged {
     var records: [String: (revision: UInt64, sequence: UInt64)] = [:]
     var blobs: [String: UInt64] = [:]
     var attempts = 0
-    /// The counter that is on disk at least; 0 where it may have begun anew.
+    /// The lowest possible counter on disk; 0 if it may have been reset.
     var failures = 0
 
     mutating func read(_ output: String) {
-        // The last line may be half of one.
+        // The last line may be incomplete.
         for line in output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
@@ -78,10 +78,10 @@ private struct Acknowledged {
             #expect(found.revision >= record.revision, "round \(round)")
             if found.revision == record.revision { #expect(found.sequence == record.sequence, "round \(round)") }
         }
-        // Each second revision took over the number of its first: as many numbers are missing as there are of them.
+        // Each second revision replaced the number of its first: as many numbers are missing as second revisions exist.
         let totals = try await store.household(household)
-        let takenOver = page.records.filter { $0.revision == 2 }.count
-        #expect(UInt64(page.records.count + takenOver) == totals.sequence, "round \(round): a gap")
+        let replaced = page.records.filter { $0.revision == 2 }.count
+        #expect(UInt64(page.records.count + replaced) == totals.sequence, "round \(round): a gap")
         #expect(page.records.last?.sequence ?? 0 == totals.sequence)
         #expect(totals.records == page.records.count)
         for (id, size) in blobs {

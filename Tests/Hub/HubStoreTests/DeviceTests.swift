@@ -6,7 +6,7 @@ import Testing
 extension Conformance {
     @Suite struct Devices {
         @Test(arguments: StoreKind.allCases)
-        func aTokenNamesItsDeviceAtOnceAfterEveryChange(_ kind: StoreKind) async throws {
+        func aTokenIdentifiesItsDeviceImmediatelyAfterEveryChange(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -36,14 +36,14 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anEntryThatTheStoreLostRevokesTheDeviceThatIsStillThere(_ kind: StoreKind) async throws {
+        func aRevocationThatTheStoreLostStillRevokesItsDevice(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
             let (device, token) = try await household.admitted(to: store)
             let count = UInt64(try await store.roster(of: household.id, after: 0).count)
             let (entry, other, another) = (Data.random(300), HubID.random(), Data.random(300))
-            // Of the second the store has no device; the third admitted one.
+            // The store does not have the second device; the third entry admitted one.
             let lost: [(UInt64, Data, HubID?)] = [
                 (count + 1, entry, device), (count + 2, another, other), (count + 3, entry, nil),
             ]
@@ -62,9 +62,9 @@ extension Conformance {
             }
         }
 
-        /// While a token is looked up without pause, it is revoked: no look-up that begins afterwards finds it.
+        /// Look-ups run continuously while a token is revoked: no look-up that starts afterwards finds it.
         @Test(arguments: StoreKind.allCases)
-        func aRevokedTokenIsNeverFoundAgainHoweverOftenItIsAskedFor(_ kind: StoreKind) async throws {
+        func aRevokedTokenIsNeverFoundDuringConcurrentLookups(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -83,7 +83,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aDeviceIsSeenToTheMinuteAndNeverEarlierThanBefore(_ kind: StoreKind) async throws {
+        func theLastSeenTimeIsRoundedToMinutesAndNeverDecreases(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -112,7 +112,7 @@ extension Conformance {
             await expectRefusal(.notFound) {
                 _ = try await store.attemptPIN(wrongVerifier, device: device, household: household.id, at: now)
             }
-            // The same again changes nothing; another one finds no device.
+            // The same again changes nothing; for another device it fails.
             try await store.appendToRoster(revocation, of: household.id)
             await expectRefusal(.notFound) {
                 try await store.appendToRoster(
@@ -123,7 +123,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aDeviceThatLeftHasNothingAndIsStillRevokedByTheRoster(_ kind: StoreKind) async throws {
+        func aDeviceThatLeftHasNoDataAndIsStillRevokedByTheRoster(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -145,7 +145,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anotherHouseholdsDeviceIsOutOfReach(_ kind: StoreKind) async throws {
+        func aDeviceOfAnotherHouseholdIsInaccessible(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let (one, two) = (
@@ -182,7 +182,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aPushSubscriptionIsReplacedAndRemovedOnlyWhileItIsThisOne(_ kind: StoreKind) async throws {
+        func aPushSubscriptionIsRemovedOnlyIfItIsStillTheSame(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let (store, household) = (open.store, try await SampleHousehold.founded(in: open.store))
             let device = household.computer

@@ -7,7 +7,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A full disk is said in words, takes nothing that was acknowledged, and everything goes on once there is room.
+/// On a full disk an error has a reason, nothing acknowledged is lost, and writes continue once there is space.
 @Suite(.requires(.root)) struct FullDiskTests {
     private let directory: TemporaryDirectory
     private let disk: SmallDisk
@@ -23,7 +23,7 @@ import Testing
         try disk.fill()
         var acknowledged: [HubRecord] = []
         var refusals: [HubError] = []
-        // Several at once, so that a transaction of many is refused as a whole.
+        // Several at the same time, so that a transaction of many is refused as a whole.
         for _ in 0..<200 where refusals.isEmpty {
             let outcomes = await withTaskGroup(of: Result<HubRecord, any Error>.self) { group in
                 for _ in 0..<8 {
@@ -67,14 +67,14 @@ import Testing
         #expect(page.records.compactMap(\.sequence) == (0..<sequence).map { $0 + 1 })
     }
 
-    @Test func aPieceThatDoesNotFitGivesItsSpaceBack() async throws {
+    @Test func aPieceThatDoesNotFitFreesItsSpace() async throws {
         let blobs = try DirectoryBlobStore(path: disk.path + "/blobs")
         let blob = StoredBlobID(household: .random(), blob: .random())
         try await blobs.write([1, 2, 3], at: 0, of: blob)
         let big = [UInt8](repeating: 9, count: 2 << 20)
         do {
             try await blobs.write(big, at: 3, of: blob)
-            Issue.record("2 MiB on a disk of 1 MiB")
+            Issue.record("2 MiB were written to a disk of 1 MiB")
         } catch let error as HubError {
             #expect(error.code == .unavailable && error.message.contains("disk is full"))
         }

@@ -3,13 +3,13 @@ import HubAPI
 import HubStore
 import Testing
 
-/// What every store holds, one store after the other.
+/// The behaviour of every store, tested with each one.
 @Suite enum Conformance {}
 
 extension Conformance {
     @Suite struct Households {
         @Test(arguments: StoreKind.allCases)
-        func aHouseholdIsFoundedOnceAndTheSameRequestAgainChangesNothing(_ kind: StoreKind) async throws {
+        func foundingAHouseholdIsIdempotent(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -26,7 +26,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aHouseholdThatExistsOtherwiseIsRefused(_ kind: StoreKind) async throws {
+        func aHouseholdThatExistsWithOtherValuesIsRefused(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -100,7 +100,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aRemovedHouseholdLeavesNothingButTheIDsOfItsBlobs(_ kind: StoreKind) async throws {
+        func aRemovedHouseholdLeavesOnlyTheIDsOfItsBlobs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -122,14 +122,14 @@ extension Conformance {
             let garbage = [StoredBlobID(household: household.id, blob: blob)]
             #expect(try await store.collectGarbage(at: 0) == garbage)
             #expect(try await store.household(other.id).records == 1)
-            // Founded again, it is empty.
+            // A household that is founded again is empty.
             #expect(try await store.foundHousehold(household.request))
             #expect(try await store.household(household.id).sequence == 0)
             #expect(try await store.record("notes", .random(), of: household.id) == nil)
         }
 
         @Test(arguments: StoreKind.allCases)
-        func theFirstWriterOfASettingWinsAndEverybodyGetsIt(_ kind: StoreKind) async throws {
+        func theFirstWriterOfASettingWins(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let values = try await withThrowingTaskGroup(of: Data.self) { group in

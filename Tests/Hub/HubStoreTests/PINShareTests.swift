@@ -16,7 +16,7 @@ extension PINShareRequest.Entry {
     }
 }
 
-/// What no entry has.
+/// The verifier of no entry.
 let wrongVerifier = Data(repeating: 0xEE, count: 32)
 
 extension PushSubscriptionRequest {
@@ -27,7 +27,7 @@ extension PushSubscriptionRequest {
 /// A device with a PIN share at a store.
 struct SharedPIN {
     let open: OpenStore
-    /// A second hub over the same database, where there may be one.
+    /// A second hub over the same database, if the store allows one.
     let other: OpenStore
     let household: HubID
     let device: HubID
@@ -58,7 +58,7 @@ struct SharedPIN {
         try await (atOther ? other : open).store.attemptPIN(verifier, device: device, household: household, at: time)
     }
 
-    /// Puts `new` in the place of `old`; the change hash stays.
+    /// Replaces `old` by `new`; the change hash stays.
     func replace(_ old: PINShareRequest.Entry, by new: PINShareRequest.Entry) async throws {
         try await open.store.replacePIN(
             changeHash: old.changeHash, verifier: new.verifier, share: new.share, device: device,
@@ -69,7 +69,7 @@ struct SharedPIN {
 extension Conformance {
     @Suite struct PINShares {
         @Test(arguments: StoreKind.allCases)
-        func aWrongPINIsCountedAndARightOneBeginsAnew(_ kind: StoreKind) async throws {
+        func aWrongPINIsCountedAndARightOneResetsTheCount(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             for failures in 1...3 {
                 #expect(try await pin.attempt(wrongVerifier) == .wrong(failures: failures, opensAt: 0))
@@ -80,7 +80,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func fromTheFifthFailureOnEachOneWaitsAndTheTenthDestroys(_ kind: StoreKind) async throws {
+        func failuresFromTheFifthDelayAndTheTenthDestroys(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             var time = now
             for failures in 1...10 {
@@ -93,19 +93,19 @@ extension Conformance {
                 for early in [time, time + 59] {
                     do {
                         try await pin.attempt(pin.entries[0].verifier, at: early)
-                        Issue.record("it did not have to wait")
+                        Issue.record("the attempt was not delayed")
                     } catch let error as HubError {
                         #expect(error.code == .tooMany && error.retryAfterSeconds == Int(time + 60 - early))
                     }
                 }
-                // What is refused is not counted.
+                // A refused attempt is not counted.
                 #expect(try await pin.counter()?.failures == failures)
                 time += 60
             }
             let calls: [() async throws -> Void] = [
                 { try await pin.attempt(wrongVerifier, at: time + 9_999) },
                 { try await pin.attempt(pin.entries[0].verifier, at: time + 9_999) },
-                // The zeros that are left fit nothing either.
+                // The remaining zeros match no PIN.
                 { try await pin.attempt(Data(count: 32), at: time + 9_999) },
                 { try await pin.replace(pin.entries[0], by: .new(1)) },
                 { _ = try await pin.counter() },
@@ -113,7 +113,7 @@ extension Conformance {
             for call in calls { await expectRefusal(.gone) { try await call() } }
         }
 
-        /// Who knows one PIN gets ten guesses at another one, however often the known one comes in between.
+        /// An attacker who knows one PIN has ten guesses at another one, however often they enter the known one.
         @Test(arguments: StoreKind.allCases)
         func aCorrectPINDoesNotResetOtherEntriesCounts(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
@@ -130,20 +130,20 @@ extension Conformance {
                 #expect(try await pin.attempt(wrongVerifier) == .wrong(failures: 1, opensAt: 0))
                 #expect(try await pin.attempt(decoy.verifier) == .right(share: decoy.share))
             }
-            // It is a wrong one as any other, and the others go on.
+            // The destroyed entry's PIN is a wrong one, and the other entries still work.
             #expect(try await pin.attempt(real.verifier) == .wrong(failures: 1, opensAt: 0))
             #expect(try await pin.attempt(decoy.verifier) == .right(share: decoy.share))
-            // Whoever has what changes it brings it back, with new secrets.
+            // The change secret restores it, with new secrets.
             try await pin.replace(real, by: .new(9))
             #expect(
                 try await pin.attempt(Data(repeating: 9, count: 32)) == .right(share: Data(repeating: 0x29, count: 32)))
             #expect(try await pin.attempt(real.verifier) == .wrong(failures: 1, opensAt: 0))
         }
 
-        /// Random attempts, against what a share may do: each entry opens after at most nine wrong ones since its own PIN was
-        /// right, never after ten, and the answer to a wrong one depends on nothing but when any PIN was right.
+        /// Random attempts: each entry opens after at most nine failures since its own last success, never after ten,
+        /// and the answer to a failure depends only on when any PIN was right.
         @Test(arguments: StoreKind.allCases)
-        func noEntryGetsMoreThanTenWrongTriesBetweenTwoOfItsOwnSuccesses(_ kind: StoreKind) async throws {
+        func noEntryAllowsMoreThanTenFailuresBetweenItsSuccesses(_ kind: StoreKind) async throws {
             for seed in 1...(kind == .sqlite ? 12 : 6) {
                 var random = RepeatableRandom(seed: UInt64(seed))
                 let pin = try await SharedPIN(kind)
@@ -166,7 +166,7 @@ extension Conformance {
                         }
                         #expect(try await pin.attempt(entries[index].verifier, at: time).withoutTime == expected)
                     case 4:
-                        // With a token alone nothing begins anew.
+                        // The token alone resets nothing.
                         guard wasRight else { continue }
                         await expectRefusal(.conflict) { try await pin.set(.sample) }
                         var stranger = entries[0]
@@ -196,9 +196,9 @@ extension Conformance {
             }
         }
 
-        /// 10,000 concurrent attempts at both hubs in the long run: knowing the decoy's PIN gives no eleventh guess.
+        /// 10,000 concurrent attempts at both hubs in the long run: knowing the decoy PIN allows no eleventh guess.
         @Test(arguments: StoreKind.allCases)
-        func guessesAtTwoHubsAtTheSameMomentAreAllCounted(_ kind: StoreKind) async throws {
+        func concurrentGuessesAtTwoHubsAreAllCounted(_ kind: StoreKind) async throws {
             let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil
             var (attempts, opened, closed) = (0, 0, 0)
             var random = RepeatableRandom(seed: 11)
@@ -230,7 +230,7 @@ extension Conformance {
                     }
                     attempts += verifiers.count
                     time += 60
-                    // Ten wrong ones in a row would destroy the share.
+                    // Ten failures in a row would destroy the share.
                     try await pin.attempt(pin.entries[1].verifier, at: time)
                 }
                 let outcome = try await pin.attempt(real.verifier, at: time, atOther: true)
@@ -247,7 +247,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func oneEntryGivesWayAndTheOthersStay(_ kind: StoreKind) async throws {
+        func oneEntryIsReplacedAndTheOthersStay(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             let new = PINShareRequest.Entry.new(1)
             try await pin.attempt(wrongVerifier)
@@ -262,9 +262,10 @@ extension Conformance {
             await expectRefusal(.badRequest) { try await pin.replace(pin.entries[0], by: short) }
         }
 
-        /// Of two that fit the last counts, so who changes theirs to a guess finds nothing out by it.
+        /// Of two matching entries the last one counts, so that a new PIN does not reveal whether it is another
+        /// entry's.
         @Test(arguments: StoreKind.allCases)
-        func aGuessAsANewPINOpensWhatTheGuessHas(_ kind: StoreKind) async throws {
+        func aNewEntryWithTheVerifierOfAnotherReturnsItsOwnShare(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             var guess = PINShareRequest.Entry.new(7)
             guess.verifier = pin.entries[3].verifier
@@ -275,7 +276,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func replacementsAtTheSameMomentLoseNoEntry(_ kind: StoreKind) async throws {
+        func concurrentReplacementsLoseNoEntry(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<12 {
@@ -294,7 +295,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func attemptsAtTheSameMomentCountOneByOne(_ kind: StoreKind) async throws {
+        func concurrentAttemptsAreCountedOneByOne(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             let counted = await withTaskGroup(of: PINAttempt?.self) { group in
                 for _ in 0..<40 { group.addTask { try? await pin.attempt(wrongVerifier) } }
@@ -307,14 +308,14 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aShareHasFourEntriesOf96BytesAndStaysOnceAPINWasRight(_ kind: StoreKind) async throws {
+        func aShareHasFourEntriesOf96BytesAndStaysAfterARightPIN(_ kind: StoreKind) async throws {
             let pin = try await SharedPIN(kind)
             var short = PINShareRequest.sample
             short.entries[3].changeHash.removeLast()
             for bad in [PINShareRequest(entries: []), short, PINShareRequest(entries: short.entries.dropLast())] {
                 await expectRefusal(.badRequest) { try await pin.set(bad) }
             }
-            // An answer that was lost on the way: it is sent again.
+            // A request whose answer was lost is sent again.
             try await pin.attempt(wrongVerifier)
             let other = PINShareRequest(entries: (0..<4).map { .new($0) })
             try await pin.set(other)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HubStorePostgres
 
-/// A value that several tasks look at.
+/// A value that several tasks share.
 private final class Shared<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 
@@ -20,7 +20,7 @@ private final class Shared<Value: Sendable>: Sendable {
     }
 }
 
-/// Reads what a hub hears of, as its streams do, and that nothing is skipped.
+/// Reads a hub's changes as its streams do, and checks that no record is skipped.
 private final class Follower: Sendable {
     private let last = Shared<UInt64>(0)
     private let task: Task<Void, Never>
@@ -34,12 +34,12 @@ private final class Follower: Sendable {
             var next: UInt64 = 0
             for await change in changes {
                 guard change == .unknown || change.isOfRecords else { continue }
-                // Away again already: the next `.unknown` comes with the connection.
+                // The database is unreachable again: the next `.unknown` arrives with the connection.
                 while let page = try? await store.records(
                     of: household, after: next, collection: nil, limit: 500, maximumBytes: 1 << 20)
                 {
                     for record in page.records {
-                        #expect(record.sequence == next + 1, "nothing is skipped, nothing comes twice")
+                        #expect(record.sequence == next + 1, "no record is skipped or repeated")
                         next = record.sequence ?? next
                     }
                     last.value = next
@@ -58,12 +58,12 @@ extension HubChange {
     }
 }
 
-/// The database is away for long, in the two ways there are. A minute each with APPLOCKER_LONG=1, otherwise a second.
+/// The database is unreachable for long, in two ways. A minute each with APPLOCKER_LONG=1, otherwise a second.
 @Suite(.requires(.postgresql, .root, .program("ip"), .program("setpriv"))) struct PostgresAbsenceTests {
     private static let absence: Duration =
         ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? .seconds(60) : .seconds(1)
 
-    /// One record after the other, until it is told to end; what was acknowledged.
+    /// Writes records until it is stopped, and returns the acknowledged ones.
     private func write(
         to store: PostgresHubStore, _ household: SampleHousehold, until isOver: Shared<Bool>, newest: Shared<UInt64>
     ) async -> [HubRecord] {
@@ -108,29 +108,30 @@ extension HubChange {
         func newest() async throws -> UInt64 { try await near.household(household.id).sequence }
         func recovers(_ what: Comment) async throws {
             let reached = try await newest()
-            // As long as the network may take to be found dead, and the next attempt to come.
+            // As long as detecting the dead network and the next attempt may take.
             await eventually(what) { followers.allSatisfy { $0.newest >= reached } }
             await eventually(what) { written.allSatisfy { $0.value > reached } }
         }
         await eventually { followers.allSatisfy { $0.newest > 20 } }
 
-        // The wire between one hub and the database is cut; the other hub goes on, after half a minute at the latest.
+        // The connection of one hub to the database is cut; the other hub continues, after half a minute at the latest.
         try await network.cut()
         let atCut = (try await newest(), followers[1].newest)
-        // The real time is what is tested: connections over a dead network, with the limits of kernel and database.
+        // Real time is tested: connections over a dead network, with the limits of kernel and database.
         try await Task.sleep(for: Self.absence)
-        // Cut off in the middle of a write, a hub holds its household's lock until the database ends the session after 30 s.
+        // A hub that is disconnected during a write holds its household's lock until the database ends the session
+        // after 30 s.
         if Self.absence > .seconds(30) { #expect(try await newest() > atCut.0) }
-        #expect(followers[1].newest <= atCut.0 + 2, "what is written behind the cut does not come")
-        try await network.mend()
+        #expect(followers[1].newest <= atCut.0 + 2, "later records do not arrive")
+        try await network.restore()
         try await recovers("after the cut")
 
-        // The database is killed, and comes back later.
+        // The database is killed, and started again later.
         try await server.stop(SIGKILL)
-        // The real time is what is tested here, too: how hubs bear a database that is away for so long.
+        // Real time is tested: how hubs handle a database that is unreachable for this long.
         try await Task.sleep(for: Self.absence)
         try await server.start()
-        await eventually("the database is back") { try await newest() > 0 }
+        await eventually("the database is reachable") { try await newest() > 0 }
         try await recovers("after the crash")
 
         isOver.value = true

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HubStorePostgres
 
-/// What only PostgreSQL has: several hubs, a server that goes away, settings from outside.
+/// Behaviour of PostgreSQL alone: several hubs, an unreachable server, external settings.
 @Suite(.requires(.postgresql)) struct PostgresTests {
     private func open(_ database: String) async throws -> PostgresHubStore {
         try await PostgresHubStore(try PostgresConnectionSettings(database))
@@ -20,7 +20,7 @@ import Testing
         let (one, two) = (try await open(database), try await open(database))
         let household = try await SampleHousehold.founded(in: one)
         let changes = try await two.changes()
-        // Both hubs write to one household at once.
+        // Both hubs write to one household concurrently.
         let writing = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<32 {
@@ -48,7 +48,7 @@ import Testing
         }
         try await writing.value
         #expect(try await two.household(household.id).sequence == 320)
-        // A token that one revokes is refused by the other at once.
+        // A token that one hub revokes is refused by the other at once.
         let companion = try await household.admitted(to: one)
         #expect(try await two.device(tokenHash: companion.token)?.state == .active)
         try await one.removeDevice(companion.device, of: household.id)
@@ -58,8 +58,8 @@ import Testing
         server.discard(database)
     }
 
-    /// Each transaction takes several households: in another order they would wait for each other in a circle.
-    @Test func hubsThatWriteToManyHouseholdsAtOnceNeverBlockEachOther() async throws {
+    /// Each transaction locks several households: in different orders they would deadlock.
+    @Test func concurrentWritesToManyHouseholdsDoNotDeadlock() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let stores = [try await open(database), try await open(database), try await open(database)]
@@ -86,7 +86,7 @@ import Testing
         server.discard(database)
     }
 
-    @Test func hubsThatStartTogetherMakeTheTablesOnce() async throws {
+    @Test func hubsThatStartTogetherCreateTheTablesOnce() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let stores = try await withThrowingTaskGroup(of: PostgresHubStore.self) { group in
@@ -95,7 +95,7 @@ import Testing
         }
         #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "3\n")
         for store in stores { try await store.close() }
-        // A later version's tables are refused in words and left alone.
+        // Tables of a later version are refused with a reason and not changed.
         try await server.psql(database, "UPDATE hub_version SET version = 99")
         let error = await #expect(throws: PostgresHubStoreError.self) { _ = try await open(database) }
         #expect(error?.code == .fromTheFuture && error?.description.contains("newer") == true)
@@ -103,7 +103,7 @@ import Testing
         server.discard(database)
     }
 
-    @Test func aDatabaseOfTheVersionBeforeGoesOnWithItsRecordsCounted() async throws {
+    @Test func aDatabaseOfThePreviousVersionCountsItsRecords() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let store = try await open(database)
@@ -117,12 +117,12 @@ import Testing
             UPDATE hub_version SET version = 2;
             """)
         let reopened = try await open(database)
-        try await upload.goesOn(in: reopened)
+        try await upload.continues(in: reopened)
         server.discard(database)
     }
 
     @Test(arguments: ["off", "local"])
-    func everyConnectionIsDurableWhateverTheServersDefaultIs(_ setting: String) async throws {
+    func everyConnectionIsDurableRegardlessOfTheServersDefault(_ setting: String) async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let name = try #require(database.split(separator: "=").last)
@@ -155,7 +155,7 @@ import Testing
         server.discard(database)
     }
 
-    @Test func aPasswordComesFromAFileThatNobodyElseMayRead() async throws {
+    @Test func aPasswordIsReadOnlyFromAPrivateFile() async throws {
         let directory = try TemporaryDirectory()
         for text in ["host=/tmp password=secret1", "postgresql://hub:secret1@localhost/hub"] {
             let error = #expect(throws: PostgresHubStoreError.self) { try PostgresConnectionSettings(text) }
@@ -181,7 +181,7 @@ import Testing
         server.discard(database)
     }
 
-    @Test func aServerThatForgetsWhatItAcknowledgedIsRefused() async throws {
+    @Test func aServerWithoutDurableCommitsIsRefused() async throws {
         let server = try await PostgresServer()
         let database = try await server.makeDatabase()
         try await server.psql(database, "ALTER SYSTEM SET fsync = off")
@@ -193,7 +193,7 @@ import Testing
     }
 }
 
-/// Clients that write, each as soon as its last write was answered, until they are told that it is enough.
+/// Clients that write in a loop until they are stopped.
 private final class Writers: Sendable {
     private let isOver = Mutex(false)
     private let refused = Mutex(0)
@@ -202,7 +202,7 @@ private final class Writers: Sendable {
 
     func stop() { isOver.withLock { $0 = true } }
 
-    /// - Returns: what was acknowledged.
+    /// - Returns: the acknowledged records.
     func run(_ stores: [PostgresHubStore], _ household: SampleHousehold) async -> [HubRecord] {
         await withTaskGroup(of: [HubRecord].self) { group in
             for number in 0..<16 {
@@ -229,11 +229,11 @@ private final class Writers: Sendable {
     }
 }
 
-/// The server is stopped, crashes and is killed in the middle of writes.
+/// The server is stopped, crashes and is killed during writes.
 @Suite(.requires(.postgresql)) struct PostgresRestartTests {
     private var isLong: Bool { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" }
 
-    /// Tries for as long as the store may take to look for the server again.
+    /// Retries for as long as the store may need to find the server again.
     private func patiently<Value>(_ body: () async throws -> Value) async throws -> Value {
         for _ in 0..<2_400 {
             do { return try await body() } catch let error as HubError where error.code == .unavailable {
@@ -257,7 +257,7 @@ private final class Writers: Sendable {
             for await change in changes {
                 switch change {
                 case .records, .unknown:
-                    // Down again already: the next `.unknown` comes with the connection.
+                    // The database is unreachable again: the next `.unknown` arrives with the connection.
                     while let page = try? await stores[1].records(
                         of: household.id, after: next, collection: nil, limit: 500, maximumBytes: 1 << 20)
                     {
@@ -314,7 +314,7 @@ private final class Writers: Sendable {
         try await server.start()
         await eventually { try await stores[0].household(household.id).sequence > 0 }
         let before = try await stores[0].household(household.id).sequence
-        await eventually("writes go on") {
+        await eventually("writes succeed again") {
             try await stores[0].household(household.id).sequence > before
         }
         writers.stop()

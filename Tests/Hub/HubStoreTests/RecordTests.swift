@@ -7,7 +7,7 @@ import Testing
 extension Conformance {
     @Suite struct Records {
         @Test(arguments: StoreKind.allCases)
-        func aRecordComesBackAsItWasWritten(_ kind: StoreKind) async throws {
+        func aRecordIsReadAsItWasWritten(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -38,7 +38,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func theSameRecordAgainGetsTheNumberItHas(_ kind: StoreKind) async throws {
+        func theSameRecordAgainKeepsItsNumber(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -53,7 +53,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aRevisionThatIsNotTheNextGetsTheStoredRecordAndKeepsNoOtherFromBeingWritten(
+        func aRevisionThatIsNotTheNextReturnsTheStoredRecordAndBlocksNoOther(
             _ kind: StoreKind
         ) async throws {
             let open = try await kind.open()
@@ -72,15 +72,15 @@ extension Conformance {
                 #expect(outcomes[1] == HubWriteOutcome(conflict: second))
                 #expect(outcomes[0].sequence != nil && outcomes[2].sequence == outcomes[0].sequence.map { $0 + 1 })
             }
-            // Nothing stored: it has to be 1.
+            // Without a stored record it has to be 1.
             let outcomes = try await store.write([household.record(revision: 2)], household: household.id, at: now)
             #expect(outcomes[0].error?.code == .conflict && outcomes[0].conflict == nil)
             #expect(try await store.record("notes", id, of: household.id) == second)
         }
 
-        /// A record with the last of all revisions could never be replaced.
+        /// A record with the highest possible revision could never be replaced.
         @Test(arguments: StoreKind.allCases)
-        func aRevisionMaySkipSomeButDoesNotJump(_ kind: StoreKind) async throws {
+        func aRevisionMaySkipOthersOnlyUpToALimit(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -103,7 +103,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func whatNoStoreCanHoldIsRefusedAlone(_ kind: StoreKind) async throws {
+        func onlyTheRecordThatCannotBeStoredIsRefused(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -119,7 +119,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aNewerRevisionTakesOverTheNumberAndATombstoneGivesTheSealedBytesBack(_ kind: StoreKind) async throws {
+        func aNewerRevisionReplacesTheNumberAndATombstoneFreesTheSealedBytes(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -135,7 +135,7 @@ extension Conformance {
                 [household.record(id, revision: 3, bytes: nil)], household: household.id, at: now)
             let stored = try await store.household(household.id)
             #expect(stored.bytes == 612 + 512 && stored.records == 1 && stored.sequence == 4)
-            // And back to life.
+            // A later revision has content again.
             _ = try await store.write(
                 [household.record(id, revision: 4, bytes: 5)], household: household.id, at: now)
             let again = try await store.household(household.id)
@@ -143,7 +143,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func pagesEndAtTheirLimitsAndSayHowToGoOn(_ kind: StoreKind) async throws {
+        func pagesEndAtTheirLimitsAndContinueFromNext(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -192,7 +192,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func pruningForgetsWhatIsOldAndNoNumberIsUsedAgain(_ kind: StoreKind) async throws {
+        func pruningRemovesOldRecordsAndReusesNoNumber(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -217,7 +217,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func whatReplacesAVersionDoesNotReplaceAnotherOneOfTheSameRevision(_ kind: StoreKind) async throws {
+        func aChangeReplacesOnlyTheVersionThatItNames(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -275,7 +275,7 @@ extension Conformance {
                     group.addTask {
                         var numbers: [UInt64] = []
                         for round in 0..<20 {
-                            // One of them never gets a number.
+                            // One of them is refused and gets no number.
                             let records = [household.record(), household.record(revision: 9), household.record()]
                             let outcomes = try await store.write(
                                 round.isMultiple(of: 5) ? records : [records[0]], household: household.id, at: now)

@@ -6,7 +6,7 @@ import Testing
 extension Conformance {
     @Suite struct Rosters {
         @Test(arguments: StoreKind.allCases)
-        func theRosterGrowsByTheNextNumberAlone(_ kind: StoreKind) async throws {
+        func theRosterGrowsOnlyByTheNextNumber(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -29,7 +29,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func ofManyEntriesForOneNumberOneIsTaken(_ kind: StoreKind) async throws {
+        func oneOfManyEntriesForOneNumberIsAccepted(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -59,7 +59,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func onlyWhoJoinedByTheInvitationIsAdmittedAndWithTheRoleItJoinedWith(_ kind: StoreKind) async throws {
+        func onlyADeviceThatJoinedIsAdmittedWithItsRole(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -98,7 +98,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anInvitationTakesOneDeviceAndTheSameRequestAgain(_ kind: StoreKind) async throws {
+        func anInvitationAdmitsOneDeviceAndIsIdempotent(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -127,7 +127,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anUnknownInvitationAndAWrongProofAreRefusedAlike(_ kind: StoreKind) async throws {
+        func anUnknownInvitationAndAWrongProofAreRefusedTheSame(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -145,7 +145,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func afterItsTimeOrItsWithdrawalAnInvitationIsGone(_ kind: StoreKind) async throws {
+        func anExpiredOrWithdrawnInvitationIsGone(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -169,7 +169,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func withdrawalTakesWhoWaitsAndLeavesWhoIsIn(_ kind: StoreKind) async throws {
+        func withdrawalRemovesPendingDevicesAndKeepsAdmittedOnes(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -194,7 +194,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func anIDIsInvitedOnce(_ kind: StoreKind) async throws {
+        func anInvitationIDIsUsedOnce(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let (one, two) = (
@@ -219,7 +219,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func nobodyJoinsAsADeviceThatIsInOrWithItsToken(_ kind: StoreKind) async throws {
+        func noDeviceJoinsWithTheIDOrTokenOfAnAdmittedOne(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -240,7 +240,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aDeviceThatWaitsMayComeByANewerInvitation(_ kind: StoreKind) async throws {
+        func aPendingDeviceMayJoinByANewerInvitation(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -261,7 +261,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func whoWasNeverAdmittedIsForgottenWithTheOldInvitation(_ kind: StoreKind) async throws {
+        func aDeviceThatWasNeverAdmittedIsRemovedWithItsInvitation(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -274,7 +274,7 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func aRevokedDeviceIsServedTheRosterUpToTheEntryThatRevokedItAndNobodyElseIs(_ kind: StoreKind) async throws {
+        func onlyARevokedDeviceIsServedTheRosterUpToItsRevocation(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
             let household = try await SampleHousehold.founded(in: store)
@@ -292,7 +292,7 @@ extension Conformance {
             #expect(try await store.roster(ofRevoked: household.token, after: 0) == nil)
             #expect(try await store.device(tokenHash: token) == nil)
 
-            // Lost by the hub and told again, as after a restored backup; then the household itself goes.
+            // An entry that the hub lost and receives again, as after a restore; then the household is removed.
             let (lost, lostToken) = try await household.admitted(to: store, role: .computer)
             try await store.appendToRoster(
                 RosterAppendRequest(number: 6, entry: entry, change: .restore(revoked: lost)), of: household.id)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HubStoreSQLite
 
-/// The one file that an embedded hub keeps.
+/// The database file of an embedded hub.
 @Suite struct SQLiteFileTests {
     let directory: TemporaryDirectory
     var path: String { directory.path("hub/hub.sqlite") }
@@ -20,7 +20,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test func whatIsAcknowledgedIsSyncedToDisk() async throws {
+    @Test func acknowledgedWritesAreSyncedToDisk() async throws {
         let store = try SQLiteHubStore(path: path)
         #expect(try store.synchronousLevel() == 2, "FULL")
         let journal = try await store.pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
@@ -28,7 +28,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func nobodyElseMayReadTheFiles() async throws {
+    @Test func noOtherUserMayReadTheFiles() async throws {
         let store = try SQLiteHubStore(path: path)
         let blobs = try DirectoryBlobStore(path: directory.path("hub/blobs"))
         let household = try await SampleHousehold.founded(in: store)
@@ -43,7 +43,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func everythingIsThereAfterReopening() async throws {
+    @Test func everythingIsStoredAfterReopening() async throws {
         let store = try SQLiteHubStore(path: path)
         let household = try await SampleHousehold.founded(in: store)
         var record = household.record()
@@ -56,7 +56,7 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func aFileOfTheVersionBeforeGoesOnWithItsRecordsCounted() async throws {
+    @Test func aFileOfThePreviousVersionCountsItsRecords() async throws {
         let store = try SQLiteHubStore(path: path)
         let upload = try await UploadOfTheVersionBefore.begun(in: store)
         try await DatabaseQueue(path: path).write { database in
@@ -69,10 +69,10 @@ import Testing
                     """)
         }
         let reopened = try SQLiteHubStore(path: path)
-        try await upload.goesOn(in: reopened)
+        try await upload.continues(in: reopened)
     }
 
-    /// "Owner who is forced" of docs/threat-model.md: with the database it shows that a phone has more than one PIN.
+    /// "Owner who is forced" of docs/threat-model.md: the database shows that a phone has more than one PIN.
     @Test func theRowOfAPINShareShowsWhichOfItsEntriesOpened() async throws {
         let store = try SQLiteHubStore(path: path)
         let household = try await SampleHousehold.founded(in: store)
@@ -87,12 +87,12 @@ import Testing
         }
         let share = StoredPINShare(
             storedEntries: try #require(stored), failures: 0, opensAt: 0, isSettled: true)
-        // Two wrong ones: entries that no PIN leads to count both, and two entries don't.
+        // After two failures: entries without a PIN count both, two entries count none.
         #expect(share?.entries.map(\.failures) == [2, 1, 2, 0])
         try await store.close()
     }
 
-    @Test func aSecondOwnerIsRefusedInWordsAndTheFirstGoesOn() async throws {
+    @Test func aSecondOwnerIsRefusedAndTheFirstContinues() async throws {
         let store = try SQLiteHubStore(path: path)
         let path = path
         let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
@@ -102,7 +102,7 @@ import Testing
         try await SQLiteHubStore(path: path).close()
     }
 
-    @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
+    @Test func aFileOfALaterVersionIsRefusedAndUnchanged() async throws {
         try await SQLiteHubStore(path: path).close()
         let count = "SELECT COUNT(*) FROM grdb_migrations"
         let before = try await DatabaseQueue(path: path).write { database in
@@ -118,7 +118,7 @@ import Testing
         #expect(kept == before)
     }
 
-    @Test func aDamagedFileIsRefusedWithItsNameAndLeftAlone() throws {
+    @Test func aDamagedFileIsRefusedWithItsNameAndUnchanged() throws {
         mkdir(directory.path("hub"), 0o700)
         let bytes = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try bytes.write(to: URL(fileURLWithPath: path))
@@ -128,19 +128,19 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
-    @Test func aDirectoryThatCannotBeMadeIsSaid() throws {
+    @Test func aDirectoryThatCannotBeCreatedIsReported() throws {
         let path = directory.path("no/such/hub.sqlite")
         let error = #expect(throws: SQLiteHubStoreError.self) { try SQLiteHubStore(path: path) }
         #expect(error?.code == .unavailable && error?.description.contains("No such file") == true)
     }
 
-    /// Writes that come together share a transaction. One that fails in its middle takes nothing of the others with it.
-    @Test func aWriteThatFailsTakesNothingOfItsNeighboursWithIt() async throws {
+    /// Concurrent writes share a transaction. One that fails in its middle does not affect the others.
+    @Test func aFailedWriteDoesNotAffectOthersOfItsTransaction() async throws {
         let store = try SQLiteHubStore(path: path)
         struct Broken: Error {}
         let isHeld = Mutex(false)
         let release = DispatchSemaphore(value: 0)
-        // Holds the writer, so that all that follow are gathered.
+        // Holds the writer, so that all following writes are gathered.
         async let held: Void = store.write { _, _ in
             isHeld.withLock { $0 = true }
             release.wait()
@@ -175,12 +175,12 @@ import Testing
         try await store.close()
     }
 
-    @Test func aDestroyedPINShareIsNowhereInTheFiles() async throws {
+    @Test func aDestroyedPINShareIsNotInTheFiles() async throws {
         let store = try SQLiteHubStore(path: path)
         let household = try await SampleHousehold.founded(in: store)
         let share = PINShareRequest.sample
         try await store.setPINShare(share, device: household.computer, household: household.id)
-        #expect(try isInFiles(share.entries[0].share), "it can be seen while it is there")
+        #expect(try isInFiles(share.entries[0].share), "it is in the files before it is destroyed")
         for number in 0..<10 {
             _ = try await store.attemptPIN(
                 wrongVerifier, device: household.computer, household: household.id, at: now + Int64(number * 60))

@@ -3,7 +3,7 @@ import HubAPI
 import HubStore
 import Testing
 
-/// Whatever moment it is in these tests.
+/// The current time of these tests.
 let now: Int64 = 1_800_000_000
 
 extension HubID {
@@ -17,7 +17,7 @@ extension Data {
     static func random(_ count: Int) -> Data { Data((0..<count).map { _ in UInt8.random(in: 0...255) }) }
 }
 
-/// A household as its computer founded it.
+/// A household as its computer founds it.
 struct SampleHousehold: Sendable {
     let id = HubID.random()
     let computer = HubID.random()
@@ -43,7 +43,7 @@ struct SampleHousehold: Sendable {
             sealed: bytes.map { Data.random($0) }, blobs: blobs, signature: .random(64))
     }
 
-    /// Invites and joins, and says how.
+    /// Invites a device, and joins.
     func joined(
         to store: any HubStore, role: HubDeviceRole = .companion, device: HubID = .random(), at time: Int64 = now
     ) async throws -> (device: HubID, token: Data, invitation: HubID) {
@@ -56,7 +56,7 @@ struct SampleHousehold: Sendable {
         return (device, token, invitation)
     }
 
-    /// A device that is in.
+    /// A device that is admitted.
     func admitted(
         to store: any HubStore, role: HubDeviceRole = .companion
     ) async throws -> (device: HubID, token: Data) {
@@ -70,7 +70,7 @@ struct SampleHousehold: Sendable {
     }
 }
 
-/// Two records and an upload in a store that is closed, taken back to the version before, and opened again.
+/// Two records and an upload in a store that is closed, migrated back to the previous version, and opened again.
 struct UploadOfTheVersionBefore {
     private let household: SampleHousehold
     private let blob: NewBlobRequest
@@ -86,8 +86,8 @@ struct UploadOfTheVersionBefore {
         return UploadOfTheVersionBefore(household: household, blob: blob)
     }
 
-    /// Each record counts 512 bytes more, and the upload ends. Closes the store.
-    func goesOn(in store: any HubStore) async throws {
+    /// Checks that each record counts 512 bytes more, and the upload ends. Closes the store.
+    func continues(in store: any HubStore) async throws {
         #expect(try await store.household(household.id).bytes == 100 + 5 + 2 * 512)
         #expect(try await store.collectGarbage(at: now + 1).isEmpty)
         try await store.advanceBlob(blob.id, of: household.id, from: 0, to: 5, isComplete: true, at: now)

@@ -6,17 +6,17 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The stores that hold the same promises. Every test of the suite "Conformance" takes each of them.
+/// The kinds of stores. Every test of the suite "Conformance" runs with each of them.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case sqlite
     case postgres
 
     var testDescription: String { rawValue }
 
-    /// A new database of its own, removed with the value.
+    /// Opens a new database, removed with the value.
     func open() async throws -> OpenStore { try await instances(1)[0] }
 
-    /// As many instances of the hub as there may be over one database: over SQLite there is one.
+    /// The given number of hubs over one database; over SQLite only one.
     func instances(_ count: Int) async throws -> [OpenStore] {
         switch self {
         case .sqlite:

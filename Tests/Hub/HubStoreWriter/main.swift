@@ -4,11 +4,11 @@ import HubAPI
 import HubStore
 import HubStoreSQLite
 
-// Writes to the hub's database in the directory it is given, on behalf of the household and the computer that it is given,
-// until it is killed. Each line on standard output is something that was acknowledged: "r ID REVISION SEQUENCE" a record,
-// "b ID SIZE" so much of a blob, "a FAILURES" a counted PIN attempt; or "s", the counter is about to begin anew.
+// Writes to the hub's database in the given directory, for the given household and computer, until it is killed. Each
+// line on standard output reports an acknowledged write: "r ID REVISION SEQUENCE" a record, "b ID SIZE" the size of a
+// blob, "a FAILURES" a counted PIN attempt; or "s": the counter is about to be reset.
 
-func say(_ line: String) {
+func report(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
 }
@@ -17,7 +17,7 @@ func randomID() -> HubID {
     HubID(String((0..<32).map { _ in "0123456789abcdef".randomElement() ?? "0" })) ?? randomID()
 }
 
-/// The byte at this place of a blob, so that a reader can tell it from any other.
+/// The byte at this offset of a blob, so that a reader detects any other.
 func byte(_ id: HubID, _ place: Int) -> UInt8 {
     Array(id.description.utf8)[place % 32] ^ UInt8(truncatingIfNeeded: place)
 }
@@ -41,10 +41,10 @@ if try await store.pinShare(device: computer, household: household) == nil {
         PINShareRequest(entries: Array(repeating: share, count: PINShareRequest.count)), device: computer,
         household: household)
 } else {
-    say("s")
+    report("s")
     _ = try await store.attemptPIN(share.verifier, device: computer, household: household, at: .max)
 }
-say("started")
+report("started")
 
 func record(_ id: HubID, revision: UInt64, blobs: [HubID] = []) -> HubRecord {
     HubRecord(
@@ -58,12 +58,12 @@ try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             for _ in 0..<100_000 {
                 let id = randomID()
-                // A third of them write a second revision, so numbers are taken over.
+                // A third of them write a second revision, which replaces the number of the first.
                 for revision: UInt64 in 1...(writer.isMultiple(of: 3) ? 2 : 1) {
                     let outcome = try await store.write(
                         [record(id, revision: revision)], household: household, at: time)
                     guard let sequence = outcome[0].sequence else { throw HubError(.failed, "\(outcome)") }
-                    say("r \(id) \(revision) \(sequence)")
+                    report("r \(id) \(revision) \(sequence)")
                 }
             }
         }
@@ -81,7 +81,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
                 try await store.advanceBlob(
                     id, of: household, from: UInt64(from), to: UInt64(from + 5_000), isComplete: from + 5_000 == size,
                     at: time)
-                say("b \(id) \(from + 5_000)")
+                report("b \(id) \(from + 5_000)")
             }
             _ = try await store.write([record(randomID(), revision: 1, blobs: [id])], household: household, at: time)
         }
@@ -91,9 +91,9 @@ try await withThrowingTaskGroup(of: Void.self) { group in
             let wrong = Data(repeating: 9, count: 32)
             let counted = try await store.attemptPIN(wrong, device: computer, household: household, at: attempt * 60)
             guard case .wrong(let failures, _) = counted else { continue }
-            say("a \(failures)")
+            report("a \(failures)")
             guard failures >= PINShareState.failuresToDestroy - 2 else { continue }
-            say("s")
+            report("s")
             _ = try await store.attemptPIN(
                 share.verifier, device: computer, household: household, at: attempt * 60 + 60)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebPush
 
-/// RFC 8291 and RFC 8292, by their own example and by what must be refused.
+/// RFC 8291 and RFC 8292, by their own example and by invalid input.
 struct MessageEncryptionTests {
     private struct Example: Decodable {
         let plaintext: String
@@ -26,7 +26,7 @@ struct MessageEncryptionTests {
 
     private func bytes(_ text: String) throws -> Data { try #require(Base64URL.decode(text)) }
 
-    @Test func theRFCsExampleComesOutByteForByte() throws {
+    @Test func theRFCsExampleIsReproducedByteForByte() throws {
         let example = try example()
         let sender = try P256.KeyAgreement.PrivateKey(rawRepresentation: bytes(example.senderPrivate))
         #expect(sender.publicKey.x963Representation == (try bytes(example.senderPublic)))
@@ -53,7 +53,7 @@ struct MessageEncryptionTests {
         }
     }
 
-    @Test func aMessageThatNoServiceTakesIsRefused() throws {
+    @Test func aMessageThatNoPushServiceAcceptsIsRefused() throws {
         let recipient = try PushReceiver().recipient()
         let longest = MessageEncryption.maximumPlaintextBytes
         #expect(try MessageEncryption.encrypt(Data(count: longest), for: recipient).count == 4_096)
@@ -62,7 +62,7 @@ struct MessageEncryptionTests {
         }
     }
 
-    @Test func noTwoMessagesAreAlikeAndNoneIsOpenedByAnother() throws {
+    @Test func messagesAreUniqueAndOpenOnlyWithTheirOwnKeys() throws {
         let (one, other) = (PushReceiver(), PushReceiver())
         let message = Data("the same".utf8)
         let bodies = try (0..<8).map { _ in try MessageEncryption.encrypt(message, for: one.recipient()) }
@@ -71,12 +71,12 @@ struct MessageEncryptionTests {
         for index in [0, 16, 25, 86, bodies[0].count - 1] {
             var changed = bodies[0]
             changed[index] ^= 1
-            if index == 16 { continue }  // the record size is not what one record hangs on
+            if index == 16 { continue }  // the record size does not matter for a single record
             #expect(throws: (any Error).self) { try one.open(changed) }
         }
     }
 
-    @Test func keysThatAreNoneAreRefused() throws {
+    @Test func invalidKeysAreRefused() throws {
         let good = PushReceiver()
         #expect(throws: WebPushError.badPublicKey) { try PushRecipient(p256dh: "", auth: good.auth) }
         #expect(throws: WebPushError.badPublicKey) { try PushRecipient(p256dh: good.p256dh + "=", auth: good.auth) }
@@ -91,7 +91,7 @@ struct MessageEncryptionTests {
         #expect(throws: WebPushError.badPrivateKey) { try ApplicationServerKey(rawRepresentation: Data(count: 32)) }
     }
 
-    @Test func base64URLHasOneSpellingForEachSequenceOfBytes() {
+    @Test func base64URLIsCanonical() {
         for count in 0..<70 {
             let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) })
             #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
@@ -101,7 +101,7 @@ struct MessageEncryptionTests {
         }
     }
 
-    @Test func aTokenIsForItsServiceAlone() throws {
+    @Test func aTokenIsValidOnlyForItsService() throws {
         let key = ApplicationServerKey()
         let header = try key.authorization(
             for: "https://Push.example.com:8443/send/abc?x=1", contact: "mailto:a@example.org", expires: 1_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WebPush
 
-/// Messages and tokens of ours in the hands of other implementations, and theirs in ours.
+/// Other implementations decrypt our messages and tokens, and we decrypt theirs.
 @Suite(.requires(.path(PythonPeers.program)))
 struct PeerTests {
     private struct Task: Encodable {
@@ -26,7 +26,7 @@ struct PeerTests {
         var altered: Bool?
     }
 
-    private func ask(_ task: Task) async throws -> Answer {
+    private func run(_ task: Task) async throws -> Answer {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("peers.py").path
         let input = String(decoding: try JSONEncoder().encode(task), as: UTF8.self)
         let run = try await ChildProcess.run(PythonPeers.program, ["-B", script], input: .text(input))
@@ -36,19 +36,19 @@ struct PeerTests {
 
     private let messages = [Data(), Data([2]), Data("sealed".utf8), Data(repeating: 0xab, count: 3_072)]
 
-    @Test func httpECEOpensWhatWeSeal() async throws {
+    @Test func httpECEDecryptsOurMessages() async throws {
         let receiver = PushReceiver()
         let sealed = try messages.map { try MessageEncryption.encrypt($0, for: receiver.recipient(), paddedTo: 3_072) }
-        let answer = try await ask(
+        let answer = try await run(
             Task(
                 sealed: sealed.map { Base64URL.encode($0) }, private: Base64URL.encode(receiver.key.rawRepresentation),
                 auth: receiver.auth))
         #expect(answer.opened?.map(Base64URL.decode) == messages)
     }
 
-    @Test func weOpenWhatHTTPECEAndPywebpushSeal() async throws {
+    @Test func messagesOfHTTPECEAndPywebpushAreDecrypted() async throws {
         let receiver = PushReceiver()
-        let answer = try await ask(
+        let answer = try await run(
             Task(
                 auth: receiver.auth, p256dh: receiver.p256dh,
                 messages: messages.dropFirst().map { Base64URL.encode($0) }))
@@ -58,10 +58,10 @@ struct PeerTests {
         }
     }
 
-    @Test func pyVAPIDTakesOurTokenAndNoOther() async throws {
+    @Test func pyVAPIDAcceptsOnlyOurToken() async throws {
         let header = try ApplicationServerKey().authorization(
             for: "https://push.example.com/1", contact: "mailto:operator@example.org", expires: 4_000_000_000)
-        let answer = try await ask(Task(authorization: header))
+        let answer = try await run(Task(authorization: header))
         #expect(answer.valid == true && answer.altered == false)
     }
 }

@@ -4,7 +4,7 @@ import HubAPI
 
 @testable import WebPush
 
-/// A browser's side of RFC 8291: what it subscribes with, and how it opens what comes.
+/// A browser's side of RFC 8291: its subscription, and how it opens messages.
 struct PushReceiver {
     let key: P256.KeyAgreement.PrivateKey
     let secret: Data
@@ -21,7 +21,7 @@ struct PushReceiver {
 
     struct Malformed: Error {}
 
-    /// One record, whatever its padding.
+    /// One record with any padding.
     func open(_ body: Data) throws -> Data {
         let body = Data(body)
         guard body.count > 86, body[20] == 65 else { throw Malformed() }

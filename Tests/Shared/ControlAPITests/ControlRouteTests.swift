@@ -2,7 +2,7 @@ import ControlAPI
 import Testing
 
 @Suite struct ControlRouteTests {
-    @Test func aParameterIsPercentEncodedSoThatItCannotLeaveItsPlace() {
+    @Test func parametersArePercentEncoded() {
         #expect(ControlRoute.removeApp.path("../status?x=1") == "/v1/apps/..%2Fstatus%3Fx%3D1")
         #expect(ControlRoute.answerPrompt.path("7") == "/v1/prompts/7/answer")
         #expect(ControlRoute.setCategory.path("Spiele ä") == "/v1/categories/Spiele%20%C3%A4")

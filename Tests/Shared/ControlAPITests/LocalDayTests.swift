@@ -4,7 +4,7 @@ import Testing
 @testable import ControlAPI
 
 @Suite struct LocalDayTests {
-    /// Beside Foundation's calendar, which was made by others.
+    /// Compared with Foundation's calendar, an independent implementation.
     @Test func daysAreThoseOfTheCalendar() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func theOffsetDecidesWhichDayItWasThere() {
+    @Test func theOffsetDeterminesTheLocalDay() {
         #expect(LocalDay(date: 1_715_983_200, offset: 120).text == "2024-05-18")
         #expect(LocalDay(date: 1_715_983_200, offset: -600).text == "2024-05-17")
         #expect(LocalDay(date: -62_135_510_400, offset: -1_080).text == "0001-01-01")
@@ -28,7 +28,7 @@ import Testing
         "2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-04-31", "24-05-17", "2024-5-17", "2024-05-17 ",
         "",
         "0000-01-01", "+024-05-17", "2024/05/17",
-    ]) func whatIsNoDayIsNone(_ text: String) { #expect(LocalDay(text) == nil) }
+    ]) func invalidDaysAreRefused(_ text: String) { #expect(LocalDay(text) == nil) }
 
-    @Test func leapDaysAreDays() { #expect(LocalDay("2000-02-29") != nil && LocalDay("2024-02-29") != nil) }
+    @Test func leapDaysAreValid() { #expect(LocalDay("2000-02-29") != nil && LocalDay("2024-02-29") != nil) }
 }

@@ -19,7 +19,7 @@ import Testing
 
     private func founded() -> Roster { Roster(founder: founder, boxKey: BoxKeyPair().publicKey, at: 0) }
 
-    @Test func theComputerThatLetADeviceInGivesItsKeysUnderTheDevicesOwnId() throws {
+    @Test func theAdmittingComputerSendsKeysUnderTheDevicesID() throws {
         var roster = founded()
         let phone = DeviceSigningKey()
         try admit(second, .computer, by: founder, to: &roster)
@@ -30,7 +30,7 @@ import Testing
         #expect(roster.keysRecord(from: two, to: one) == DeviceKeys.recordID(from: two, to: one))
     }
 
-    @Test func statusKeysOfTwoComputersNeverClaimOneEpoch() throws {
+    @Test func statusKeysOfTwoComputersNeverUseTheSameEpoch() throws {
         var roster = founded()
         let (one, two) = (founder.publicKey.id, second.publicKey.id)
         #expect(roster.nextStatusEpoch(after: 1, by: one) == 2)
@@ -43,12 +43,12 @@ import Testing
             #expect(epochs.insert(ofOne).inserted && epochs.insert(ofTwo).inserted)
         }
         #expect(roster.nextStatusEpoch(after: 300, by: two) == 513)
-        // The second is gone; what it may have made meanwhile is still its own.
+        // The second computer is revoked; the keys that it may have made meanwhile keep their epochs.
         try roster.append(roster.revoking(two, by: founder, at: 2))
         #expect(roster.nextStatusEpoch(after: 300, by: one) == 512)
     }
 
-    /// What another computer gives may be anything: it is refused, and never ends the process.
+    /// Keys of another computer are untrusted: invalid ones are refused, and never end the process.
     @Test func keysOfFarEpochsAndTooManyKeysAreRefused() throws {
         let household = ItemID.random()
         func status(_ epoch: UInt32) -> KeyRing.Entry {
@@ -70,7 +70,7 @@ import Testing
         func given(_ epochs: ClosedRange<Int>) -> KeyRing {
             KeyRing(epochs.map { .init(kind: .status, vault: household, epoch: UInt32($0), key: key) })
         }
-        // 1 is known; what is left is for keys that are made here.
+        // 1 is known; the remaining space is for keys that this device makes.
         try secrets.add(given(2...HouseholdSecrets.maximumGiven - 1))
         #expect(secrets.ring.entries.count == HouseholdSecrets.maximumGiven)
         #expect(throws: RecordRefusal.unreadable) { try secrets.add(given(60_000...60_000)) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aListRemembersWhoCameAndWhoWent() throws {
+    @Test func theHistoryOfTheRosterHasAdmissionsAndRevocations() throws {
         var roster = founded()
         try admit(second, .computer, by: founder, to: &roster)
         let two = second.publicKey.id

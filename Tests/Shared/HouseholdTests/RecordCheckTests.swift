@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The table of docs/formats.md.
-    @Test func whoWritesWhat() throws {
+    @Test func collectionsAreWrittenOnlyByTheirAuthors() throws {
         for collection in [RecordCollection.keys, .devices, .events, .requests, .intruders] {
             #expect(refusal(record(collection, by: computer)) == nil, "\(collection)")
             #expect(refusal(record(collection, by: phone)) == .wrongWriter, "\(collection)")
@@ -65,15 +65,15 @@ import Testing
         #expect(refusal(record(.events, by: computer, 2)) == .wrongWriter)
     }
 
-    @Test func aRevisionHasToBeAboveTheKnownOne() {
+    @Test func aRevisionMustBeHigherThanTheKnownOne() {
         let second = record(.notes, by: phone, 2)
         #expect(refusal(second, known: 1) == nil)
         #expect(refusal(second, known: 2) == .notNewer)
         #expect(refusal(second, known: 3) == .notNewer)
     }
 
-    /// Whatever counts on from what is taken has numbers left.
-    @Test func aRevisionAndASequenceNumberEndWhereJavaScriptStopsCounting() {
+    /// Later revisions and sequence numbers must remain possible.
+    @Test func revisionsAndSequenceNumbersAreSafeIntegersInJavaScript() {
         let last = HubRecord.maximumNumber
         #expect(refusal(record(.notes, by: phone, last)) == nil)
         for revision: UInt64 in [0, last + 1, UInt64(Int64.max), 1 << 63, .max - 1, .max] {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOpensAsWhatItWasSealedAs() throws {
+    @Test func aBodyOpensOnlyAsTheSealedRecord() throws {
         let sealed = try computer.seal(DeviceName(name: "den"), .devices, .random(), revision: 1)
         let checked = try RecordCheck(roster).check(sealed, known: 0)
         #expect(try phone.open(checked, as: DeviceName.self) == DeviceName(name: "den"))
@@ -123,15 +123,15 @@ import Testing
 @Suite struct EventChainTests {
     private let ids = (0..<6).map { _ in HubID(ItemID.random()) }
 
-    @Test func nothingIsMissingOfAWholeChainHoweverItBegins() {
+    @Test func aCompleteChainHasNoMissingEvents() {
         var chain = EventChain()
-        // What came before the first was forgotten in time.
+        // Events before the first one were removed after their retention.
         for index in 1..<6 { chain.add(ids[index], previous: ids[index - 1]) }
         chain.note(ids[5])
         #expect(chain.missing == 0)
     }
 
-    @Test func whatIsNamedAndNotThereIsMissed() {
+    @Test func referencedEventsThatAreAbsentAreMissing() {
         var chain = EventChain()
         chain.add(ids[0], previous: nil)
         chain.add(ids[2], previous: ids[1])
@@ -145,7 +145,7 @@ import Testing
 }
 
 @Suite struct BackoffTests {
-    @Test func itGrowsToALimitAndBeginsAnew() {
+    @Test func theDelayGrowsToALimitAndIsReset() {
         var longest = Backoff(first: .seconds(1), longest: .seconds(60), random: { 0.999_999 })
         var shortest = Backoff(first: .seconds(1), longest: .seconds(60), random: { 0 })
         for expected in [1, 2, 4, 8, 16, 32, 60, 60, 60] {

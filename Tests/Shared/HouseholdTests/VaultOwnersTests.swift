@@ -3,7 +3,7 @@ import SealedFormats
 import TestSupport
 import Testing
 
-/// Which keys of vaults a companion accepts of which computer.
+/// The vault keys that a companion accepts from each computer.
 @Suite struct VaultOwnersTests {
     private struct Vector: Decodable {
         struct Step: Decodable {
@@ -22,7 +22,7 @@ import Testing
         var steps: [Step]
     }
 
-    @Test func ofEachVectorTheRightKeysAreAccepted() throws {
+    @Test func eachVectorsKeysAreAcceptedAsExpected() throws {
         let vector = try Vectors.load("vault_owners.json", as: Vector.self)
         var (owners, ring) = (VaultOwners(), KeyRing([]))
         for step in vector.steps {

@@ -10,7 +10,7 @@ import Testing
         "http://[::1]:80",
         "https://192.168.1.4/",
     ])
-    func addressesOfHubs(text: String) throws {
+    func validHubAddressesAreAccepted(text: String) throws {
         let address = try HubAddress(text)
         #expect(address.description == (text.hasSuffix("/") ? String(text.dropLast()) : text))
     }
@@ -20,11 +20,11 @@ import Testing
         "https://hub.example?x", "https://hub.example#x", "http://hub.example", "http://192.168.1.4",
         "http://127.0.0.1.evil.example", "http://127.1", "https://hub.example:0", "https://hub.example:70000", "",
     ])
-    func whatIsNoAddressOrNotSafeIsRefused(text: String) {
+    func invalidAndInsecureAddressesAreRefused(text: String) {
         #expect(throws: HubAddressError.self) { try HubAddress(text) }
     }
 
-    @Test func plainHTTPElsewhereHasToBeMeant() throws {
+    @Test func plainHTTPToAnotherHostRequiresPermission() throws {
         #expect(try HubAddress("http://hub.lan", allowsPlain: true).description == "http://hub.lan")
     }
 }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func eventsAreTheSameHoweverTheyAreCut() throws {
+    @Test func eventsDoNotDependOnThePieces() throws {
         let bytes = Array(try Self.text.utf8)
         var expected = Self.record
         expected.sequence = 7
@@ -68,12 +68,12 @@ import Testing
         "event: join\ndata: 12\n\n", "event: roster\ndata: -1\n\n", "id: 0\nevent: large\n\n",
         "id: -1\nevent: large\n\n", "id: 18446744073709551616\nevent: live\n\n", "id: 1e308\nevent: live\n\n",
     ])
-    func whatNoHubSendsIsRefused(text: String) {
+    func anInvalidStreamIsRefused(text: String) {
         var parser = HubStreamParser()
         #expect(throws: HubUnreachable.self) { try parser.read(Array(text.utf8)) }
     }
 
-    @Test func anEndlessLineIsNotKept() {
+    @Test func anEndlessLineIsRefused() {
         var parser = HubStreamParser()
         #expect(throws: HubUnreachable.self) {
             for _ in 0..<40 { _ = try parser.read([UInt8](repeating: 65, count: 65_536)) }
@@ -102,7 +102,7 @@ import Testing
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
-    @Test func aRefusalIsWhatTheHubSays() async throws {
+    @Test func aRefusalContainsTheHubsError() async throws {
         let server = try ScriptedServer(
             answer("429 Too Many Requests", #"{"error":{"code":"too_many","message":"Wait.","retryAfterSeconds":9}}"#))
         do {
@@ -115,7 +115,7 @@ import Testing
         #expect(server.requests.contains("Bearer __________________________________________8"))
     }
 
-    @Test func theTokenIsNotSentWhereNobodyAsksForIt() async throws {
+    @Test func theTokenIsNotSentToPublicRoutes() async throws {
         let server = try ScriptedServer(answer("200 OK", "{}"))
         #expect(await code { _ = try await client(server).hub() } == .notUnderstood)
         #expect(server.requests.contains("GET /v1/hub") && !server.requests.contains("Bearer"))
@@ -135,12 +135,12 @@ import Testing
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", "nonsense\r\n\r\n", ""])
-    func anAnswerThatBreaksOffIsNoAnswer(text: String) async throws {
+    func aTruncatedAnswerIsAnError(text: String) async throws {
         let server = try ScriptedServer(text)
         #expect(await code { _ = try await client(server).household() } == .offline)
     }
 
-    @Test func nobodyThereIsSaidAtOnce() async throws {
+    @Test func aRefusedConnectionIsReportedAtOnce() async throws {
         let server = try ScriptedServer("")
         let port = server.port
         withExtendedLifetime(server) {}
@@ -149,7 +149,7 @@ import Testing
         #expect(await code { _ = try await client.hub() } == .offline)
     }
 
-    @Test func aStreamOnWhichNothingComesIsDead() async throws {
+    @Test func aSilentStreamIsClosed() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try ScriptedServer(head + "3\r\n:\n\n\r\n", closes: false)
         let started = ContinuousClock.now
@@ -160,7 +160,7 @@ import Testing
         #expect(server.requests.lowercased().contains("last-event-id: 41"))
     }
 
-    @Test func certificatesAndProxiesThatCanNotBeUsedAreSaid() throws {
+    @Test func unusableCertificatesAndProxiesAreReported() throws {
         let address = try HubAddress("https://hub.example")
         #expect(throws: HubUnreachable.self) {
             try HubClient(HubClientSettings(address: address, certificates: "/nonexistent.pem"))
@@ -168,7 +168,7 @@ import Testing
         #expect(throws: HubUnreachable.self) { try HubClient(HubClientSettings(address: address, proxy: "proxy")) }
     }
 
-    @Test func aProxyIsAskedInstead() async throws {
+    @Test func requestsUseTheConfiguredProxy() async throws {
         let proxy = try ScriptedServer(answer("502 Bad Gateway", ""))
         let settings = HubClientSettings(
             address: try HubAddress("https://hub.example"), proxy: "http://127.0.0.1:\(proxy.port)")

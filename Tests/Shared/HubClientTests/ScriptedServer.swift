@@ -2,8 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Answers every connection with the same bytes and keeps it open, or closes it. It is no HTTP server: it says what it is
-/// told to say.
+/// Answers every connection with the same bytes, whether they are valid HTTP or not, and keeps it open or closes it.
 ///
 /// Sendable because its state is one `Mutex`; its thread ends when the listening socket is closed.
 final class ScriptedServer: Sendable {
@@ -11,7 +10,7 @@ final class ScriptedServer: Sendable {
     private let listener: Int32
     private let heard = Mutex("")
 
-    /// What the clients sent.
+    /// The bytes that the clients sent.
     var requests: String { heard.withLock { $0 } }
 
     init(_ answer: String, closes: Bool = true) throws {

@@ -15,13 +15,13 @@ import Testing
         "del\u{7F}", "c1\u{9B}", "right-to-left\u{202E}", "separator\u{2028}", String(repeating: "x", count: 256),
         String(repeating: "é", count: 128),
     ])
-    func anIdThatCouldLeaveItsFolderOrCarryControlCharactersIsRefused(_ text: String) throws {
+    func anIDWithPathsOrControlCharactersIsRefused(_ text: String) throws {
         #expect(AppID(rawValue: text) == nil)
         let json = try JSONEncoder().encode([text])
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([AppID].self, from: json) }
     }
 
-    @Test func idsAreDictionaryKeysInJSONAndCheckedThereToo() throws {
+    @Test func idsAreDictionaryKeysInJSONAndAreValidated() throws {
         let json = try JSONEncoder().encode([calculator: 1])
         #expect(String(decoding: json, as: UTF8.self) == #"{"org.gnome.Calculator":1}"#)
         #expect(try JSONDecoder().decode([AppID: Int].self, from: json) == [calculator: 1])
@@ -52,7 +52,7 @@ import Testing
         ("30s", Duration.seconds(30)), ("5m", .seconds(300)), ("1h", .seconds(3600)), ("1h30m", .seconds(5400)),
         ("1m30s", .seconds(90)), ("1s500ms", .milliseconds(1500)), ("0s", .zero), ("1ns", .nanoseconds(1)),
     ])
-    func lengthsOfTimeAreReadAndPrintedTheSame(_ text: String, _ duration: Duration) throws {
+    func durationsAreReadAndPrintedTheSame(_ text: String, _ duration: Duration) throws {
         #expect(try Duration(text: text) == duration)
         #expect(duration.text == text)
     }

@@ -18,17 +18,17 @@ import Testing
         return policy
     }
 
-    @Test func aLockedAppIsAskedFor() {
+    @Test func aLaunchOfALockedAppCausesAPrompt() {
         #expect(policy().decide(facts(), at: moment(1)) == Decision(verdict: .ask, reason: .locked))
         #expect(policy().isGuarded(calculator, at: moment(1)))
     }
 
-    @Test func anAppThatIsNotOnTheListIsFree() {
+    @Test func anAppThatIsNotOnTheListIsAllowed() {
         #expect(policy().decide(facts(firefox), at: moment(1)) == Decision(verdict: .allow, reason: .notLocked))
         #expect(!policy().isGuarded(firefox, at: moment(1)))
     }
 
-    @Test func outsideItsScheduleAnAppIsFree() throws {
+    @Test func outsideItsScheduleAnAppIsAllowed() throws {
         let policy = policy(try Schedule(mode: .blockInside, text: "mon 13:00-14:00"))
         #expect(policy.decide(facts(), at: moment(1)) == Decision(verdict: .allow, reason: .outsideSchedule))
         #expect(!policy.isGuarded(calculator, at: moment(1)))
@@ -37,7 +37,7 @@ import Testing
         #expect(policy.isGuarded(calculator, at: later))
     }
 
-    @Test func aGrantLetsTheAppInUntilItsEnd() throws {
+    @Test func aGrantAllowsTheAppUntilItEnds() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .duration(.seconds(60)), at: moment(10))
         #expect(policy.decide(facts(), at: moment(69.9)) == Decision(verdict: .allow, reason: .granted))
@@ -48,7 +48,7 @@ import Testing
         #expect(policy.isGuarded(calculator, at: moment(9)))
     }
 
-    @Test func aGrantForThisLaunchKeepsTheMarksAndIsUsedUpByOne() throws {
+    @Test func aGrantForThisLaunchKeepsTheMarksAndIsUsedOnce() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .thisLaunch, at: moment(10))
         #expect(policy.isGuarded(calculator, at: moment(11)))
@@ -58,7 +58,7 @@ import Testing
         #expect(second == Decision(verdict: .ask, reason: .locked))
     }
 
-    @Test func aGrantForThisLaunchThatNobodyUsesLapses() throws {
+    @Test func anUnusedGrantForThisLaunchExpires() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .thisLaunch, at: moment(10))
         #expect(policy.decide(facts(), at: moment(309)).reason == .grantedOnce)
@@ -74,7 +74,7 @@ import Testing
         #expect(policy().decide(during, at: moment(5000, boot: nextBoot)).reason == .lockedOut)
     }
 
-    @Test func aLockoutDoesNotTakeAwayWhatIsGrantedAlready() throws {
+    @Test func aLockoutDoesNotEndExistingGrants() throws {
         var lockout = LockoutLadder()
         for _ in 0..<5 { lockout.recordFailure(at: moment(100)) }
         var policy = policy()
@@ -82,7 +82,7 @@ import Testing
         #expect(policy.decide(facts(lockout: lockout), at: moment(101)).reason == .granted)
     }
 
-    @Test func withNobodyToAskALaunchIsDenied() {
+    @Test func aLaunchWithoutAPrompterIsDenied() {
         #expect(
             policy().decide(facts(hasPrompter: false), at: moment(1)) == Decision(verdict: .deny, reason: .nobodyToAsk))
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(policy().decide(facts(waiting: 64), at: moment(1)) == Decision(verdict: .deny, reason: .tooManyWaiting))
     }
 
-    @Test func theSuperuserIsHeldLikeAnybodyUnlessASettingExemptsIt() throws {
+    @Test func rootIsHeldLikeOtherUsersUnlessASettingExemptsIt() throws {
         var policy = policy()
         #expect(policy.decide(facts(isRoot: true), at: moment(1)).verdict == .ask)
         try policy.changeSettings { $0.holdsRoot = false }
@@ -100,7 +100,7 @@ import Testing
         #expect(policy.decide(facts(), at: moment(1)).verdict == .ask)
     }
 
-    @Test func monitoringOffFreesEverythingUntilItsTimeOrTheNextBoot() throws {
+    @Test func monitoringOffAllowsEverythingUntilItsEndOrTheNextBoot() throws {
         var policy = policy()
         try policy.turnMonitoringOff(for: .seconds(600), at: moment(100))
         #expect(policy.decide(facts(), at: moment(699)) == Decision(verdict: .allow, reason: .monitoringOff))
@@ -146,7 +146,7 @@ import Testing
         #expect(policy.decide(facts(firefox), at: moment(1)).reason == .notLocked)
     }
 
-    @Test func whatIsGuardedIsExactlyWhatWouldNotBeAllowedWithoutAGrantForOneLaunch() throws {
+    @Test func anAppIsGuardedUnlessItIsAllowedWithoutAOneLaunchGrant() throws {
         var random = RepeatableRandom(seed: 3)
         for _ in 0..<2000 {
             var policy = policy(Bool.random(using: &random) ? .random(using: &random) : nil)

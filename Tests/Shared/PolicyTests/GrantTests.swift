@@ -7,7 +7,7 @@ import Testing
         app: calculator, scope: .duration(.seconds(300)), boot: boot, startedAt: .seconds(100), expiresAt: .seconds(400)
     )
 
-    @Test func aGrantHoldsToItsExactEnd() {
+    @Test func aGrantIsValidUntilItsExactEnd() {
         #expect(grant.isValid(at: moment(100)))
         #expect(grant.isValid(at: moment(399.999)))
         #expect(!grant.isValid(at: moment(400)))
@@ -46,7 +46,7 @@ import Testing
         (GrantScope.duration(.seconds(300)), #"["5m"]"#), (.thisLaunch, #"["this-launch"]"#),
         (.untilLocked, #"["until-locked"]"#), (.duration(.milliseconds(45_500)), #"["45s500ms"]"#),
     ])
-    func scopesTravelAsPlainText(_ scope: GrantScope, _ json: String) throws {
+    func scopesAreEncodedAsPlainText(_ scope: GrantScope, _ json: String) throws {
         #expect(String(decoding: try JSONEncoder().encode([scope]), as: UTF8.self) == json)
         #expect(try JSONDecoder().decode([GrantScope].self, from: Data(json.utf8)) == [scope])
     }
@@ -56,7 +56,7 @@ import Testing
         #expect(throws: (any Error).self) { try JSONDecoder().decode([GrantScope].self, from: Data(json.utf8)) }
     }
 
-    @Test func aGrantEndsWithItsUsersPresenceAndTheSuperusersWithAnybodys() throws {
+    @Test func aGrantEndsWithItsUsersPresenceAndRootsWithAnyUsers() throws {
         var policy = LockPolicy()
         let ids = ["a", "b", "c", "d"].compactMap { AppID(rawValue: $0) }
         for id in ids { policy.add(LockedApp(id: id, name: id.rawValue)) }
@@ -67,7 +67,7 @@ import Testing
         #expect(Set(policy.grants.keys) == [ids[1]])
     }
 
-    @Test func aGrantOfAnEarlierVersionIsEverybodys() throws {
+    @Test func aGrantOfAnEarlierVersionBelongsToEveryUser() throws {
         let grant = Grant(
             app: calculator, scope: .untilLocked, boot: boot, startedAt: .seconds(1), expiresAt: nil, user: 1_000)
         let bytes = try JSONEncoder().encode(grant)

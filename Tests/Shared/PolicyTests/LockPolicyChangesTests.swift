@@ -11,7 +11,7 @@ import Testing
         return policy
     }
 
-    @Test func lockEndsTheGrantAndSaysWhatBecomesOfTheInstance() throws {
+    @Test func lockingEndsTheGrantAndReturnsTheInstanceAction() throws {
         var policy = policy()
         let grants = try policy.unlock([calculator], scope: .untilLocked, at: moment(5))
         #expect(grants.map(\.app) == [calculator])
@@ -22,12 +22,12 @@ import Testing
         #expect(endedAgain.isEmpty)
     }
 
-    @Test func unlockAllAndLockAllReachEveryApp() throws {
+    @Test func unlockAllAndLockAllAffectEveryApp() throws {
         var policy = policy()
-        #expect(
-            try policy.unlockAll(scope: .duration(.seconds(60)), at: moment(5)).map(\.app) == [firefox, calculator])
+        let grants = try policy.unlock(policy.apps.keys, scope: .duration(.seconds(60)), at: moment(5))
+        #expect(grants.map(\.app) == [firefox, calculator])
         #expect(!policy.isGuarded(firefox, at: moment(6)) && !policy.isGuarded(calculator, at: moment(6)))
-        let ended = policy.lockAll()
+        let ended = policy.endGrants(.locked)
         #expect(ended.map(\.action) == [.keep, .freeze])
         #expect(policy.isGuarded(firefox, at: moment(6)) && policy.isGuarded(calculator, at: moment(6)))
     }
@@ -35,13 +35,13 @@ import Testing
     @Test(arguments: [GrantEndReason.sleep, .screenLocked, .inactivity])
     func sleepScreenLockAndInactivityEndEveryGrant(_ reason: GrantEndReason) throws {
         var policy = policy()
-        try policy.unlockAll(scope: .untilLocked, at: moment(5))
+        try policy.unlock(policy.apps.keys, scope: .untilLocked, at: moment(5))
         let ended = policy.endGrants(reason)
         #expect(ended.map(\.reason) == [reason, reason])
         #expect(policy.grants.isEmpty)
     }
 
-    @Test func grantsThatRanOutAreDroppedAndTheOthersStay() throws {
+    @Test func expiredGrantsAreRemovedAndTheOthersStay() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .duration(.seconds(30)), at: moment(0))
         try policy.unlock([firefox], scope: .untilLocked, at: moment(0))
@@ -53,7 +53,7 @@ import Testing
         #expect(afterReboot.map(\.grant.app) == [firefox])
     }
 
-    @Test func aNewGrantTakesThePlaceOfTheOld() throws {
+    @Test func aNewGrantReplacesTheOldOne() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .untilLocked, at: moment(0))
         try policy.unlock([calculator], scope: .duration(.seconds(30)), at: moment(1))
@@ -71,7 +71,9 @@ import Testing
         #expect(throws: PolicyError.self) { try policy.lock([firefox, unknown]) }
         #expect(throws: PolicyError.self) { try policy.remove(unknown) }
         #expect(throws: PolicyError.self) { try policy.change(unknown) { $0.name = "" } }
-        #expect(throws: PolicyError.self) { try policy.unlockAll(scope: .duration(.seconds(7200)), at: moment(1)) }
+        #expect(throws: PolicyError.self) {
+            try policy.unlock(policy.apps.keys, scope: .duration(.seconds(7200)), at: moment(1))
+        }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.promptTimeout = .zero } }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.maximumWaitingPerUser = 0 } }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.defaultGrant = .seconds(3601) } }
@@ -91,7 +93,7 @@ import Testing
         #expect(policy.isGuarded(calculator, at: moment(1)))
     }
 
-    @Test func theWholePolicyIsStoredAndReadBackTheSame() throws {
+    @Test func thePolicyIsEncodedAndDecodedTheSame() throws {
         var policy = policy()
         policy.setCategory(
             try Category(
@@ -105,8 +107,8 @@ import Testing
         #expect(try JSONDecoder().decode(LockPolicy.self, from: json) == policy)
     }
 
-    /// What was read is counted with at once.
-    @Test func aDamagedPolicyIsRefusedOrCountedWith() throws {
+    /// A policy that is decoded is used for calculations at once.
+    @Test func aDamagedPolicyIsRefusedOrUsable() throws {
         var policy = policy()
         try policy.change(calculator) { $0.schedule = Schedule.templates[0].schedule }
         try policy.unlock([calculator], scope: .duration(.seconds(45)), at: moment(17))
@@ -122,11 +124,11 @@ import Testing
     }
 
     @Test(arguments: ["", " games", "games ", "a\nb", "\u{202E}x", String(repeating: "x", count: 65)])
-    func aCategoryNameThatCannotBeShownIsRefused(_ name: String) throws {
+    func anUnprintableCategoryNameIsRefused(_ name: String) throws {
         #expect(throws: PolicyError.self) { try Category(name: name) }
     }
 
-    @Test func monitoringComesBackByItself() throws {
+    @Test func monitoringResumesByItself() throws {
         var policy = policy()
         let whileOn = policy.endMonitoringPause(at: moment(1))
         try policy.turnMonitoringOff(for: .seconds(5), at: moment(1))

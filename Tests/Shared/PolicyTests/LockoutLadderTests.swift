@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct LockoutLadderTests {
-    /// Fails `count` times, each as soon as it is possible; returns the ladder and the time of the last failure.
+    /// Fails `count` times, each as soon as possible; returns the ladder and the time of the last failure.
     private func ladder(failures count: Int, from start: Double = 1000) -> (ladder: LockoutLadder, last: Double) {
         var ladder = LockoutLadder()
         var now = start
@@ -17,7 +17,7 @@ import Testing
         return (ladder, now)
     }
 
-    @Test func eachFailureStartsTheLockoutOfItsStepAndTheOthersNone() {
+    @Test func failuresStartTheLockoutOfTheirStep() {
         let steps = [5: 60, 8: 120, 10: 300, 15: 900, 20: 3600, 21: 3600, 22: 3600, 23: 3600, 50: 3600]
         for count in Array(1...23) + [50] {
             let (ladder, last) = ladder(failures: count)
@@ -36,7 +36,7 @@ import Testing
         #expect(ladder.status(at: moment(last + length)) == .open(failures: count))
     }
 
-    @Test func theCallerIsToldTheStatusAndWhatIsLeft() {
+    @Test func theStateContainsFailuresAndRemainingTime() {
         var ladder = LockoutLadder()
         #expect(ladder.status(at: moment(0)) == .open(failures: 0))
         #expect(ladder.failuresToNextLockout == 5)
@@ -54,7 +54,7 @@ import Testing
             ])
     }
 
-    @Test func aRightPasscodeForgivesEverythingEvenTheLockoutItsOwnCountStarted() {
+    @Test func aRightPasscodeResetsEverythingIncludingItsOwnLockout() {
         var (ladder, last) = ladder(failures: 4)
         ladder.recordFailure(at: moment(last + 1))
         #expect(ladder.status(at: moment(last + 1)) == .lockedOut(remaining: .seconds(60), failures: 5))
@@ -72,7 +72,7 @@ import Testing
         #expect(restored.status(at: moment(3, boot: nextBoot)) == .lockedOut(remaining: .seconds(60), failures: 5))
     }
 
-    @Test func anAppsOwnPasscodeTakesBackItsCountButForgivesNoOther() {
+    @Test func anAppsOwnPasscodeUndoesOnlyItsOwnCount() {
         var (ladder, last) = ladder(failures: 4)
         let before = ladder
         ladder.recordFailure(at: moment(last))
@@ -87,7 +87,7 @@ import Testing
         #expect(fresh == LockoutLadder())
     }
 
-    @Test func theClockOnTheWallPlaysNoPart() {
+    @Test func theWallClockHasNoEffect() {
         let (ladder, last) = ladder(failures: 8)
         for civil in [civil(.monday, 0, 0), civil(.sunday, 23, 59, 59)] {
             #expect(
@@ -106,7 +106,7 @@ import Testing
         #expect(ladder.status(at: moment(307, boot: nextBoot)) == .open(failures: 10))
     }
 
-    @Test func aLockoutThatWasSatOutDoesNotComeBackWithTheNextBoot() {
+    @Test func anEndedLockoutDoesNotStartAgainAfterAReboot() {
         let (old, last) = ladder(failures: 5)
         let settled = old.rebased(at: moment(last + 60))
         #expect(
@@ -124,13 +124,13 @@ import Testing
         #expect(ladder.status(at: moment(121)) == .open(failures: 8))
     }
 
-    @Test func aFailureInTheNextBootKeepsTheLockoutThatWasRunning() {
+    @Test func aFailureAfterARebootKeepsTheRunningLockout() {
         var (ladder, _) = ladder(failures: 5)
         ladder.recordFailure(at: moment(2, boot: nextBoot))
         #expect(ladder.status(at: moment(2, boot: nextBoot)) == .lockedOut(remaining: .seconds(60), failures: 6))
     }
 
-    @Test func noOrderOfFailuresRebootsAndClocksEverShortensALockoutBelowItsStep() {
+    @Test func noSequenceOfFailuresRebootsAndClocksShortensALockout() {
         var random = RepeatableRandom(seed: 11)
         for _ in 0..<300 {
             var ladder = LockoutLadder()
@@ -147,7 +147,7 @@ import Testing
                     waited = 0
                 case 1:
                     now = Double(Int.random(in: 0..<5000, using: &random))
-                    waited = -.infinity  // What passed in truth is not known here; only real waits below count.
+                    waited = -.infinity  // The real time is not known here; only the waits below count.
                     if case .open = ladder.status(at: here) { needed = nil }
                 default:
                     let step = Double(Int.random(in: 1..<400, using: &random))
@@ -175,7 +175,7 @@ import Testing
         #"{"failures":5,"lockout":{"failures":5,"boot":"b","startedAt":[9223372036854775807,0]}}"#,
         #"{"failures":5,"lockout":{"failures":5,"boot":"b","startedAt":[-9223372036854775808,0]}}"#,
     ])
-    func aStoredCountThatCannotBeIsRefused(_ json: String) {
+    func anInvalidStoredCountIsRefused(_ json: String) {
         #expect(throws: (any Error).self) { try JSONDecoder().decode(LockoutLadder.self, from: Data(json.utf8)) }
     }
 }

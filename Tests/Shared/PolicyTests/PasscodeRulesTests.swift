@@ -17,15 +17,15 @@ import Testing
         "poiu",
         "QwErTz", "2580", "0852", "1984", "2024", "password", "PassWord1", "letmein", "iloveyou",
     ])
-    func whatAnybodyWouldTryFirstIsWeak(_ passcode: String) {
+    func commonPasscodesAreWeak(_ passcode: String) {
         guard case .weak(let reason) = PasscodeRules.check(passcode) else {
-            Issue.record("\(passcode) was not called weak")
+            Issue.record("\(passcode) was not reported as weak")
             return
         }
         #expect(reason.hasSuffix("."))
     }
 
-    @Test func bytesThatAreNoTextAreRefused() {
+    @Test func bytesThatAreNotTextAreRefused() {
         let bytes: [UInt8] = [0xFF, 0xFE, 0x41, 0x42, 0x43]
         #expect(bytes.withUnsafeBytes { PasscodeRules.check(utf8: $0) } == .notText)
         #expect(PasscodeRules.check("7294\0") == .notText)

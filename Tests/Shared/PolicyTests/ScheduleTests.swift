@@ -16,7 +16,7 @@ import Testing
         #expect(!schedule.locks(at: civil(.saturday, 22, 0)))
     }
 
-    @Test func sundaysWindowOverMidnightReachesIntoMonday() throws {
+    @Test func sundaysWindowOverMidnightContinuesIntoMonday() throws {
         let schedule = try Schedule(mode: .blockInside, text: "sun 23:00-01:00")
         #expect(schedule.locks(at: civil(.monday, 0, 59, 59)))
         #expect(!schedule.locks(at: civil(.monday, 1, 0)))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: Schedule.Mode.allCases)
-    func aScheduleThatIsOffOrEmptyFreesNothing(_ mode: Schedule.Mode) throws {
+    func aScheduleThatIsOffOrEmptyUnlocksNothing(_ mode: Schedule.Mode) throws {
         let off = try Schedule(isEnabled: false, mode: mode, text: "daily 00:00-24:00")
         let empty = Schedule(mode: mode, windows: [])
         for schedule in [off, empty] {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func windowsThatTouchAreNoChange() throws {
+    @Test func adjacentWindowsCauseNoTransition() throws {
         let schedule = try Schedule(mode: .blockInside, text: "mon 08:00-12:00, 12:00-13:00, 12:30-18:00")
         #expect(schedule.nextChange(after: civil(.monday, 8, 0)) == .seconds(10 * 3600))
         let always = try Schedule(mode: .blockInside, text: "daily 00:00-24:00")
@@ -70,12 +70,12 @@ import Testing
         #expect(schedule.nextChange(after: civil(.monday, 11, 59, 59)) == .seconds(1))
     }
 
-    @Test func aClockThatJumpsIsJudgedByWhatItShows() throws {
+    @Test func aScheduleUsesTheShownTimeAfterAClockJump() throws {
         let schedule = try Schedule(mode: .blockInside, text: "sun 02:30-03:30")
         // Spring: 01:59:59 is followed by 03:00:00, in the middle of the window.
         #expect(!schedule.locks(at: civil(.sunday, 1, 59, 59)))
         #expect(schedule.locks(at: civil(.sunday, 3, 0)))
-        // Autumn: 02:59:59 is followed by 02:00:00, and the window comes twice.
+        // Autumn: 02:59:59 is followed by 02:00:00, and the window occurs twice.
         #expect(schedule.locks(at: civil(.sunday, 2, 59, 59)))
         #expect(!schedule.locks(at: civil(.sunday, 2, 0)))
         #expect(schedule.nextChange(after: civil(.sunday, 2, 0)) == .seconds(1800))
@@ -123,7 +123,7 @@ import Testing
         return schedule.mode == .blockInside ? inside : inside.map { !$0 }
     }
 
-    @Test func decodingRefusesWindowsThatCannotBe() throws {
+    @Test func decodingRefusesInvalidWindows() throws {
         let schedule = try Schedule(mode: .allowOnlyInside, text: "mon-fri 22:00-07:00, sat 10:00-12:00")
         let json = try JSONEncoder().encode(schedule)
         #expect(try JSONDecoder().decode(Schedule.self, from: json) == schedule)

@@ -15,13 +15,13 @@ import Testing
         ("mon wed 10:00-11:00", "mon,wed 10:00-11:00"),
         ("  tue   08:00-08:00  ", "tue 08:00-08:00"),
     ])
-    func whatPeopleWriteIsReadAndPrintedInOneForm(_ written: String, _ printed: String) throws {
+    func schedulesAreParsedAndPrintedInOneForm(_ written: String, _ printed: String) throws {
         let schedule = try Schedule(mode: .blockInside, text: written)
         #expect(schedule.text == printed)
         #expect(try Schedule.windows(text: printed) == Schedule.windows(text: schedule.text))
     }
 
-    @Test func namesOfDayGroupsMeanTheirDays() throws {
+    @Test func dayGroupsExpandToTheirDays() throws {
         #expect(
             try Schedule.windows(text: "weekdays 1:00-2:00")[0].weekdays == [
                 .monday, .tuesday, .wednesday, .thursday, .friday,
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPrintedIsReadBackTheSame() throws {
+    @Test func printedSchedulesAreParsedTheSame() throws {
         var random = RepeatableRandom(seed: 99)
         for _ in 0..<500 {
             let schedule = Schedule.random(using: &random)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func randomTextNeitherCrashesNorIsMistakenForASchedule() {
+    @Test func randomTextNeitherCrashesNorParsesAsASchedule() {
         var random = RepeatableRandom(seed: 4)
         let pieces = [
             "mon", "-", ",", " ", ":", "08", "00", "24", "9", "sun", "daily", "é", "\u{0}", "-5", "08:00-09:00",
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func everyTemplateHasItsNameAndDoesWhatItSays() throws {
+    @Test func everyTemplateHasItsNameAndWindows() throws {
         #expect(Set(Schedule.templates.map(\.name)).count == Schedule.templates.count)
         let schoolNight = try #require(Schedule.template(named: "school-night")).schedule
         #expect(schoolNight.locks(at: civil(.sunday, 20, 0)))

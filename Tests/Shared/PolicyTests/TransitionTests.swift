@@ -10,12 +10,12 @@ import Testing
         return policy
     }
 
-    @Test func withoutGrantsAndSchedulesNothingChangesByItself() {
+    @Test func withoutGrantsAndSchedulesThereIsNoTransition() {
         #expect(policy().nextTransition(after: moment(1)) == nil)
         #expect(LockPolicy().nextTransition(after: moment(1)) == nil)
     }
 
-    @Test func theFirstGrantToLapseEndsTheSleep() throws {
+    @Test func theFirstGrantToExpireIsTheNextTransition() throws {
         var policy = policy()
         try policy.unlock([calculator], scope: .duration(.seconds(300)), at: moment(10))
         try policy.unlock([firefox], scope: .duration(.seconds(60)), at: moment(20))
@@ -25,22 +25,22 @@ import Testing
         #expect(policy.nextTransition(after: moment(30, boot: nextBoot)) == nil)
     }
 
-    @Test func theEndOfAMonitoringPauseEndsTheSleep() throws {
+    @Test func theEndOfAMonitoringPauseIsATransition() throws {
         var policy = policy()
         try policy.turnMonitoringOff(for: .seconds(90), at: moment(10))
         #expect(policy.nextTransition(after: moment(40)) == .seconds(60))
         #expect(policy.nextTransition(after: moment(100)) == nil)
     }
 
-    @Test func aScheduleEdgeEndsTheSleepButLocalTimeIsLookedAtEveryMinute() throws {
+    @Test func schedulesAreTransitionsAndLocalTimeIsCheckedEveryMinute() throws {
         let policy = policy(try Schedule(mode: .blockInside, text: "mon 13:00-14:00"))
         #expect(policy.nextTransition(after: moment(1, civil: civil(.monday, 12, 59, 15))) == .seconds(45))
         #expect(policy.nextTransition(after: moment(1)) == .seconds(60))
         #expect(policy.nextTransition(after: moment(1), longestCivilWait: .seconds(86_400)) == .seconds(3600))
     }
 
-    @Test func aJumpOfLocalTimeIsNoticedWithinAMinute() throws {
-        // Free until 07:00, and the clock jumps from 02:00 to 03:00 on the way there.
+    @Test func aJumpOfLocalTimeIsDetectedWithinAMinute() throws {
+        // Unlocked until 07:00, and the clock jumps from 02:00 to 03:00 before that.
         let policy = policy(try Schedule(mode: .blockInside, text: "sun 07:00-08:00"))
         func now(_ seconds: Int) -> Moment {
             let jumped = seconds >= 1800 ? seconds + 3600 : seconds
@@ -55,7 +55,7 @@ import Testing
         #expect(lockedAt..<(lockedAt + 60) ~= seconds)
     }
 
-    @Test func nothingIsGuardedOrFreedBeforeTheSleepIsOver() throws {
+    @Test func guardedAppsDoNotChangeBeforeTheNextTransition() throws {
         var random = RepeatableRandom(seed: 1234)
         for _ in 0..<300 {
             var policy = policy(Bool.random(using: &random) ? .random(using: &random, stepMinutes: 10) : nil)

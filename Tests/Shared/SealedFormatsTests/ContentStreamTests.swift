@@ -7,7 +7,7 @@ struct ContentStreamTests {
     static let name = ContentStream.Name(purpose: "test")
 
     @Test(arguments: ContentStream.ChunkSize.allCases)
-    func contentOfEverySizeAroundAChunkComesBack(_ chunkSize: ContentStream.ChunkSize) throws {
+    func contentOfEverySizeAroundAChunkIsOpened(_ chunkSize: ContentStream.ChunkSize) throws {
         let key = FormatSamples.key()
         for size in [0, 1, chunkSize.bytes - 1, chunkSize.bytes, chunkSize.bytes + 1, 2 * chunkSize.bytes] {
             let content = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
@@ -21,7 +21,7 @@ struct ContentStreamTests {
         }
     }
 
-    @Test func anyChunkOpensByItself() throws {
+    @Test func everyChunkOpensIndependently() throws {
         let key = FormatSamples.key()
         let content = FormatSamples.bytes(3 * (1 << 16) + 5)
         let sealed = SealedContent.seal(
@@ -40,7 +40,7 @@ struct ContentStreamTests {
         }
     }
 
-    @Test func everyPartOfTheNameIsBound() throws {
+    @Test func everyPartOfTheNameIsAuthenticated() throws {
         let (vault, id, key) = (ItemID.random(), ItemID.random(), FormatSamples.key())
         let name = ContentStream.Name(vault: vault, collection: .files, id: id)
         let header = ContentStream(sealing: name, key: key).header
@@ -58,7 +58,7 @@ struct ContentStreamTests {
         #expect(try refusal { try ContentStream(opening: header, name: name, key: otherKey) } == .wrongKey)
     }
 
-    @Test func truncatedHeadersAndSizesThatNothingHasAreRefused() throws {
+    @Test func truncatedHeadersAndImpossibleSizesAreRefused() throws {
         let key = FormatSamples.key()
         let header = ContentStream(sealing: Self.name, key: key, chunkSize: .kibi64).header
         for length in 0..<72 {

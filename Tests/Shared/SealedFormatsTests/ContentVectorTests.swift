@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// What an independent implementation sealed: streams and the files that hold one.
+/// Streams, and the files that contain one, sealed by an independent implementation.
 struct ContentVectorTests {
     struct Stream: Decodable {
         struct Name: Decodable {
@@ -33,7 +33,7 @@ struct ContentVectorTests {
         /// Byte i is (seed + i + floor(i / 256) * 31) mod 256.
         var content: [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: seed + $0 + $0 / 256 * 31) } }
 
-        /// The stream that the header fixes: sealing is deterministic from there on.
+        /// The stream with the given header: with it, sealing is deterministic.
         func sealed() throws -> [UInt8] {
             let stream = try ContentStream(
                 opening: bytes(hex: header), name: try self.stream.name(), key: secret(hex: contentKey))
@@ -94,7 +94,7 @@ struct ContentVectorTests {
         let error: SealedFormatsError.Code
     }
 
-    @Test func streamsOpenAndAreRefused() throws {
+    @Test func validStreamsOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("stream.json", as: SealedVectors<Stream, RefusedStream>.self)
         #expect(vectors.opens.count == 10 && vectors.refused.count == 29)
         var made: [String: (vector: Stream, sealed: [UInt8])] = [:]
@@ -146,7 +146,7 @@ struct ContentVectorTests {
         }
     }
 
-    @Test func lockedFilesOpenAndAreRefused() throws {
+    @Test func validLockedFilesOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("locked_file.json", as: SealedVectors<LockedFile, LockedFile>.self)
         #expect(vectors.opens.count == 1 && vectors.refused.count == 16)
         for vector in vectors.opens {
@@ -172,7 +172,7 @@ struct ContentVectorTests {
         let error: SealedFormatsError.Code?
     }
 
-    @Test func backupsOpenAndAreRefused() throws {
+    @Test func validBackupsOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("backup.json", as: SealedVectors<Backup, Backup>.self)
         #expect(vectors.opens.count == 1 && vectors.refused.count == 23)
         for vector in vectors.opens {
@@ -208,7 +208,7 @@ struct ContentVectorTests {
         }
     }
 
-    @Test func containersOfTheEarlierFormatOpenAndAreRefused() throws {
+    @Test func validContainersOfTheEarlierFormatOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("earlier.json", as: SealedVectors<Earlier, Earlier>.self)
         #expect(vectors.opens.count == 4 && vectors.refused.count == 14)
         for vector in vectors.opens {

@@ -4,7 +4,7 @@ import Testing
 @testable import SealedFormats
 
 struct LockedFileTests {
-    @Test func aHeaderComesBackAndItsNamesAreBound() throws {
+    @Test func aHeaderIsReadAndItsNamesAreAuthenticated() throws {
         let (vault, id, key) = (ItemID.random(), ItemID.random(), FormatSamples.key())
         let name = LockedFileHeader.name(vault: vault, id: id)
         let envelope = try RecordEnvelope(sealing: Array("{}".utf8), as: name, vaultKey: key, epoch: 3)
@@ -24,7 +24,7 @@ struct LockedFileTests {
 }
 
 struct BackupTests {
-    @Test func aHeaderComesBackAndEveryTruncationIsRefused() throws {
+    @Test func aHeaderIsReadAndEveryTruncationIsRefused() throws {
         let slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         let bytes = BackupHeader(slots: slots).bytes
         #expect(bytes.count == BackupHeader.length && BackupHeader.length == 948)
@@ -35,7 +35,7 @@ struct BackupTests {
         #expect(try refusal { try BackupHeader(bytes: bytes + [0]) } == .malformed)
     }
 
-    @Test func entryHeadersAreReadStrictly() throws {
+    @Test func entryHeadersAreParsedStrictly() throws {
         for kind in [BackupEntry.Kind.manifest, .settings, .keyRing, .record, .blob] {
             let entry = BackupEntry(kind: kind, length: 1_000_000)
             #expect(entry.header.count == BackupEntry.headerLength)
@@ -61,7 +61,7 @@ struct BackupTests {
 }
 
 struct RecoveryCodeTests {
-    @Test func freshCodesDifferAndComeBackFromWhatWasPrinted() throws {
+    @Test func newCodesDifferAndAreReadFromTheirPrintedForm() throws {
         var seen: Set<String> = []
         for _ in 0..<200 {
             let code = RecoveryCode()
@@ -75,8 +75,8 @@ struct RecoveryCodeTests {
         #expect(seen.count == 200)
     }
 
-    /// 20 bits of check: of a thousand single mistakes none gets through but once in a thousand runs.
-    @Test func everyMistypedDigitIsNoticed() throws {
+    /// 20 bits of checksum: one of a million mistakes is not detected.
+    @Test func everyMistypedDigitIsDetected() throws {
         let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
         let passcode = RecoveryCode().passcode.withUnsafeBytes { Array($0) }
         var unnoticed = 0
@@ -92,7 +92,7 @@ struct RecoveryCodeTests {
 }
 
 struct FieldTests {
-    @Test func noTwoListsOfFieldsGiveTheSameBytes() {
+    @Test func differentListsOfFieldsHaveDifferentBytes() {
         func fields(_ list: [String]) -> [UInt8] {
             var fields = Fields()
             for field in list { fields.add(field) }

@@ -4,7 +4,7 @@ import Testing
 @testable import SealedFormats
 
 /// Random single flipped bits in each format, 500 in every run and 10,000 with APPLOCKER_LONG=1: each is an error, and
-/// nothing of the plaintext comes out.
+/// no plaintext is returned.
 struct FlippedBitTests {
     static let times = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil ? 10_000 : 500
 
@@ -38,7 +38,7 @@ struct FlippedBitTests {
         }
     }
 
-    /// Every slot is used: a bit of an unused one means nothing.
+    /// Every slot is used: bits of an unused one have no meaning.
     @Test func inAKeySlotBlock() throws {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         let keys = (0..<8).map { _ in FormatSamples.stretchedKey() }
@@ -51,7 +51,7 @@ struct FlippedBitTests {
                 #expect(bit / 8 < 12)
                 continue
             }
-            // A bit of the header ends all slots, one of a slot ends that one alone.
+            // A bit of the header invalidates all slots, a bit of a slot only that one.
             let slot = bit / 8 < 44 ? Int.random(in: 0..<8, using: &generator) : (bit / 8 - 44) / 112
             #expect(changed.open(keys[slot]) == nil, "bit \(bit)")
         }
@@ -73,7 +73,7 @@ struct FlippedBitTests {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         let (passcode, root) = (FormatSamples.stretchedKey(), FormatSamples.key())
         for index in 0..<8 { slots.set(index, to: root, behind: passcode) }
-        // The first slot alone is asked, so that no other opens instead.
+        // Only the first slot is tried, so that no other one opens.
         let sealed = Array(BackupHeader(slots: slots).bytes.prefix(8 + 44 + 112))
         let rest = (0..<784).map { _ in UInt8.random(in: 0...255) }
         try Self.flip(sealed) { bytes in

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import SealedFormats
 
-/// One fresh thing of a format, and how it is opened.
+/// A new sample of a format, and how to open it.
 enum FormatSamples {
-    /// The cheapest derivation that the parser accepts; stretching is left out where a test is not about it.
+    /// The lowest cost that the parser accepts; stretching is skipped if a test is not about it.
     static let derivation = KeySlots.Derivation.pbkdf2(rounds: 600_000)
 
     static func name(

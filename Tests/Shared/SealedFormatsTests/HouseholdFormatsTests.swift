@@ -12,7 +12,7 @@ struct RosterTests {
 
     private func founded() -> Roster { Roster(founder: computer, boxKey: BoxKeyPair().publicKey, at: 1_750_000_000) }
 
-    @Test func whatOneDeviceWritesEveryOtherFollows() throws {
+    @Test func everyDeviceFollowsARosterWrittenByAnother() throws {
         var roster = founded()
         let phone = member(.companion)
         try roster.append(roster.admitting(phone, by: computer, at: 2))
@@ -23,7 +23,7 @@ struct RosterTests {
         #expect(read.head.number == 3)
     }
 
-    @Test func anEntryThatIsRefusedChangesNothing() throws {
+    @Test func aRefusedEntryChangesNothing() throws {
         var roster = founded()
         let (stranger, before) = (DeviceSigningKey(), roster.head)
         let entry = roster.admitting(member(.companion), by: stranger, at: 2)
@@ -31,7 +31,7 @@ struct RosterTests {
         #expect(roster.head == before && roster.entries.count == 1 && roster.members.count == 1)
     }
 
-    @Test func aChainThatWasCutOrExchangedDoesNotHaveTheKnownHead() throws {
+    @Test func aTruncatedOrReplacedChainDoesNotHaveTheKnownHead() throws {
         var roster = founded()
         try roster.append(roster.admitting(member(.companion), by: computer, at: 2))
         let cut = try Roster(entries: Array(roster.entries.dropLast()))
@@ -43,7 +43,7 @@ struct RosterTests {
         #expect(!roster.contains(Roster.Head(number: 0, hash: [UInt8](repeating: 0, count: 32))))
     }
 
-    @Test func noFlippedBitOfAnEntryIsBelieved() throws {
+    @Test func everyFlippedBitOfAnEntryIsRefused() throws {
         var roster = founded()
         try roster.append(roster.admitting(member(.companion), by: computer, at: 2))
         for index in roster.entries.indices {
@@ -57,7 +57,7 @@ struct RosterTests {
 }
 
 struct InvitationTests {
-    @Test func aLinkCarriesAllThatAPhoneNeedsAndNothingBeforeTheMark() throws {
+    @Test func aLinkContainsItsSecretsOnlyInTheFragment() throws {
         let invitation = Invitation(household: .random(), computer: .random())
         let link = invitation.link(hub: "https://hub.example")
         #expect(link.hasPrefix("https://hub.example/#pair=") && link.utf8.count == 26 + 108)
@@ -71,7 +71,7 @@ struct InvitationTests {
         #expect(other.proof != invitation.proof)
     }
 
-    @Test func aLinkSaysWhetherItLetsAPhoneOrAComputerIn() throws {
+    @Test func aLinkStatesWhetherItIsForAPhoneOrAComputer() throws {
         for role in [DeviceRole.companion, .computer] {
             let invitation = Invitation(household: .random(), computer: .random(), role: role)
             let (read, _) = try Invitation.reading(link: invitation.link(hub: "https://hub.example"))
@@ -81,7 +81,7 @@ struct InvitationTests {
         #expect(try refusal { _ = try Invitation(bytes: unknown) } == .unknownVersion)
     }
 
-    @Test func namesThatNobodyCouldReadAreRefused() throws {
+    @Test func emptyAndTooLongDeviceNamesAreRefused() throws {
         let (signing, box) = (DeviceSigningKey().publicKey, BoxKeyPair().publicKey)
         for name in ["", String(repeating: "ä", count: 33)] {
             #expect(
@@ -92,13 +92,13 @@ struct InvitationTests {
 }
 
 struct DeviceKeysTests {
-    @Test func twoComputersGiveADeviceItsKeysUnderIdsOfTheirOwn() throws {
+    @Test func twoComputersSendADevicesKeysUnderTheirOwnIDs() throws {
         let (giver, receiver) = (
             try #require(ItemID(String(repeating: "1", count: 32))),
             try #require(ItemID(String(repeating: "2", count: 32)))
         )
         let id = DeviceKeys.recordID(from: giver, to: receiver)
-        // printf, xxd and sha256sum make the same of docs/formats.md.
+        // Computed from docs/formats.md with printf, xxd and sha256sum.
         #expect(id.description == "31acf96cd9132903883b104a256cb481")
         #expect(DeviceKeys.isFor(receiver, id: id, author: giver))
         #expect(DeviceKeys.isFor(receiver, id: receiver, author: giver))
@@ -106,7 +106,7 @@ struct DeviceKeysTests {
         #expect(!DeviceKeys.isFor(.random(), id: id, author: giver))
     }
 
-    @Test func aRingReachesTheDeviceThatItWasBoxedToAndNoOther() throws {
+    @Test func aBoxedRingOpensOnlyForItsDevice() throws {
         let (keys, other) = (BoxKeyPair(), BoxKeyPair())
         let household = ItemID.random()
         let name = RecordName(vault: household, collection: .keys, id: .random(), revision: 3)

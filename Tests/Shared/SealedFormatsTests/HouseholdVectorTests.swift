@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// What an independent implementation signed and sealed between devices: rosters, signed records, pairing links.
+/// Rosters, signed records and pairing links by an independent implementation.
 struct HouseholdVectorTests {
     struct RosterVector: Decodable {
         struct Member: Decodable, Equatable {
@@ -25,7 +25,7 @@ struct HouseholdVectorTests {
         func read() throws -> Roster { try Roster(entries: entries.map { bytes(hex: $0) }) }
     }
 
-    @Test func rostersAreFollowedAndBrokenOnesRefused() throws {
+    @Test func validRostersAreReadAndInvalidOnesRefused() throws {
         let vectors = try Vectors.load("roster.json", as: SealedVectors<RosterVector, RosterVector>.self)
         #expect(vectors.opens.count == 4 && vectors.refused.count == 30)
         for vector in vectors.opens {
@@ -63,7 +63,7 @@ struct HouseholdVectorTests {
         }
     }
 
-    @Test func signaturesOfRecordsHoldAndAreRefused() throws {
+    @Test func signaturesOfRecordsAreVerifiedOrRefused() throws {
         let vectors = try Vectors.load(
             "signed_record.json", as: SealedVectors<SignedRecordVector, SignedRecordVector>.self)
         #expect(vectors.opens.count == 4 && vectors.refused.count == 12)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SealedFormats
 
-/// What Swift seals is opened by Vectors/reader.py, a second implementation in another language with another library.
+/// Vectors/reader.py, an independent implementation in another language with another library, opens what Swift seals.
 struct IndependentReaderTests {
-    /// One line of the manifest: what the reader needs to open a file.
+    /// One line of the manifest: the parameters for opening a file.
     struct Entry: Encodable {
         struct Name: Encodable {
             var vault: ItemID?
@@ -42,7 +42,7 @@ struct IndependentReaderTests {
         var text: String?
     }
 
-    /// What the reader says about one line.
+    /// The reader's result for one line.
     struct Found: Decodable, Equatable {
         struct RingEntry: Decodable, Equatable {
             let kind: UInt8
@@ -62,7 +62,7 @@ struct IndependentReaderTests {
         var kinds: [Int]?
     }
 
-    /// Sealed things in a folder, and what the reader has to find there.
+    /// A folder of sealed samples, and the expected results of the reader.
     final class Folder {
         let directory: TemporaryDirectory
         private(set) var entries: [Entry] = []
@@ -99,7 +99,7 @@ struct IndependentReaderTests {
     }
 
     @Test(.requires(.path("/usr/lib/python3/dist-packages/cryptography")))
-    func opensWhateverSwiftSeals() async throws {
+    func theReaderOpensEverythingThatSwiftSeals() async throws {
         let folder = try Folder()
         try addKeys(to: folder)
         try addRecords(to: folder)
@@ -113,7 +113,7 @@ struct IndependentReaderTests {
     }
 
     @Test(.requires(.path("/usr/lib/python3/dist-packages/cryptography")))
-    func refusesWhatWasChanged() async throws {
+    func theReaderRefusesChangedBytes() async throws {
         let folder = try Folder()
         let (name, key) = (FormatSamples.name(), FormatSamples.key())
         let sealed = try RecordEnvelope(sealing: [1], as: name, vaultKey: key, epoch: 1).bytes
@@ -128,7 +128,7 @@ struct IndependentReaderTests {
     }
 
     @Test(.requires(.path("/usr/lib/python3/dist-packages/cryptography")))
-    func holdsEveryVectorItself() async throws {
+    func theReaderPassesEveryVector() async throws {
         let run = try await ChildProcess.run("/usr/bin/python3", ["-B", Folder.reader])
         #expect(run.exit == .code(0), "\(run.errorOutput)")
         #expect(run.output == "385 vectors hold.\n")

@@ -2,7 +2,7 @@ import SealedFormats
 import TestSupport
 import Testing
 
-/// One at a time: the largest vector needs 1 GiB.
+/// Run one at a time: the largest vector needs 1 GiB.
 struct KeyDerivationTests {
     struct Published: Decodable {
         struct Vector: Decodable {
@@ -17,7 +17,7 @@ struct KeyDerivationTests {
         let vectors: [Vector]
     }
 
-    @Test func scryptGivesThePublishedOutputs() throws {
+    @Test func scryptReturnsThePublishedOutputs() throws {
         let published = try Vectors.load("scrypt.json", as: Published.self)
         #expect(published.vectors.count == 4)
         for vector in published.vectors {
@@ -28,7 +28,7 @@ struct KeyDerivationTests {
         }
     }
 
-    @Test func pbkdf2GivesThePublishedOutputs() throws {
+    @Test func pbkdf2ReturnsThePublishedOutputs() throws {
         let published = try Vectors.load("pbkdf2_sha256.json", as: Published.self)
         #expect(published.vectors.count == 2)
         for vector in published.vectors {
@@ -39,7 +39,7 @@ struct KeyDerivationTests {
     }
 
     /// RFC 5869, A.1 and A.3, their first 32 bytes; FIPS 180-4's example "abc", split into passcode and salt.
-    @Test func hkdfAndSHA256GiveThePublishedOutputs() {
+    @Test func hkdfAndSHA256ReturnThePublishedOutputs() {
         let material = secret(hex: String(repeating: "0b", count: 22))
         #expect(
             hex(KeyDerivation.hkdf(material, salt: nil, info: ""))

@@ -3,7 +3,7 @@ import Testing
 @testable import SealedFormats
 
 struct KeyRingTests {
-    @Test func aRingComesBackAsItWasSealed() throws {
+    @Test func aRingIsOpenedAsItWasSealed() throws {
         let (ring, root) = (FormatSamples.ring(), FormatSamples.key())
         let opened = try KeyRing(sealed: ring.sealed(under: root), rootKey: root)
         #expect(opened.entries.map(\.kind) == ring.entries.map(\.kind))
@@ -30,8 +30,8 @@ struct KeyRingTests {
         #expect(ring.current(.device, vault: vault) == nil)
     }
 
-    /// What is sealed twice would never open again.
-    @Test func theSameKeyAddedTwiceIsThereOnce() throws {
+    /// A ring with duplicate keys would be refused when it is opened.
+    @Test func aKeyAddedTwiceIsStoredOnce() throws {
         var ring = FormatSamples.ring()
         for entry in ring.entries { ring.add(entry) }
         #expect(ring.entries.count == 4)
@@ -46,8 +46,8 @@ struct KeyRingTests {
         #expect(opened.current(.vault, vault: vault)?.epoch == 4_096)
     }
 
-    /// A backup, or a box that was kept, may hold as many keys as this ring does.
-    @Test func moreKeysThanARingHoldsAreRefused() throws {
+    /// A backup, or an old box, may contain the maximum number of other keys.
+    @Test func moreKeysThanTheMaximumAreRefused() throws {
         let (vault, key) = (ItemID.random(), FormatSamples.key())
         func ring(_ epochs: ClosedRange<UInt32>) -> KeyRing {
             KeyRing(epochs.map { KeyRing.Entry(kind: .vault, vault: vault, epoch: $0, key: key) })
@@ -61,8 +61,8 @@ struct KeyRingTests {
         #expect(try refusal { try last.adding(full.entries) } == .tooLarge)
     }
 
-    /// Another key under a name that is taken would make a ring that never opens again.
-    @Test func aKeyThatIsThereStays() throws {
+    /// A ring with two keys of one name would be refused when it is opened.
+    @Test func anExistingKeyIsNotReplaced() throws {
         let ring = FormatSamples.ring()
         let others = ring.entries.map {
             KeyRing.Entry(kind: $0.kind, vault: $0.vault, epoch: $0.epoch, key: FormatSamples.key())

@@ -3,7 +3,7 @@ import Testing
 @testable import SealedFormats
 
 struct KeySlotsTests {
-    @Test func everySlotOpensWithItsOwnPasscodeAndTellsWhichItIs() {
+    @Test func everySlotOpensWithItsOwnPasscodeAndReturnsItsIndex() {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: true)
         let keys = (0..<KeySlots.count).map { _ in (FormatSamples.stretchedKey(), FormatSamples.key()) }
         for (index, (passcode, root)) in keys.enumerated() { slots.set(index, to: root, behind: passcode) }
@@ -15,12 +15,12 @@ struct KeySlotsTests {
         #expect(slots.open(FormatSamples.stretchedKey()) == nil)
     }
 
-    @Test func theBlockHasTheSameLengthAndNoEmptySlotHoweverManyAreUsed() throws {
+    @Test func theBlockDoesNotRevealHowManySlotsAreUsed() throws {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         for used in 0...KeySlots.count {
             #expect(slots.bytes.count == 940)
             #expect(try KeySlots(bytes: slots.bytes) == slots)
-            // A slot that is not full would show: too few different byte values in its 112.
+            // An empty slot would have too few different byte values in its 112 bytes.
             for slot in slots.slots { #expect(slot.count == 112 && Set(slot).count > 50) }
             #expect(Set(slots.slots).count == KeySlots.count)
             if used < KeySlots.count {
@@ -29,7 +29,7 @@ struct KeySlotsTests {
         }
     }
 
-    @Test func aClearedSlotIsGone() {
+    @Test func aClearedSlotDoesNotOpen() {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         let (passcode, other) = (FormatSamples.stretchedKey(), FormatSamples.stretchedKey())
         slots.set(0, to: FormatSamples.key(), behind: passcode)
@@ -49,7 +49,7 @@ struct KeySlotsTests {
     }
 
     /// A slot is bound to its block: salt, cost and kind.
-    @Test func aSlotPutIntoAnotherBlockDoesNotOpen() throws {
+    @Test func aSlotMovedToAnotherBlockDoesNotOpen() throws {
         let (passcode, root) = (FormatSamples.stretchedKey(), FormatSamples.key())
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
         slots.set(0, to: root, behind: passcode)
@@ -58,7 +58,7 @@ struct KeySlotsTests {
         #expect(moved.open(passcode) == nil)
     }
 
-    @Test func theMixedSecretIsAskedForAndChecked() throws {
+    @Test func theMixedSecretIsRequiredAndVerified() throws {
         let passcode = SecretBytes(utf8: "7294")
         let with = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: true)
         let without = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: false)
@@ -71,7 +71,7 @@ struct KeySlotsTests {
             try refusal { try with.stretch(passcode, mixedSecret: .random(count: 0)) } == .machineSecretUnusable)
     }
 
-    @Test func aWrongPasscodeOrAWrongMixedSecretOpensNothing() throws {
+    @Test func aWrongPasscodeOrMixedSecretDoesNotOpen() throws {
         var slots = KeySlots(derivation: FormatSamples.derivation, usesMixedSecret: true)
         let (secret, root) = (FormatSamples.key(), FormatSamples.key())
         func stretched(_ text: String, _ secret: SecretBytes) throws -> KeySlots.StretchedKey {

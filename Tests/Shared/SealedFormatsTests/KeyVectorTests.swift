@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// What an independent implementation sealed: keys.
+/// Keys sealed by an independent implementation.
 struct KeyVectorTests {
     struct Slots: Decodable {
         let name: String
@@ -31,7 +31,7 @@ struct KeyVectorTests {
         for vector in vectors {
             let block = try KeySlots(bytes: bytes(hex: vector.block))
             #expect(block.bytes == bytes(hex: vector.block))
-            // Stretching takes seconds without optimisation: once for each derivation, always in the long form.
+            // Stretching takes seconds without optimisation: once for each derivation, or every vector with APPLOCKER_LONG.
             let isStretched = stretchedOnce.insert(block.derivation).inserted || isLong
             let stretched =
                 isStretched
@@ -74,7 +74,7 @@ struct KeyVectorTests {
         let error: SealedFormatsError.Code?
     }
 
-    @Test func keyRingsOpenAndAreRefused() throws {
+    @Test func validKeyRingsOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("ring.json", as: SealedVectors<Ring, Ring>.self)
         #expect(vectors.opens.count == 3 && vectors.refused.count == 23)
         for vector in vectors.opens {
@@ -106,7 +106,7 @@ struct KeyVectorTests {
         let error: SealedFormatsError.Code
     }
 
-    @Test func recoveryCodesAreReadHoweverTheyAreTyped() throws {
+    @Test func recoveryCodesAreReadInEveryTypedForm() throws {
         let vectors = try Vectors.load("recovery.json", as: SealedVectors<Code, RefusedCode>.self)
         #expect(vectors.opens.count == 6 && vectors.refused.count == 12)
         for vector in vectors.opens {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// What an independent implementation sealed: moments, photos with their sizes, and the hashes that tell duplicates.
+/// Moments, photos with their sizes, and hashes for duplicates, by an independent implementation.
 struct MomentVectorTests {
     struct Document: Decodable {
         struct Part<Opening: Decodable, Refusal: Decodable>: Decodable {
@@ -122,7 +122,7 @@ struct MomentVectorTests {
         }
     }
 
-    @Test func hashesTellTheSameFile() throws {
+    @Test func hashesIdentifyTheSameFile() throws {
         let vectors = try Vectors.load("moments.json", as: Document.self).hashes
         #expect(vectors.count == 4)
         for vector in vectors {

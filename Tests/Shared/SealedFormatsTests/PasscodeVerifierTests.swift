@@ -2,7 +2,7 @@ import SealedFormats
 import TestSupport
 import Testing
 
-/// One at a time: each check needs 128 MiB or more while it runs.
+/// Run one at a time: each comparison needs 128 MiB or more.
 struct PasscodeVerifierTests {
     struct Pinned: Decodable {
         struct Accepted: Decodable {
@@ -36,7 +36,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func whatTheFormatDoesNotAllowIsRefusedInOneSentence() throws {
+    @Test func invalidVerifiersAreRefusedInOneSentence() throws {
         let pinned = try Vectors.load("passcode_verifiers.json", as: Pinned.self)
         #expect(pinned.refused.count > 40)
         for vector in pinned.refused {
@@ -50,7 +50,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func anyChangedCharacterIsRefusedOrNoLongerMatches() throws {
+    @Test func everyChangedCharacterIsRefusedOrDoesNotMatch() throws {
         let pinned = try Vectors.load("passcode_verifiers.json", as: Pinned.self)
         let vector = try #require(pinned.accepted.last)
         let original = Array(vector.text.utf8)
@@ -63,7 +63,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func aNewVerifierKnowsItsPasscodeAndNoOther() throws {
+    @Test func aNewVerifierMatchesOnlyItsPasscode() throws {
         let machineSecret = SecretBytes.random(count: 32)
         let verifier = try PasscodeVerifier(
             passcode: SecretBytes(utf8: "tg7!"), cost: .minimum, machineSecret: machineSecret)
@@ -76,7 +76,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func theDatabaseAloneIsNotEnoughToSearch() throws {
+    @Test func theDatabaseAloneDoesNotAllowGuessing() throws {
         let passcode = SecretBytes(utf8: "7294")
         let verifier = try PasscodeVerifier(
             passcode: passcode, cost: .minimum, machineSecret: SecretBytes.random(count: 32))
@@ -100,7 +100,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func aVerifierWithoutTheMachineSecretAsksToBeReplacedWhenThereIsOne() throws {
+    @Test func aVerifierWithoutTheMachineSecretNeedsAnUpgradeIfThereIsOne() throws {
         let passcode = SecretBytes(utf8: "7294")
         let plain = try PasscodeVerifier(passcode: passcode, cost: .minimum, machineSecret: nil)
         let alone = try plain.verify(passcode: passcode)
@@ -109,14 +109,14 @@ struct PasscodeVerifierTests {
         #expect(withSecret.matches && withSecret.needsUpgrade)
     }
 
-    @Test func theSamePasscodeNeverGivesTheSameVerifierTwice() throws {
+    @Test func onePasscodeHasDifferentVerifiers() throws {
         let texts = try (0..<2).map { _ in
             try PasscodeVerifier(passcode: SecretBytes(utf8: "7294"), cost: .minimum, machineSecret: nil).text
         }
         #expect(texts[0] != texts[1])
     }
 
-    @Test func theOlderKindsAreTakenOverWithTheirLengthsChecked() throws {
+    @Test func olderKindsAreReadWithTheirLengthsChecked() throws {
         let salt = Array(repeating: UInt8(9), count: 32)
         let passcode = SecretBytes(utf8: "old one")
         let digest = KeyDerivation.sha256(passcode, salt: salt).withUnsafeBytes { Array($0) }
@@ -136,7 +136,7 @@ struct PasscodeVerifierTests {
         }
     }
 
-    @Test func aLogHoldsNeitherSaltNorTag() throws {
+    @Test func aLogContainsNeitherSaltNorTag() throws {
         let text = try #require(Vectors.load("passcode_verifiers.json", as: Pinned.self).accepted.last?.text)
         let verifier = try PasscodeVerifier(text: text)
         var dumped = ""

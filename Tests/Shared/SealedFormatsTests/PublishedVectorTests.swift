@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// Vectors that others published, through the functions that the formats are made of.
+/// Published vectors, for the functions that the formats use.
 struct PublishedVectorTests {
     struct File<Vector: Decodable>: Decodable { let vectors: [Vector] }
 
@@ -18,7 +18,7 @@ struct PublishedVectorTests {
         let tag: String
         let result: String
 
-        /// Whether it opens and seals as it says it does, or is refused.
+        /// Whether it opens and seals as the vector states, or is refused.
         func holds() -> Bool {
             let key = SymmetricKey(data: bytes(hex: key))
             let (nonce, data) = (bytes(hex: iv), bytes(hex: aad))
@@ -46,14 +46,14 @@ struct PublishedVectorTests {
         let output: String
     }
 
-    @Test func committedKeysAreHKDF() throws {
+    @Test func committedKeysAreDerivedByHKDF() throws {
         let vectors = try Vectors.load("rfc5869_hkdf_sha256.json", as: File<Derived>.self).vectors
         #expect(vectors.count == 3)
         for vector in vectors {
             let derived = CommittedKey(
                 secret(hex: vector.material), salt: bytes(hex: vector.salt), info: bytes(hex: vector.info))
             let output = derived.key.withUnsafeBytes { Array($0) } + derived.commitment + derived.noncePrefix
-            // Output of another length begins the same.
+            // Output of another length has the same prefix.
             #expect(output.prefix(vector.length) == bytes(hex: vector.output).prefix(71))
         }
     }
@@ -71,7 +71,7 @@ struct PublishedVectorTests {
         let encryptions: [Encryption]
     }
 
-    /// The first message of the context: a box holds one.
+    /// Only the first message of the context, because a box contains one.
     @Test func boxesAreHPKE() throws {
         let vectors = try Vectors.load("rfc9180_p256.json", as: File<HPKEContext>.self).vectors
         #expect(vectors.count == 1)
@@ -112,7 +112,7 @@ struct PublishedVectorTests {
         let result: String
     }
 
-    /// Uncompressed alone: what Wycheproof calls acceptable is a compressed point.
+    /// Only uncompressed points: Wycheproof's "acceptable" results are compressed points.
     @Test func onlyUncompressedPointsOfTheCurveAreKeys() throws {
         let vectors = try Vectors.load("wycheproof_p256_points.json", as: File<Point>.self).vectors
         #expect(vectors.count == 65)

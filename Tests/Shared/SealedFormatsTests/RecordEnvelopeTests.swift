@@ -4,7 +4,7 @@ import Testing
 @testable import SealedFormats
 
 struct RecordEnvelopeTests {
-    @Test func bodiesOfEverySizeComeBack() throws {
+    @Test func bodiesOfEverySizeAreOpened() throws {
         let (name, key) = (FormatSamples.name(), FormatSamples.key())
         for size in Array(0...600) + [4_095, 4_096, 4_097, 65_532, 65_533, 1 << 20] {
             let body = FormatSamples.bytes(size)
@@ -26,7 +26,7 @@ struct RecordEnvelopeTests {
             try refusal { try RecordEnvelope(sealing: largest + [7], as: name, vaultKey: key, epoch: 1) } == .tooLarge)
     }
 
-    @Test func everyPartOfTheNameIsBound() throws {
+    @Test func everyPartOfTheNameIsAuthenticated() throws {
         let (name, key) = (FormatSamples.name(), FormatSamples.key())
         let envelope = try RecordEnvelope(sealing: [1, 2, 3], as: name, vaultKey: key, epoch: 5)
         let others = [
@@ -40,7 +40,7 @@ struct RecordEnvelopeTests {
         #expect(try refusal { try envelope.open(as: name, vaultKey: FormatSamples.key()) } == .wrongKey)
     }
 
-    @Test func aRewrappedRecordOpensWithTheNewKeyAloneAndKeepsItsBody() throws {
+    @Test func aRewrappedRecordOpensOnlyWithTheNewKeyAndKeepsItsBody() throws {
         let (name, old, new) = (FormatSamples.name(), FormatSamples.key(), FormatSamples.key())
         let envelope = try RecordEnvelope(sealing: [1, 2, 3], as: name, vaultKey: old, epoch: 2)
         let rewrapped = try envelope.rewrapped(as: name, from: old, to: new, epoch: 3)
@@ -78,8 +78,8 @@ struct RecordEnvelopeTests {
 }
 
 struct PaddingTests {
-    /// The rule again, as docs/formats.md says it, in floating point.
-    @Test func lengthsFollowTheRuleAndAddAtMostTwelvePercent() {
+    /// The rule of docs/formats.md again, in floating point.
+    @Test func paddedLengthsFollowTheRuleAndAddAtMostTwelvePercent() {
         for count in Array(0...70_000) + [1 << 20, (1 << 20) - 4, (1 << 20) - 3, (16 << 20) - 4] {
             let (length, padded) = (count + 4, Padding.paddedLength(of: count))
             #expect(padded >= length && padded >= 256)
@@ -109,7 +109,7 @@ struct PaddingTests {
         #expect(unpad([0, 0, 0, 252] + [UInt8](repeating: 9, count: 252))?.count == 252)
     }
 
-    @Test func theBytesThatWerePaddedAreWiped() throws {
+    @Test func paddedBytesAreWiped() throws {
         var padded = try Padding.pad([1, 2, 3])
         let body = try #require(Padding.unpad(wiping: &padded))
         #expect(Array(body) == [1, 2, 3])

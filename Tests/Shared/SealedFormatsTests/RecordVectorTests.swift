@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealedFormats
 
-/// What an independent implementation sealed and signed: records, boxes, signatures, the audit chain.
+/// Records, boxes, signatures and the audit chain by an independent implementation.
 struct RecordVectorTests {
     struct Envelope: Decodable {
         let name: String
@@ -19,7 +19,7 @@ struct RecordVectorTests {
         }
     }
 
-    @Test func recordEnvelopesOpenAndAreRefused() throws {
+    @Test func validRecordEnvelopesOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("envelope.json", as: SealedVectors<Envelope, Envelope>.self)
         #expect(vectors.opens.count == 18 && vectors.refused.count == 32)
         for vector in vectors.opens {
@@ -47,7 +47,7 @@ struct RecordVectorTests {
         }
     }
 
-    @Test func boxesOpenAndAreRefused() throws {
+    @Test func validBoxesOpenAndInvalidOnesAreRefused() throws {
         let vectors = try Vectors.load("box.json", as: SealedVectors<Box, Box>.self)
         #expect(vectors.opens.count == 5 && vectors.refused.count == 22)
         for vector in vectors.opens {
@@ -76,7 +76,7 @@ struct RecordVectorTests {
         }
     }
 
-    @Test func signaturesHoldAndAreRefused() throws {
+    @Test func signaturesAreVerifiedOrRefused() throws {
         let vectors = try Vectors.load("signature.json", as: SealedVectors<Signature, Signature>.self)
         #expect(vectors.opens.count == 4 && vectors.refused.count == 13)
         for vector in vectors.opens {
@@ -118,7 +118,7 @@ struct RecordVectorTests {
         let firstBroken: UInt64?
     }
 
-    @Test func auditChainsAreFollowedToTheFirstBrokenLink() throws {
+    @Test func auditChainsAreVerifiedToTheFirstInvalidLink() throws {
         let vectors = try Vectors.load("audit.json", as: SealedVectors<Audit, Audit>.self)
         #expect(vectors.opens.count == 1 && vectors.refused.count == 10)
         for vector in vectors.opens + vectors.refused {

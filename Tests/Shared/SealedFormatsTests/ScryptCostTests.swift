@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 struct ScryptCostTests {
-    /// Each look at this clock is later than the one before by the same step.
+    /// Each read of this clock returns a time later by the same step.
     final class SteppingClock: Clock {
         struct Instant: InstantProtocol {
             let time: Duration
@@ -36,12 +36,12 @@ struct ScryptCostTests {
     }
 
     @Test(arguments: [(1 << 30, 20), ((1 << 30) - 1, 19), (512 << 20, 19), (200 << 20, 17), (0, 17)])
-    func theCostStaysWithinTheMemoryItIsAllowed(_ memory: Int, _ logarithm: Int) {
+    func theCostStaysWithinTheMemoryLimit(_ memory: Int, _ logarithm: Int) {
         let cost = ScryptCost.largest(within: .seconds(1), maximumMemory: memory, minimumTook: .milliseconds(1))
         #expect(cost.logarithm == logarithm)
     }
 
-    @Test func theClockItIsGivenIsTheOneThatCounts() throws {
+    @Test func theGivenClockIsUsed() throws {
         #expect(try ScryptCost.calibrated(clock: SteppingClock(step: .milliseconds(300))).logarithm == 18)
         #expect(try ScryptCost.calibrated(clock: SteppingClock(step: .seconds(3))) == .minimum)
     }
@@ -51,12 +51,12 @@ struct ScryptCostTests {
         let time = try clock.measure {
             _ = try PasscodeVerifier(passcode: SecretBytes(utf8: "7294"), cost: .minimum, machineSecret: nil)
         }
-        // The factors leave room for a machine that is busy with something else during one of the runs.
+        // The factors allow for a machine that is busy during one of the runs.
         #expect(try ScryptCost.calibrated(target: time * 100, clock: clock).logarithm == 19)
         #expect(try ScryptCost.calibrated(target: time / 20, clock: clock) == .minimum)
     }
 
-    @Test func onlySaneCostsExist() {
+    @Test func costsOutOfRangeAreRefused() {
         #expect([0, 16, 21, 63, -1].allSatisfy { ScryptCost(logarithm: $0) == nil })
         #expect(ScryptCost(logarithm: 17) == .minimum)
         #expect(ScryptCost.minimum.memory == 128 << 20)

@@ -1,6 +1,6 @@
 @testable import SealedFormats
 
-/// Whole streams in memory, put together from `ContentStream`'s chunks.
+/// Whole streams in memory, assembled from `ContentStream`'s chunks.
 enum SealedContent {
     static func seal(_ content: [UInt8], with stream: ContentStream) -> [UInt8] {
         let layout = ContentStream.Layout(contentSize: UInt64(content.count), chunkSize: stream.chunkSize)

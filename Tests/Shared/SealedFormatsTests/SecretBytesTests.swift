@@ -3,7 +3,7 @@ import SealedFormats
 import Testing
 
 @Suite struct SecretBytesTests {
-    @Test func theBytesAreThoseThatWereGiven() {
+    @Test func theBytesAreThoseThatWereCopied() {
         let source: [UInt8] = [1, 2, 3]
         #expect(source.withUnsafeBytes { SecretBytes(copying: $0) }.withUnsafeBytes { Array($0) } == source)
         #expect(SecretBytes(utf8: "é").withUnsafeBytes { Array($0) } == [0xC3, 0xA9])
@@ -16,7 +16,7 @@ import Testing
         #expect(large.withUnsafeBytes { $0[9_998] } == UInt8(truncatingIfNeeded: 9_998))
     }
 
-    @Test func takingBytesOverWipesWhereTheyCameFrom() {
+    @Test func wipingInitializersWipeTheirSource() {
         let source = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
         defer { source.deallocate() }
         source.copyBytes(from: Array(repeating: UInt8(7), count: 100))
@@ -30,7 +30,7 @@ import Testing
         #expect(fromArray.withUnsafeBytes { Array($0) } == [1, 2, 3])
     }
 
-    @Test func equalityLooksAtEveryByteAndTheLength() {
+    @Test func equalityComparesEveryByteAndTheLength() {
         let base = SecretBytes.random(count: 64)
         let copy = base.withUnsafeBytes { SecretBytes(copying: $0) }
         #expect(base == copy)
@@ -46,7 +46,7 @@ import Testing
         #expect(SecretBytes(utf8: "") == SecretBytes(utf8: ""))
     }
 
-    @Test func randomBytesAreNeverTheSameTwice() {
+    @Test func randomBytesDiffer() {
         #expect(Set((0..<100).map { _ in hex(SecretBytes.random(count: 32)) }).count == 100)
     }
 
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func whatAFailedFillWroteIsNotKept() {
+    @Test func anErrorOfTheInitializerIsRethrown() {
         struct Interrupted: Error {}
         #expect(throws: Interrupted.self) {
             try SecretBytes(capacity: 8) { buffer in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 32, 64]) func whatAKeyWasIsNotThereOnceNobodyHasIt(count: Int) {
+    @Test(arguments: [1, 32, 64]) func releasedKeysAreWiped(count: Int) {
         var was: [UInt8] = []
         var address: UnsafeRawPointer?
         do {
@@ -82,12 +82,12 @@ import Testing
                 address = bytes.baseAddress
             }
         }
-        // The memory of keys stays mapped for the next one, which may have it by now.
+        // A key's memory stays mapped for other keys, and may be in use again.
         let now = Array(UnsafeRawBufferPointer(start: address, count: count))
         #expect(now != was)
     }
 
-    @Test func thousandsOfKeysAtOnceAreAllTheirOwn() {
+    @Test func thousandsOfKeysDoNotOverlap() {
         let keys = (0..<5_000).map { _ in SecretBytes.random(count: 32) }
         #expect(Set(keys.map { hex($0) }).count == 5_000)
         #expect(Set(keys.map { key in key.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) / 64 } }).count == 5_000)
@@ -104,7 +104,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// A key shares its pages with other keys, what is longer has pages of its own.
+        /// Keys share their pages, longer secrets have pages of their own.
         @Test(arguments: [4, 64, 65, 5_000])
         func thePagesStayOutOfSwapCoreFilesAndForkedChildren(count: Int) throws {
             let secret = SecretBytes.random(count: count)
@@ -116,17 +116,17 @@ import Testing
             #expect(flags.isSuperset(of: ["lo", "dd", "wf"]), "\(flags)")
         }
 
-        @Test func thePagesGoBackToTheKernel() throws {
+        @Test func pagesAreReturnedToTheKernel() throws {
             for _ in 0..<20_000 { #expect(SecretBytes.random(count: 1).count == 1) }
             let line = try #require(try processFile("status").first { $0.hasPrefix("VmLck:") })
             let kilobytes = try #require(line.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.first)
-            #expect(kilobytes < 8192, "80 MB were locked for a moment each")
+            #expect(kilobytes < 8192, "80 MB were locked and released")
         }
 
-        @Test func whereNothingMayBeLockedTheSecretIsStillKept() async {
+        @Test func withoutPermissionToLockMemorySecretsAreStillStored() async {
             await #expect(processExitsWith: .success) {
                 var none = rlimit(rlim_cur: 0, rlim_max: 0)
-                // The superuser may lock whatever the limit says.
+                // Root may lock memory beyond the limit.
                 guard setrlimit(__rlimit_resource_t(8), &none) == 0, getuid() != 0 || setuid(65534) == 0 else {
                     exit(2)
                 }
@@ -149,7 +149,7 @@ import Testing
             return nil
         }
 
-        /// Read to its end: `String(contentsOfFile:)` stops after the first page of such a file, whose size is 0.
+        /// Read in a loop: `String(contentsOfFile:)` stops after the first page, because the file's size is 0.
         private func processFile(_ name: String) throws -> [Substring] {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/" + name))
             return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")

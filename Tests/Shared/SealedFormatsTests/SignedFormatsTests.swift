@@ -5,7 +5,7 @@ import Testing
 @testable import SealedFormats
 
 struct PublicKeyBoxTests {
-    @Test func bodiesComeBackToWhoeverHoldsThePrivateKey() throws {
+    @Test func bodiesOpenWithThePrivateKey() throws {
         let keys = BoxKeyPair()
         let name = FormatSamples.name(collection: .intruders)
         for size in [0, 1, 252, 253, 5_000, 1 << 20] {
@@ -21,7 +21,7 @@ struct PublicKeyBoxTests {
         #expect(try refusal { try PublicKeyBox.seal(tooLarge, as: name, to: keys.publicKey) } == .tooLarge)
     }
 
-    @Test func theNameThePurposeAndTheRecipientAreBound() throws {
+    @Test func nameAndPurposeAndRecipientAreAuthenticated() throws {
         let (keys, other) = (BoxKeyPair(), BoxKeyPair())
         let name = FormatSamples.name()
         let box = try PublicKeyBox.seal([1], as: name, to: keys.publicKey)
@@ -48,7 +48,7 @@ struct PublicKeyBoxTests {
         }
     }
 
-    @Test func whatIsNoKeyOfTheCurveIsRefused() throws {
+    @Test func invalidCurveKeysAreRefused() throws {
         let order = bytes(hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         for scalar in [[], [UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 255, count: 32), [1]] {
             #expect(try refusal { try BoxKeyPair(privateKey: secret(scalar)) } == .malformed)
@@ -64,7 +64,7 @@ struct PublicKeyBoxTests {
 }
 
 struct DeviceSignatureTests {
-    @Test func aSignatureHoldsForItsMessageItsPurposeAndItsDeviceAlone() throws {
+    @Test func aSignatureIsValidOnlyForItsMessagePurposeAndDevice() throws {
         let (key, other) = (DeviceSigningKey(), DeviceSigningKey())
         let message = FormatSamples.bytes(100)
         let signature = key.signature(of: message, purpose: "audit")
@@ -92,7 +92,7 @@ struct AuditChainTests {
             user: 1_000, process: Int32(index), path: "/usr/bin/firefox", reason: nil, sentence: "Event \(index).")
     }
 
-    /// A chain of `count` events, as they would be stored.
+    /// A chain of `count` events as they are stored.
     static func chain(
         _ count: Int, key: DeviceSigningKey
     ) -> (stored: [(event: AuditChain.Event, link: AuditChain.Link)], head: AuditChain.Head) {
@@ -101,7 +101,7 @@ struct AuditChainTests {
         return (stored, chain.head)
     }
 
-    /// The head after following everything, or nil with the number of the first link that is broken.
+    /// The head after the whole chain, or nil with the number of the first invalid link.
     static func follow(
         _ stored: [(event: AuditChain.Event, link: AuditChain.Link)], of device: DevicePublicKey,
         from head: AuditChain.Head? = nil
@@ -114,7 +114,7 @@ struct AuditChainTests {
         return (chain.head, nil)
     }
 
-    @Test func everyEditDeletionAndExchangeIsFoundAtItsLink() throws {
+    @Test func everyEditDeletionAndExchangeIsDetectedAtItsLink() throws {
         let key = DeviceSigningKey()
         let (stored, head) = Self.chain(20, key: key)
         let whole = Self.follow(stored, of: key.publicKey)
@@ -130,12 +130,12 @@ struct AuditChainTests {
             repeated.insert(stored[index], at: index)
             #expect(Self.follow(repeated, of: key.publicKey).broken == index + 1)
         }
-        // Cut at the end: nothing but the kept head tells.
+        // A truncation is detected only by a head from outside.
         #expect(Self.follow(stored.dropLast(), of: key.publicKey).head != head)
         #expect(Self.follow(stored, of: DeviceSigningKey().publicKey).broken == 0)
     }
 
-    @Test func everyFieldOfAnEventIsBound() {
+    @Test func everyFieldOfAnEventIsHashed() {
         let key = DeviceSigningKey()
         var chain = AuditChain(of: key.publicKey)
         let event = Self.event(4)
@@ -159,7 +159,7 @@ struct AuditChainTests {
         #expect(followed == [false, false, false, true])
     }
 
-    @Test func aHeadReadsBackAndNothingElseDoes() throws {
+    @Test func onlyAValidHeadIsParsed() throws {
         let (_, head) = Self.chain(3, key: DeviceSigningKey())
         #expect(AuditChain.Head(head.description) == head)
         let hash = head.description.dropFirst(2)
@@ -172,8 +172,8 @@ struct AuditChainTests {
         }
     }
 
-    /// A head comes from paper or from a hub: the last number there is must not end the process.
-    @Test func theLastNumberThereIsHasNoLinkAfterIt() throws {
+    /// A head is read from paper or from a hub: the highest number must not end the process.
+    @Test func theHighestNumberHasNoNextLink() throws {
         let key = DeviceSigningKey()
         let head = try #require(AuditChain.Head("18446744073709551615:" + String(repeating: "00", count: 32)))
         var chain = AuditChain(of: key.publicKey, from: head)

@@ -14,7 +14,7 @@ struct SealedVectors<Opening: Decodable, Refusal: Decodable>: Decodable {
     let refused: [Refusal]
 }
 
-/// The code that the body is refused with; nil where it is not refused.
+/// The code with which the body is refused; nil if it is not refused.
 func refusal(_ body: () throws -> some Any) throws -> SealedFormatsError.Code? {
     do {
         _ = try body()
@@ -31,7 +31,7 @@ func secret(_ bytes: some Collection<UInt8>) -> SecretBytes {
 
 func id(_ text: String) -> ItemID { ItemID(text)! }
 
-/// A record's name as the vectors write it.
+/// A record's name in the notation of the vectors.
 struct RecordFields: Decodable {
     let vault: ItemID
     let collection: String

@@ -42,7 +42,7 @@ struct DBusTests {
         for value in values { #expect(try await echoed(value, over: client, to: "test.Server") == value) }
     }
 
-    @Test func aDescriptorArrivesAsADuplicateOfItsOwn() async throws {
+    @Test func aDescriptorIsReceivedAsADuplicate() async throws {
         let bus = try await PrivateBus()
         let server = try DBusConnection(.address(bus.address))
         let client = try DBusConnection(.address(bus.address))
@@ -58,12 +58,12 @@ struct DBusTests {
         #expect(written != nil)
         received.close()
         #expect(!received.isOpen)
-        server.close()  // its duplicates go with it
+        server.close()  // closes its duplicates too
         await server.untilEnd()
         #expect(try pipe.fileHandleForReading.readToEnd() == Data("hello".utf8))
     }
 
-    @Test func errorsComeBackWithTheirNameAndSentence() async throws {
+    @Test func errorsKeepTheirNameAndMessage() async throws {
         let bus = try await PrivateBus()
         let server = try DBusConnection(.address(bus.address))
         let client = try DBusConnection(.address(bus.address))
@@ -93,7 +93,7 @@ struct DBusTests {
         #expect(try await echoed(.bool(true), over: client, to: "test.Server") == .bool(true))
     }
 
-    @Test func propertiesAreReadAndTheirChangeIsTold() async throws {
+    @Test func propertiesAreReadAndTheirChangesAreSignalled() async throws {
         let bus = try await PrivateBus()
         let server = try DBusConnection(.address(bus.address))
         let client = try DBusConnection(.address(bus.address))
@@ -105,7 +105,9 @@ struct DBusTests {
                 == ["Answer": .int32(42), "Name": .string("Écho")])
         let changes = try await client.signals(
             from: "test.Server", path: "/echo", interface: "org.freedesktop.DBus.Properties")
-        try await server.emitChanged("/echo", "test.Echo", ["Answer": .int32(43)])
+        try await server.emit(
+            "/echo", "org.freedesktop.DBus.Properties", "PropertiesChanged",
+            [.string("test.Echo"), .options(["Answer": .int32(43)]), .strings([])])
         var iterator = changes.makeAsyncIterator()
         let change = try #require(await iterator.next())
         #expect(change.arguments[0] == .string("test.Echo"))
@@ -122,25 +124,25 @@ struct DBusTests {
         #expect(text?.contains("<signal name=\"Rang\"><arg type=\"s\"/><arg type=\"u\"/></signal>") == true)
     }
 
-    @Test func aSignalOfAnotherProgramNeverPassesForTheOwners() async throws {
+    @Test func aSignalThatTheNamesOwnerDidNotSendIsIgnored() async throws {
         let bus = try await PrivateBus()
         let owner = try DBusConnection(.address(bus.address))
         let listener = try DBusConnection(.address(bus.address))
         try await owner.own("test.Server")
-        let heard = try await listener.signals(from: "test.Server", interface: "test.Echo", member: "Rang")
-        // Addressed straight to the listener, which no match rule of the bus stands in the way of.
+        let signals = try await listener.signals(from: "test.Server", interface: "test.Echo", member: "Rang")
+        // Sent directly to the listener: match rules don't filter it.
         let name = try await listener.uniqueName()
         let forged = try await ChildProcess.run(
             "/usr/bin/dbus-send", ["--bus=\(bus.address)", "--dest=\(name)", "/x", "test.Echo.Rang", "string:forged"])
         #expect(forged.exit == .code(0))
         try await owner.emit("/x", "test.Echo", "Rang", [.string("true")])
-        var iterator = heard.makeAsyncIterator()
+        var iterator = signals.makeAsyncIterator()
         #expect(await iterator.next()?.arguments == [.string("true")])
         owner.close()
         #expect(await iterator.next() == nil)
     }
 
-    @Test func theEndOfTheBusShowsEverywhere() async throws {
+    @Test func theEndOfTheBusEndsSignalsAndCalls() async throws {
         let bus = try await PrivateBus()
         let client = try DBusConnection(.address(bus.address))
         let server = try DBusConnection(.address(bus.address))
@@ -158,10 +160,10 @@ struct DBusTests {
         #expect(unreachable?.code == .unreachable)
     }
 
-    @Test func aCallWithoutAnAnswerEndsInTimeAndWhenTheConnectionCloses() async throws {
+    @Test func aCallWithoutReplyEndsAtItsTimeoutAndWhenTheConnectionCloses() async throws {
         let bus = try await PrivateBus()
         let client = try DBusConnection(.address(bus.address))
-        // A process that owns a name and never answers: stopped.
+        // A stopped process that owns a name and never replies.
         let silent = try ChildProcess(
             "/usr/bin/python3", ["-c", Self.silentOwner], environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
         await eventually("it owns its name: \(silent.stateForPeople)") { silent.output.contains("ready") }
@@ -169,7 +171,7 @@ struct DBusTests {
             try await client.call("test.Silent", "/", "a.b", "C", timeout: .milliseconds(50))
         }
         #expect(late?.code == .timedOut)
-        // One that is called and holds its answer back until the test is over.
+        // A server that delays its reply until the end of the test.
         let isCalled = Mutex(false)
         let isOver = DispatchSemaphore(value: 0)
         let server = try DBusConnection(.address(bus.address))
@@ -189,7 +191,7 @@ struct DBusTests {
         client.close()
         do {
             _ = try await waiting
-            Issue.record("answered by nobody")
+            Issue.record("a reply before the server sent one")
         } catch { #expect((error as? BusError)?.code == .closed) }
         isOver.signal()
     }
@@ -220,7 +222,7 @@ struct DBusTests {
         #expect(await iterator.next() == .some(nil))
     }
 
-    @Test func aConnectionSleepsWhileNothingHappens() async throws {
+    @Test func anIdleConnectionCausesNoWakeups() async throws {
         let bus = try await PrivateBus()
         let client = try DBusConnection(.address(bus.address))
         _ = try await client.signals(interface: "test.Echo")
@@ -233,12 +235,12 @@ struct DBusTests {
             }
         }
         var before = 0
-        await eventually(every: .milliseconds(100), "it has come to rest") {
+        await eventually(every: .milliseconds(100), "the connection is idle") {
             let now = try switches()
             defer { before = now }
             return now > 0 && now == before
         }
-        // The real time is what is tested: a thread that looks now and then would wake up in it.
+        // Real time is what is tested: a polling thread would wake up in it.
         try await Task.sleep(for: .milliseconds(500))
         #expect(try switches() == before)
     }

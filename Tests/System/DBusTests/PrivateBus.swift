@@ -3,7 +3,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// A dbus-daemon of the tests' own.
+/// A private dbus-daemon of a test.
 final class PrivateBus: Sendable {
     let address: String
     let daemon: ChildProcess

@@ -18,7 +18,7 @@ struct HostInspectionTests {
         return try #require(findings.first { $0.id == id })
     }
 
-    @Test func everyTestGivesOneFindingAndAWeakOneSaysWhatToDo() throws {
+    @Test func everyTestReturnsOneFindingAndADegradedOneHasAdvice() throws {
         let tree = try HostTree()
         for overlay in [KernelTrials.Outcome.held, .escaped, .notTried(reason: "x")] {
             let findings = tree.inspection(launchHold: ENOSYS, overlay: overlay).findings()
@@ -28,7 +28,7 @@ struct HostInspectionTests {
         }
     }
 
-    @Test func whatOtherDevicesAreShownTriesNothingInTheKernel() throws {
+    @Test func readingsForOtherDevicesOmitWhatNeedsAKernelTrial() throws {
         let tree = try HostTree()
         let readings = tree.inspection(launchHold: ENOSYS, overlay: .escaped).readings()
         let tried: Set<HostFinding.ID> = [.launchHold, .overlayEscape, .userNamespaces]
@@ -40,13 +40,13 @@ struct HostInspectionTests {
         #expect(try !finding(.preloadedLibraries).underminesAll)
     }
 
-    @Test func launchHoldIsWhatTheKernelAnswers() throws {
+    @Test func launchHoldReportsTheKernelsAnswer() throws {
         #expect(try finding(.launchHold, launchHold: 0).state == .ok)
         #expect(try finding(.launchHold, launchHold: EPERM).state == .unknown)
         #expect(try finding(.launchHold, launchHold: EINVAL).state == .degraded)
     }
 
-    @Test func theOverlayHoleIsDegraded() throws {
+    @Test func anOverlayEscapeIsDegraded() throws {
         #expect(try finding(.overlayEscape, overlay: .held).state == .ok)
         #expect(try finding(.overlayEscape, overlay: .refused).state == .ok)
         #expect(try finding(.overlayEscape, overlay: .escaped).state == .degraded)
@@ -59,7 +59,7 @@ struct HostInspectionTests {
         #expect(try finding(.tracing, ["/proc/sys/kernel/yama/ptrace_scope": content]).state == state)
     }
 
-    @Test func namespacesMatterOnlyWhereTheyEvade() throws {
+    @Test func userNamespacesAreDegradedOnlyIfTheyAllowAnOverlayEscape() throws {
         let allowed = ["/proc/sys/user/max_user_namespaces": "96365\n"]
         #expect(try finding(.userNamespaces, allowed, overlay: .held).state == .ok)
         #expect(try finding(.userNamespaces, allowed, overlay: .escaped).state == .degraded)
@@ -74,7 +74,7 @@ struct HostInspectionTests {
         #expect(try finding(.userNamespaces, [:]).state == .unknown)
     }
 
-    @Test func secureBootIsTheFifthByte() throws {
+    @Test func secureBootIsReadFromTheFifthByte() throws {
         #expect(try finding(.secureBoot, [Self.efi: "\u{6}\0\0\0\u{1}"]).state == .ok)
         #expect(try finding(.secureBoot, [Self.efi: "\u{6}\0\0\0\0"]).state == .degraded)
         #expect(try finding(.secureBoot, [Self.efi: "\u{6}\0\0\0"]).state == .unknown)
@@ -84,7 +84,7 @@ struct HostInspectionTests {
         #expect(try finding(.secureBoot, [:]).state == .unknown)
     }
 
-    @Test func lockdownIsTold() throws {
+    @Test func lockdownIsReported() throws {
         let path = "/sys/kernel/security/lockdown"
         #expect(
             try finding(.kernelLockdown, [path: "[none] integrity confidentiality\n"]).sentence.contains("not locked"))
@@ -113,7 +113,7 @@ struct HostInspectionTests {
         #expect(try finding(.preloadedLibraries).state == .ok)
     }
 
-    @Test func theKernelsOwnTimeLimitIsTold() throws {
+    @Test func theKernelsOwnTimeLimitIsReported() throws {
         let path = "/proc/sys/fs/fanotify/watchdog_timeout"
         #expect(try finding(.fanotifyWatchdog, [path: "30\n"]).sentence.contains("30 s"))
         #expect(try finding(.fanotifyWatchdog, [path: "0\n"]).state == .ok)
@@ -127,33 +127,33 @@ struct HostInspectionTests {
         #expect(try finding(.coreFiles).state == .unknown)
     }
 
-    @Test func thisMachineIsInspectedWithoutATrace() async throws {
+    @Test func inspectingThisMachineLeavesNoFiles() async throws {
         func probes() throws -> Set<String> {
             Set(try FileManager.default.contentsOfDirectory(atPath: "/tmp").filter { $0.hasPrefix("applocker-probe") })
         }
         let before = try probes()
         let findings = HostInspection().findings()
         #expect(findings.map(\.id) + [.descriptorStore] == HostFinding.ID.allCases)
-        // Another inspection, of a test beside this one, has its own for a moment.
+        // The inspection of a parallel test may have a probe for a moment.
         var left = try probes().subtracting(before)
-        await eventually("nothing is left") {
+        await eventually("its probe is removed") {
             left.formIntersection(try probes())
             return left.isEmpty
         }
     }
 
-    @Test(.requires(.root, .fanotify)) func rootLearnsThatThisKernelHoldsLaunches() {
+    @Test(.requires(.root, .fanotify)) func rootDetectsThatThisKernelHoldsLaunches() {
         #expect(HostInspection().launchHold().state == .ok)
     }
 
-    @Test(.requires(.root, .fanotify)) func theOverlayHoleIsTriedForReal() {
+    @Test(.requires(.root, .fanotify)) func theOverlayEscapeIsTriedOnTheRealKernel() {
         let outcome = KernelTrials.thisKernel.overlayEscapes()
         var system = utsname()
         uname(&system)
         let release = withUnsafeBytes(of: &system.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         let version = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
         if case .notTried(let reason) = outcome { Issue.record("not tried: \(reason)") }
-        // Known from measurements: 6.12 and 6.18 hold it, 6.1 does not.
+        // Measured: 6.12 and 6.18 hold it, 6.1 does not.
         if version.lexicographicallyPrecedes([6, 2]) {
             #expect(outcome != .held)
         } else if !version.lexicographicallyPrecedes([6, 12]) {

@@ -14,7 +14,7 @@ struct HostServicesTests {
         "/sys/fs/cgroup/system.slice/applockerd.service/cgroup.procs": "812\n",
     ]
 
-    /// The tree has to be there for as long as it is looked at.
+    /// The tree must exist while it is inspected.
     private func finding(
         _ files: [String: String] = [:], isClockSynchronised: Bool? = true, _ look: (HostInspection) -> HostFinding
     ) throws -> HostFinding {
@@ -22,7 +22,7 @@ struct HostServicesTests {
         return withExtendedLifetime(tree) { look(tree.inspection(isClockSynchronised: isClockSynchronised)) }
     }
 
-    @Test func servicesAreThereAndRunOrTheFindingNamesThem() throws {
+    @Test func servicesThatAreMissingOrStoppedAreNamed() throws {
         #expect(try finding { $0.serviceUnits() }.state == .unknown)
         #expect(try finding(Self.running) { $0.serviceUnits() }.state == .ok)
         var stopped = Self.running
@@ -43,11 +43,11 @@ struct HostServicesTests {
     }
 
     @Test(arguments: [(true, .ok), (false, .degraded), (nil, .unknown)] as [(Bool?, HostFinding.State)])
-    func theClockIsAsTheKernelSays(isSynchronised: Bool?, state: HostFinding.State) throws {
+    func theClocksStateIsTheKernels(isSynchronised: Bool?, state: HostFinding.State) throws {
         #expect(try finding(isClockSynchronised: isSynchronised) { $0.clock() }.state == state)
     }
 
-    @Test func theDescriptorStoreIsLookedForInTheGatesParent() throws {
+    @Test func theDescriptorStoreIsDetectedInTheGatesParent() throws {
         let tree = try HostTree(["/proc/9/status": "Name:\tgate\nPPid:\t7\n", "/proc/7/fd/x": ""])
         #expect(tree.inspection().descriptorStore(gate: 8).state == .unknown)
         #expect(tree.inspection().descriptorStore(gate: 9).state == .degraded)

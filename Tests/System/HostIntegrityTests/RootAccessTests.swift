@@ -21,7 +21,7 @@ struct RootAccessTests {
         docker:x:999:
         """
 
-    @Test func namesMembersAndThoseWhoseMainGroupItIs() throws {
+    @Test func namesMembersAndUsersWithThisPrimaryGroup() throws {
         let tree = try HostTree(["/etc/passwd": passwd, "/etc/group": group])
         let access = RootAccess(HostFiles(root: tree.directory.path))
         #expect(access.withPassword == ["anna", "ben"])
@@ -30,7 +30,7 @@ struct RootAccessTests {
         #expect(access.finding.sentence.contains("anna, ben"))
     }
 
-    @Test func aSecondAccountWithNumberZeroIsRoot() throws {
+    @Test func aSecondAccountWithUserIDZeroIsRoot() throws {
         let tree = try HostTree(["/etc/passwd": passwd + "\ntoor:x:0:0::/root:/bin/sh", "/etc/group": group])
         let access = RootAccess(HostFiles(root: tree.directory.path))
         #expect(access.otherRoots == ["toor"])
@@ -38,14 +38,14 @@ struct RootAccessTests {
     }
 
     @Test(arguments: ["docker", "lxd", "disk"])
-    func someGroupsAreRootWithoutAQuestion(name: String) throws {
+    func someGroupsAreRootWithoutAPassword(name: String) throws {
         let tree = try HostTree(["/etc/passwd": passwd, "/etc/group": "\(name):x:5:cleo, anna"])
         let access = RootAccess(HostFiles(root: tree.directory.path))
         #expect(access.throughGroups == ["anna (\(name))", "cleo (\(name))"])
         #expect(access.finding.state == .degraded)
     }
 
-    @Test func findsRulesThatAskNoPassword() {
+    @Test func findsRulesWithoutPassword() {
         let sudoers = """
             # cleo ALL=(ALL) NOPASSWD: ALL
             Defaults env_reset
@@ -60,7 +60,7 @@ struct RootAccessTests {
         #expect(RootAccess.rulesWithoutPassword(in: sudoers) == ["anna", "ben", "everybody in Defaults:dora"])
     }
 
-    @Test func readsTheDirectoryAsSudoDoes() throws {
+    @Test func readsTheIncludedDirectoryAsSudoDoes() throws {
         let rule = " ALL=(ALL) NOPASSWD: ALL\n"
         let tree = try HostTree([
             "/etc/passwd": passwd, "/etc/group": group, "/etc/sudoers": "%sudo ALL=(ALL:ALL) ALL\n",
@@ -73,7 +73,7 @@ struct RootAccessTests {
         #expect(access.finding.sentence.contains("cloud (/etc/sudoers.d/90-cloud)"))
     }
 
-    @Test func aFileThatCannotBeReadMakesTheAnswerUnknown() throws {
+    @Test func anUnreadableFileMakesTheFindingUnknown() throws {
         let tree = try HostTree(["/etc/passwd": passwd, "/etc/group": group, "/etc/sudoers/inside": ""])
         let finding = RootAccess(HostFiles(root: tree.directory.path)).finding
         #expect(finding.state == .unknown)

@@ -7,7 +7,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// Connections by the thousand, slow ones and silent ones.
+/// Thousands of connections, slow and silent ones.
 struct ConnectionTests {
     private static let status = "GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -24,14 +24,14 @@ struct ConnectionTests {
         #expect(isServed, sourceLocation: sourceLocation)
     }
 
-    @Test func theKernelsWordForWhoConnectedReachesTheService() async throws {
+    @Test func theServiceReceivesThePeersCredentialsFromTheKernel() async throws {
         try await withServer { path, service in
             try await Self.expectServed(path)
             #expect(await service.requests.first?.peer == ControlPeer(user: getuid(), process: getpid()))
         }
     }
 
-    @Test(.requires(.root, .program("curl"))) func anotherUsersConnectionIsSeenAsThatUsers() async throws {
+    @Test(.requires(.root, .program("curl"))) func anotherUsersConnectionHasThatUsersCredentials() async throws {
         try await withServer { path, service in
             chmod((path as NSString).deletingLastPathComponent, 0o755)
             let curl = try ChildProcess(
@@ -42,9 +42,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test func halfARequestIsClosedAfterTheIdleTimeAndNobodyElseWaits() async throws {
+    @Test func aPartialRequestIsClosedAfterTheIdleTimeoutWithoutDelayingOthers() async throws {
         var limits = ControlServer.Limits()
-        // Long enough that who is served is not late on a busy machine.
+        // Long enough for complete requests to be served in time on a busy machine.
         limits.idleTimeout = .seconds(3)
         try await withServer(limits) { path, service in
             var connections: [RawConnection] = []
@@ -61,11 +61,11 @@ struct ConnectionTests {
                 #expect(try await blocking { connection.readToEnd() } != nil, "the server closes it")
             }
             #expect(ContinuousClock.now - start < .seconds(28), "before the usual 30 seconds")
-            #expect(await service.requests.count == 3, "no half request was carried out")
+            #expect(await service.requests.count == 3, "no partial request was executed")
         }
     }
 
-    @Test func halfARequestWhoseClientGoesIsForgotten() async throws {
+    @Test func aPartialRequestOfADisconnectedClientIsDiscarded() async throws {
         try await withServer { path, service in
             let connection = try RawConnection(path)
             connection.send("POST /v1/lock HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{\"apps\":")
@@ -79,7 +79,7 @@ struct ConnectionTests {
     @Test func aThousandConnectionsAtOnceAreAllServed() async throws {
         try await withServer { path, service in
             let connections = try await blocking { try (0..<1_000).map { _ in try RawConnection(path) } }
-            // Somebody who comes later is served while they are all open.
+            // A later client is served while all of them are open.
             try await Self.expectServed(path)
             let answers = try await blocking {
                 for connection in connections { connection.send(Self.status) }
@@ -90,7 +90,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aUsersConnectionTooManyIsRefusedInWordsAndTheNextOneFits() async throws {
+    @Test func aConnectionOverAUsersLimitIsRefusedUntilOthersClose() async throws {
         var limits = ControlServer.Limits()
         limits.connectionsPerUser = 10
         try await withServer(limits) { path, _ in
@@ -125,7 +125,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aPipelinedRequestThatIsNoneIsRefusedAfterTheAnswersBeforeIt() async throws {
+    @Test func anInvalidPipelinedRequestIsRefusedAfterTheEarlierAnswers() async throws {
         try await withServer { path, _ in
             let answer = try await blocking {
                 let connection = try RawConnection(path)
@@ -138,7 +138,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func theSocketOfAServerThatRunsIsNotTakenAway() async throws {
+    @Test func theSocketOfARunningServerIsNotReplaced() async throws {
         try await withServer { path, service in
             #expect(throws: ControlServerError.inUse(path)) {
                 _ = try ControlServer(socketPath: path, service: service).makeService()
@@ -147,7 +147,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func whatIsNotASocketStaysWhereItIs() throws {
+    @Test func aFileThatIsNotASocketIsNotReplaced() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("precious", to: "control.sock")
         #expect(throws: ControlServerError.notASocket(path)) {
@@ -156,7 +156,7 @@ struct ConnectionTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
-    @Test func theSocketIsOpenToAllUsersOnceItAnswers() async throws {
+    @Test func allUsersMayConnectOnceTheServerAnswers() async throws {
         try await withServer { path, _ in
             await eventually {
                 try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o666

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ControlClientTests {
-    @Test func aCallCarriesParameterTokenAndBody() async throws {
+    @Test func aCallSendsParameterTokenAndBody() async throws {
         try await withServer { path, service in
             let reply = try await ControlClient(socketPath: path).call(
                 \.revokeDevice, parameter: "a/b c", token: "secret", body: PasscodeRequest(passcode: "x"))
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func aCallCarriesItsQuery() async throws {
+    @Test func aCallSendsItsQuery() async throws {
         try await withServer { path, service in
             try await ControlClient(socketPath: path).call(
                 \.removeNote, parameter: "x", query: RemoveNoteQuery(version: "1&2"))
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalComesBackAsItWasThrown() async throws {
+    @Test func aRefusalIsRethrownUnchanged() async throws {
         let service = RecordingService()
         let refusal = ControlError(.lockedOut, "Too many.", retryAfterSeconds: 7)
         await service.refuse(with: refusal)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func withoutADaemonTheErrorSaysWhatToStart() async throws {
+    @Test func withoutADaemonTheErrorNamesTheCommandThatStartsIt() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("control.sock")
         let error = await #expect(throws: ControlClientError.self) {
@@ -51,7 +51,7 @@ import Testing
         #expect(error?.description.contains("applocker up") == true)
     }
 
-    @Test func aDaemonThatIsBusyForTooLongIsNotSaidToBeAway() async throws {
+    @Test func aDaemonThatIsBusyForTooLongIsNotReportedAsNotRunning() async throws {
         try await withServer { path, service in
             await service.hang()
             let client = ControlClient(socketPath: path, answerTimeout: .milliseconds(500))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerOfAnotherShapeIsNotUnderstood() async throws {
+    @Test func anAnswerOfAnotherTypeIsAnError() async throws {
         try await withServer { path, _ in
             let error = await #expect(throws: ControlClientError.self) {
                 try await ControlClient(socketPath: path).call(\.status)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalControl
 
-@Suite("A denied launch is started again exactly as it was asked for")
+@Suite("Starting a denied launch again from its exec request")
 struct ExecRequestStartTests {
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
@@ -19,7 +19,7 @@ struct ExecRequestStartTests {
 
     private func contents(_ path: String) -> Data { FileManager.default.contents(atPath: path) ?? Data() }
 
-    @Test("Arguments, environment and directory arrive byte for byte, LISTEN_PID stays behind")
+    @Test("Arguments, environment and directory are kept byte for byte, LISTEN_PID is removed")
     func exact() async throws {
         let directory = try TemporaryDirectory()
         let place = directory.path("a place")
@@ -38,20 +38,20 @@ struct ExecRequestStartTests {
         #expect(!environment.contains { $0.hasPrefix("LISTEN_PID=") })
         let expected = ["zero", "-c", script, "a b", "", "ü\n\"$x"].map { Array($0.utf8) } + [[0xFF, 0x01]]
         #expect(contents(place + "/cmdline") == Data(expected.flatMap { $0 + [0] }))
-        await eventually("the child is collected") { kill(process, 0) != 0 }
+        await eventually("the child is reaped") { kill(process, 0) != 0 }
     }
 
-    @Test("It runs in a session of its own")
+    @Test("It runs in a new session")
     func ownSession() async throws {
         let directory = try TemporaryDirectory()
         let execRequest = execRequest("/bin/sleep", ["sleep", "60"], directory: directory.path)
         let process = try await execRequest.startAndConfirm()
         #expect(getsid(process) == process)
         kill(process, SIGKILL)
-        await eventually("the child is collected") { kill(process, 0) != 0 }
+        await eventually("the child is reaped") { kill(process, 0) != 0 }
     }
 
-    @Test("A program that is not there, or a directory that is not, is an error with its errno")
+    @Test("A missing program or directory is an error with its errno")
     func notStarted() async throws {
         await #expect(throws: ExecRequestError.notStarted(path: "/nonexistent", code: ENOENT)) {
             try await execRequest("/nonexistent", ["x"]).startAndConfirm()
@@ -64,7 +64,7 @@ struct ExecRequestStartTests {
         #expect(await errors.first { _ in true } == .notStarted(path: "/nonexistent", code: ENOENT))
     }
 
-    @Test("What no kernel would take is refused before anything is made")
+    @Test("An exec request that execve would reject is refused before anything is created")
     func malformed() {
         var notBase64 = execRequest("/bin/true", ["x"])
         notBase64.environment = ["%%%"]

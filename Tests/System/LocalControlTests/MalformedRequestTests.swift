@@ -4,7 +4,7 @@ import LocalControl
 import SystemTestSupport
 import Testing
 
-/// What is no request gets one answer that says so, and nobody else notices.
+/// A malformed request gets one error response and doesn't affect other connections.
 @Suite struct MalformedRequestTests {
     private static func send(_ text: String, to path: String) async throws -> RawAnswer? {
         let answer = try await blocking {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func manyShortHeadersAreAnsweredOnceToo() async throws {
+    @Test func manyShortHeadersAreAnsweredOnce() async throws {
         try await withServer { path, _ in
             let header = (0..<2_000).map { "X-\($0): y\r\n" }.joined()
             let answer = try await Self.send("GET /v1/status HTTP/1.1\r\nHost: a\r\n\(header)\r\n", to: path)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOfUnknownLengthIsTooLargeWhenItIs() async throws {
+    @Test func aChunkedBodyOverTheLimitIsTooLarge() async throws {
         try await withServer { path, service in
             let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n"
             let answer = try await Self.send(
@@ -72,12 +72,12 @@ import Testing
         }
     }
 
-    @Test func aBodyOfExactlyTheLimitIsTaken() async throws {
+    @Test func aBodyOfExactlyTheLimitIsAccepted() async throws {
         try await withServer { path, service in
-            let body = String(repeating: "x", count: ControlServer.smallBodyBytes)
+            let body = String(repeating: "x", count: ControlRoute.smallBodyBytes)
             let answer = try await Self.send(Self.get("/v1/lock", method: "POST", body: body), to: path)
             #expect(answer?.status == 200)
-            #expect(await service.requests.first?.body.count == ControlServer.smallBodyBytes)
+            #expect(await service.requests.first?.body.count == ControlRoute.smallBodyBytes)
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
         ("GET", "/v1/nothing"), ("GET", "/"), ("DELETE", "/v1/status"), ("GET", "/v1/apps/a/b/c"),
         ("GET", "/v2/status"),
     ])
-    func whatDoesNotExistIsSaidToBeSo(_ method: String, _ target: String) async throws {
+    func anUnknownRouteIsNotFound(_ method: String, _ target: String) async throws {
         try await withServer { path, service in
             let answer = try await Self.send(Self.get(target, method: method), to: path)
             #expect(answer?.status == 404)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/apps/%zz", "/v1/apps/%", "/v1/apps/%e4", "/v1/apps/a%00%ff"])
-    func anAddressThatIsNotPercentEncodedIsABadRequest(_ target: String) async throws {
+    func anInvalidPercentEncodingIsABadRequest(_ target: String) async throws {
         try await withServer { path, service in
             let answer = try await Self.send(Self.get(target, method: "DELETE"), to: path)
             #expect(answer?.status == 400)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aParameterIsDecodedOnceAndMayHoldAnything() async throws {
+    @Test func aParameterIsDecodedOnceAndMayContainAnyCharacter() async throws {
         try await withServer { path, service in
             for name in ["../../etc/passwd", "50%25 off", "a b/c", "ümläut", "."] {
                 let target = ControlRoute.removeApp.path(name)
@@ -129,14 +129,14 @@ import Testing
         }
     }
 
-    @Test func aQueryIsDecodedOnceAndItsLastValueCounts() async throws {
+    @Test func aQueryIsDecodedOnceAndItsLastValueIsUsed() async throws {
         try await withServer { path, service in
             _ = try await Self.send(Self.get("/v1/log?app=a%2Fb%2525&limit=1&limit=2"), to: path)
             #expect(await service.requests.last?.query == ["app": "a/b%25", "limit": "2"])
         }
     }
 
-    @Test func everyRefusalOfTheServiceCarriesItsCodeAndStatus() async throws {
+    @Test func everyRefusalOfTheServiceHasItsCodeAndStatus() async throws {
         for code in ControlError.Code.allCases {
             let service = RecordingService()
             await service.refuse(with: ControlError(code, "Why.", retryAfterSeconds: code == .lockedOut ? 60 : nil))

@@ -6,9 +6,9 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// The stream of a prompter: it is its presence, so its end has to be noticed at once.
+/// A prompter is connected for as long as its stream is open: the end of the stream must be noticed at once.
 struct PromptStreamTests {
-    /// It is neither by a failed heartbeat nor by silence that a prompter's going is noticed.
+    /// Limits that are too long to reveal, by a failed heartbeat or by a timeout, that a prompter has disconnected.
     private static var silent: ControlServer.Limits {
         var limits = ControlServer.Limits()
         (limits.heartbeat, limits.idleTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -21,15 +21,15 @@ struct PromptStreamTests {
         try await withServer { path, service in
             var events = try await ControlClient(socketPath: path).prompts().makeAsyncIterator()
             #expect(try await events.next() == .ready)
-            await service.tellAll(.settled(prompt: "1", outcome: .allowed))
+            await service.sendToAllPrompters(.settled(prompt: "1", outcome: .allowed))
             #expect(try await events.next() == .settled(prompt: "1", outcome: .allowed))
             #expect(await service.joined.values.first == ControlPeer(user: getuid(), process: getpid()))
         }
     }
 
-    @Test func aSilentStreamShowsThatItIsAlive() async throws {
+    @Test func aSilentStreamSendsHeartbeats() async throws {
         var limits = ControlServer.Limits()
-        // Far apart: a busy machine may be late with a heartbeat, and that is not what this is about.
+        // Far apart: on a busy machine a heartbeat may be late, which is not what is tested.
         limits.heartbeat = .milliseconds(100)
         limits.idleTimeout = .seconds(3)
         try await withServer(limits) { path, service in
@@ -40,24 +40,24 @@ struct PromptStreamTests {
             }
             #expect(
                 text.contains("content-type: text/event-stream") || text.contains("Content-Type: text/event-stream"))
-            #expect(text.components(separatedBy: ":\n\n").count > 40, "it outlives the idle time")
+            #expect(text.components(separatedBy: ":\n\n").count > 40, "it outlives the idle timeout")
             await eventually { await service.left.count == 1 }
         }
     }
 
-    @Test func aPrompterThatHangsUpIsMissedAtOnce() async throws {
+    @Test func aPrompterThatDisconnectsIsDetectedAtOnce() async throws {
         try await withServer(Self.silent) { path, service in
             for round in 1...5 {
                 var connection: RawConnection? = try RawConnection(path)
                 connection?.send(Self.request)
                 _ = try await blocking { [connection] in connection?.read(until: "ready") }
                 connection = nil
-                await eventually("number \(round) is missed") { await service.left.count == round }
+                await eventually("the end of prompter \(round) is detected") { await service.left.count == round }
             }
         }
     }
 
-    @Test func theWorkOfALongRequestStopsWhenItsClientHangsUp() async throws {
+    @Test func aLongRequestIsCancelledWhenItsClientDisconnects() async throws {
         try await withServer { path, service in
             await service.hang()
             var connection: RawConnection? = try RawConnection(path)
@@ -68,23 +68,23 @@ struct PromptStreamTests {
         }
     }
 
-    @Test(.requires(.program("curl"))) func aPrompterProcessThatIsKilledIsMissedAtOnce() async throws {
+    @Test(.requires(.program("curl"))) func aKilledPrompterIsDetectedAtOnce() async throws {
         try await withServer(Self.silent) { path, service in
             let curl = try ChildProcess("curl", ["-sSN", "--unix-socket", path, "http://applocker/v1/prompts"])
             await eventually { curl.output.contains("ready") }
             curl.kill(SIGKILL)
             _ = try await curl.wait()
-            await eventually("it is missed") { await service.left.count == 1 }
+            await eventually("its end is detected") { await service.left.count == 1 }
         }
     }
 
-    @Test(.requires(.program("curl"))) func aPrompterKilledWhileItsStreamIsFullIsMissedToo() async throws {
+    @Test(.requires(.program("curl"))) func aPrompterKilledWhileItsStreamIsFullIsDetected() async throws {
         try await withServer { path, service in
             let curl = try ChildProcess("curl", ["-sSN", "--unix-socket", path, "http://applocker/v1/prompts"])
             await eventually { curl.output.contains("ready") }
             curl.kill(SIGSTOP)
             for _ in 0..<4_000 {
-                await service.tellAll(.settled(prompt: String(repeating: "x", count: 1_000), outcome: .gone))
+                await service.sendToAllPrompters(.settled(prompt: String(repeating: "x", count: 1_000), outcome: .gone))
                 await Task.yield()
             }
             curl.kill(SIGKILL)
@@ -93,7 +93,7 @@ struct PromptStreamTests {
         }
     }
 
-    @Test func aReaderThatStopsReadingKeepsNobodyElseWaiting() async throws {
+    @Test func aReaderThatStopsReadingDelaysNoOther() async throws {
         try await withServer { path, service in
             let slow = try RawConnection(path)
             slow.send(Self.request)
@@ -103,7 +103,7 @@ struct PromptStreamTests {
             _ = try await blocking { fast.read(until: "ready") }
             let filler = String(repeating: "x", count: 4_000)
             for number in 1...200 {
-                await service.tellAll(.settled(prompt: "\(filler)\(number)", outcome: .gone))
+                await service.sendToAllPrompters(.settled(prompt: "\(filler)\(number)", outcome: .gone))
                 let event = try await blocking { fast.read(until: "\(filler)\(number)") }
                 #expect(event.contains("settled"))
             }

@@ -2,8 +2,8 @@ import CLinux
 import Foundation
 import Glibc
 
-/// A client that sends whatever bytes a test wants, over a real Unix socket. Its calls block: `blocking` takes them off
-/// Swift's pool.
+/// A client that sends arbitrary bytes over a real Unix socket. Its calls block: `blocking` runs them outside Swift's
+/// cooperative pool.
 final class RawConnection: @unchecked Sendable {
     // Sendable: a test uses it from one thread at a time; the descriptor never changes.
     let descriptor: Int32
@@ -27,7 +27,7 @@ final class RawConnection: @unchecked Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false where the server did not take all of it.
+    /// - Returns: false if the server did not accept all of it.
     @discardableResult
     func send(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
@@ -47,7 +47,7 @@ final class RawConnection: @unchecked Sendable {
 
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Everything until the server closes; nil where it does not within 60 seconds.
+    /// Everything until the server closes; nil if it does not within 60 seconds.
     func readToEnd() -> String? {
         var bytes: [UInt8] = []
         while true {
@@ -57,7 +57,7 @@ final class RawConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads until `text` has come as often as `times`; what came so far where the server closes first.
+    /// Reads until `text` was received `times` times. Returns what was received so far if the server closes first.
     func read(until text: String, times: Int = 1) -> String {
         var bytes: [UInt8] = []
         while true {
@@ -77,20 +77,20 @@ final class RawConnection: @unchecked Sendable {
     }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking work on its own thread.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }
     }
 }
 
-/// One HTTP answer, taken apart.
+/// A parsed HTTP response.
 struct RawAnswer {
     var status: Int
     var header: String
     var body: String
 
-    /// - Parameter text: one answer, header and body.
+    /// - Parameter text: one response, header and body.
     init?(_ text: String) {
         guard let end = text.range(of: "\r\n\r\n"), let line = text.split(separator: "\r\n").first else { return nil }
         let words = line.split(separator: " ")

@@ -4,11 +4,11 @@ import LocalControl
 import TestSupport
 import Testing
 
-/// The stream of a desktop agent: how it tells inactivity counts for as long as it is there.
+/// The stream of a desktop agent: its reports of inactivity count while it is connected.
 struct SessionStreamTests {
-    @Test func anAgentIsToldAndIsMissedAtOnce() async throws {
+    @Test func anAgentReceivesEventsAndItsEndIsDetectedAtOnce() async throws {
         var limits = ControlServer.Limits()
-        // It is neither by a failed heartbeat nor by silence that its going is noticed.
+        // Too long to reveal, by a failed heartbeat or by a timeout, that it has disconnected.
         (limits.heartbeat, limits.idleTimeout) = (.seconds(3_600), .seconds(3_600))
         try await withServer(limits) { path, service in
             var connection: RawConnection? = try RawConnection(path)
@@ -16,9 +16,9 @@ struct SessionStreamTests {
             let text = try await blocking { [connection] in connection?.read(until: "ready") }
             #expect(text?.contains("data: {\"ready\":{}}") == true)
             #expect(await service.agents.count == 1)
-            #expect(await service.joined.isEmpty, "an agent is no prompter")
+            #expect(await service.joined.isEmpty, "an agent is not a prompter")
             connection = nil
-            await eventually("it is missed") { await service.agents.isEmpty }
+            await eventually("its end is detected") { await service.agents.isEmpty }
         }
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers every request with what it got, and keeps who joined and left.
+/// Answers every request with its route, and records who joined and left.
 actor RecordingService: ControlService {
     private(set) var requests: [ControlRequest] = []
     private(set) var joined: [UInt64: ControlPeer] = [:]
@@ -20,7 +20,7 @@ actor RecordingService: ControlService {
 
     func refuse(with error: any Error) { refusal = error }
 
-    /// Requests that are worked on until they are cancelled, and how many were.
+    /// Whether requests run until they are cancelled, and how many were.
     private var hangs = false
     private(set) var cancelled = 0
 
@@ -63,11 +63,11 @@ actor RecordingService: ControlService {
 
     func agentLeft(connection: UInt64) async { agents.removeValue(forKey: connection)?.finish() }
 
-    func tellAll(_ event: PromptEvent) { for prompter in prompters.values { prompter.yield(event) } }
+    func sendToAllPrompters(_ event: PromptEvent) { for prompter in prompters.values { prompter.yield(event) } }
 }
 
-/// Runs `body` against the real control server on a real socket. The server goes on until the tests end, as the daemon's
-/// does: it is not made to be stopped while connections come in.
+/// Runs `body` against the real control server on a real socket. The server runs until the tests end, as the daemon's
+/// does: it can't be stopped while it accepts connections.
 func withServer(
     _ limits: ControlServer.Limits = .init(), service: RecordingService = RecordingService(),
     _ body: @Sendable (_ path: String, RecordingService) async throws -> Void

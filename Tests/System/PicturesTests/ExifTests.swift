@@ -4,9 +4,9 @@ import Testing
 
 @testable import Pictures
 
-/// What pictures made by other programs (Fixtures/make_fixtures.py) say of themselves.
+/// The metadata of pictures made by other programs (Fixtures/make_fixtures.py).
 @Suite struct ExifTests {
-    @Test(arguments: 1...8) func aPictureTellsWhenWhereAndHowItWasTaken(_ orientation: Int) throws {
+    @Test(arguments: 1...8) func timePlaceAndOrientationAreReadFromExif(_ orientation: Int) throws {
         let exif = try #require(Exif(try Fixture.bytes("orientation-\(orientation).jpg")))
         #expect(exif.orientation == orientation)
         #expect(exif.local == .init(year: 2024, month: 5, day: 17, hour: 18, minute: 30, second: 5))
@@ -23,14 +23,14 @@ import Testing
         #expect(exif.longitude == -70.5)
     }
 
-    @Test func whatSaysNothingIsNil() throws {
+    @Test func absentMetadataIsNil() throws {
         #expect(Exif(try Fixture.bytes("silent.jpg")) == nil)
         #expect(Exif(try Fixture.bytes("transparent.png")) == nil)
         #expect(Exif([]) == nil)
     }
 
-    /// Nothing that is cut off or changed ends the process, and nothing absurd comes out.
-    @Test func damagedPicturesSayNothingAbsurd() throws {
+    /// Truncated or changed bytes never end the process and never yield an invalid value.
+    @Test func damagedPicturesYieldNoInvalidValues() throws {
         let whole = try Fixture.bytes("orientation-6.jpg")
         for length in 0..<whole.count { look(Array(whole.prefix(length))) }
         var numbers = SystemRandomNumberGenerator()

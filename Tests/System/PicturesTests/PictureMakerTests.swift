@@ -5,7 +5,7 @@ import Testing
 
 @testable import Pictures
 
-/// Sizes of pictures that other programs made, by the real ffmpeg.
+/// Smaller sizes of other programs' pictures, made by the real ffmpeg.
 @Suite struct PictureMakerTests {
     private let maker = PictureMaker()
     private let limits = PictureMaker.Limits(medium: 48, thumbnail: 32, thumbnailBytes: 16_384)
@@ -38,7 +38,7 @@ import Testing
         #expect(try quarters(made.thumbnail) == right)
         #expect(JPEGSegments.size(of: made.medium ?? []) == PictureSize(width: 48, height: 32))
         #expect(JPEGSegments.size(of: made.thumbnail) == PictureSize(width: 32, height: 21))
-        // How it is turned is all that it still says.
+        // The orientation is the only metadata that is kept.
         let left = Exif(made.original)
         #expect(left?.orientation ?? 1 == orientation && left?.local == nil && left?.latitude == nil)
         let kept = try maker.prepare(bytes, keepsOriginal: true, limits: limits)
@@ -48,7 +48,7 @@ import Testing
     @Test(
         .requires(.program("/usr/bin/ffmpeg")),
         arguments: ["everything.jpg", "orientation-3.jpg", "transparent.png", "picture.webp"])
-    func whatIsSaidAboutAPictureIsGoneFromEverySize(_ name: String) throws {
+    func metadataIsRemovedFromEverySize(_ name: String) throws {
         let bytes = try Fixture.bytes(name)
         let marker = Data("MARKER-OF-THE-CAMERA".utf8)
         #expect(Data(bytes).range(of: marker) != nil || name == "picture.webp")
@@ -72,14 +72,14 @@ import Testing
         #expect(again.original == made.original)
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func whatIsTransparentLiesOnWhiteInTheSmallerSizes() throws {
+    @Test(.requires(.program("/usr/bin/ffmpeg"))) func transparencyBecomesWhiteInTheSmallerSizes() throws {
         let made = try maker.prepare(try Fixture.bytes("transparent.png"), keepsOriginal: false, limits: limits)
         #expect(made.type == .png)
         #expect(try quarters(try #require(made.medium)) == ["white", "green", "blue", "white"])
     }
 
     @Test(.requires(.program("/usr/bin/ffmpeg")), arguments: ["picture.webp", "lossy.webp", "picture.gif"])
-    func whatIsNeitherJPEGNorPNGBecomesAJPEG(_ name: String) throws {
+    func formatsOtherThanJPEGAndPNGBecomeJPEG(_ name: String) throws {
         let bytes = try Fixture.bytes(name)
         let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
         #expect(made.type == .jpeg && made.size == PictureSize(width: 96, height: 64))
@@ -89,17 +89,17 @@ import Testing
         #expect(try quarters(try #require(kept.medium)) == ["red", "green", "blue", "white"])
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aSmallJPEGHasNoMedium() throws {
+    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aSmallJPEGHasNoMediumSize() throws {
         let large = PictureMaker.Limits(medium: 2_048, thumbnail: 320, thumbnailBytes: 16_384)
         let made = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: large)
         #expect(made.medium == nil && made.exif == nil)
         #expect(JPEGSegments.size(of: made.thumbnail) == PictureSize(width: 96, height: 64))
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aThumbnailKeepsWithinItsBytes() throws {
+    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aThumbnailStaysWithinItsLimit() throws {
         var numbers = SystemRandomNumberGenerator()
         let noise = (0..<320 * 320 * 3).map { _ in UInt8.random(in: 0...255, using: &numbers) }
-        // A bitmap with an alphabet of its own is the largest JPEG there is.
+        // JPEG compresses noise worst, so its thumbnail would be the largest.
         let process = PictureProcess(
             executable: PictureMaker.debianExecutable, limit: .seconds(60), maximumOutput: 1 << 24)
         let bytes = try process.run(
@@ -113,7 +113,7 @@ import Testing
         #expect(1...16_384 ~= made.thumbnail.count)
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func whatIsNoPictureIsRefusedInWords() throws {
+    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aFileThatIsNotAPictureIsRefused() throws {
         func refusal(_ bytes: [UInt8]) -> PictureError.Code? {
             do throws(PictureError) {
                 _ = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
@@ -132,11 +132,11 @@ import Testing
         var large = try Fixture.bytes("transparent.png")
         large.replaceSubrange(16..<24, with: [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60])
         #expect(refusal(large) == .tooLarge)
-        // ffmpeg reads other files where a playlist of its own names them: not from here.
+        // ffmpeg would read other files that a playlist in its own format names; here it must not.
         #expect(refusal(Array("ffconcat version 1.0\nfile '/etc/passwd'\n".utf8)) == .notPicture)
     }
 
-    @Test func withoutFFmpegItIsSaidWhatIsMissing() throws {
+    @Test func withoutFFmpegTheErrorNamesIt() throws {
         let maker = PictureMaker(executable: "/nonexistent/ffmpeg")
         let error = #expect(throws: PictureError.self) {
             _ = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: limits)
@@ -144,9 +144,9 @@ import Testing
         #expect(error?.code == .failed && error?.sentence.contains("not installed") == true)
     }
 
-    /// A stand-in that never ends is killed, with whatever it started, even after it has closed its output.
+    /// A stand-in that never ends is killed, with all that it started, even after it has closed its output.
     @Test(arguments: ["sleep 600 & sleep 600", "exec >&- 2>&-; sleep 600"])
-    func whatTakesTooLongIsKilled(_ script: String) throws {
+    func aConversionThatTakesTooLongIsKilled(_ script: String) throws {
         let directory = try TemporaryDirectory()
         let stuck = directory.path("stuck")
         try directory.write("#!/bin/sh\n\(script)\n", to: "stuck", permissions: 0o755)

@@ -11,12 +11,12 @@ import Testing
     }
 
     @Test(arguments: ["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_DEBUG_OUTPUT", "GCONV_PATH", "GLIBC_TUNABLES"])
-    func variablesThatLoadCodeAreKnown(name: String) {
+    func variablesThatLoadCodeAreDetected(name: String) {
         #expect(ProcessHardening.changesLoading(name))
     }
 
     @Test(arguments: ["PATH", "OLD_LD", "HOME", "APPLOCKER_SOCKET"])
-    func othersAreLeftAlone(name: String) {
+    func otherVariablesAreNotDetected(name: String) {
         #expect(!ProcessHardening.changesLoading(name))
     }
 }

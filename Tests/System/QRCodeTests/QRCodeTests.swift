@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct QRCodeTests {
-    @Test(.requires(.program("zbarimg"))) func anotherReaderFindsTheTextInThePicture() throws {
+    @Test(.requires(.program("zbarimg"))) func anotherDecoderReadsTheTextFromThePicture() throws {
         let text = "0123-4567-89AB-CDEF"
         let code = try QRCode(text)
         let directory = try TemporaryDirectory()
@@ -35,7 +35,7 @@ struct QRCodeTests {
         #expect(throws: QRCode.Failure.self) { _ = try QRCode(String(repeating: "x", count: 5_000)) }
     }
 
-    @Test func theTerminalAndTheVectorPictureShowEveryModule() throws {
+    @Test func theTerminalAndTheSVGShowEveryModule() throws {
         let code = try QRCode("HELLO")
         let dark = code.modules.filter { $0 }.count
         #expect(code.svg.components(separatedBy: "h1v1h-1z").count - 1 == dark)

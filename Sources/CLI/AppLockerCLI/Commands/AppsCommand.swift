@@ -56,7 +56,7 @@ struct AppCommand: AsyncParsableCommand {
         }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Choose what happens to a running instance when its grant ends.",
             discussion: """
@@ -68,17 +68,11 @@ struct AppCommand: AsyncParsableCommand {
 
         @Argument(help: AppNames.help) var app: String
         @Option(help: "keep, freeze or close.") var onGrantEnd: GrantEndArgument
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             let change = ChangeAppRequest(onGrantEnd: onGrantEnd.rawValue)
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let changed = try await owner.open { token in
-                try await owner.client.call(\.changeApp, parameter: AppNames.resolved(app), token: token, body: change)
-            }
-            try changed.print(output)
+            try await owner.call(\.changeApp, parameter: AppNames.resolved(app), body: change).print(output)
         }
     }
 }

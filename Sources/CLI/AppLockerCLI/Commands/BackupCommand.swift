@@ -11,7 +11,7 @@ struct BackupCommand: AsyncParsableCommand {
         abstract: "Export or import a sealed backup.",
         subcommands: [Export.self, Import.self])
 
-    struct Export: AsyncParsableCommand {
+    struct Export: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a sealed backup.",
             discussion: """
@@ -24,16 +24,14 @@ struct BackupCommand: AsyncParsableCommand {
         @Argument(help: "The file to write; it must not exist yet.", completion: .file()) var file: String
         @Flag(help: "Only the list of apps, its rules and the settings.") var settingsOnly = false
         @Flag(help: "Seal it with a passphrase instead of the passcode.") var passphrase = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.patientClient
+            let client = options.connection.patientClient
             let target = try NewFile(file)
             do {
-                let own = try await passcode.source.existing()
-                let passphrase = passphrase ? try await passcode.source.chosen("Passphrase of the backup") : nil
+                let own = try await passcodes.existing()
+                let passphrase = passphrase ? try await passcodes.chosen("Passphrase of the backup") : nil
                 // The export fetches content only with an open vault.
                 try await client.call(\.openVault, body: PasscodeRequest(passcode: own.text))
                 let reply = try await client.call(
@@ -61,7 +59,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    struct Import: AsyncParsableCommand {
+    struct Import: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import a backup of this AppLocker or the earlier one.",
             discussion: """
@@ -78,22 +76,20 @@ struct BackupCommand: AsyncParsableCommand {
         @Flag(help: "Ask for the backup's own passphrase (with --passcode-fd: the second line).") var passphrase = false
         @Flag(help: "Only show what would change.") var dryRun = false
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             if merge, replace { throw ValidationError("Choose one of --merge and --replace.") }
         }
 
         func run() async throws {
-            let client = connection.patientClient
+            let client = options.connection.patientClient
             let source = try ReadableFile(file)
             try await runBlocking { try Self.check(source) }
-            let own = try await passcode.source.existing()
-            let passphrase = passphrase ? try await passcode.source.existing("Passphrase of the backup") : nil
+            let own = try await passcodes.existing()
+            let passphrase = passphrase ? try await passcodes.existing("Passphrase of the backup") : nil
             try await client.call(\.openVault, body: PasscodeRequest(passcode: own.text))
-            let blob = Self.freshName()
+            let blob = ItemID.random().description
             do {
                 try await Interruption.cancels(saying: "Interrupted; nothing was imported.") {
                     try await upload(source, as: blob, client)
@@ -134,10 +130,6 @@ struct BackupCommand: AsyncParsableCommand {
             )
         }
 
-        private static func freshName() -> String {
-            (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16).leftPadded(to: 8) }.joined()
-        }
-
         private func upload(_ source: ReadableFile, as blob: String, _ client: ControlClient) async throws {
             var progress = ProgressBar("Reading", total: source.size, isShown: !output.json)
             var offset: UInt64 = 0
@@ -153,10 +145,6 @@ struct BackupCommand: AsyncParsableCommand {
             progress.end()
         }
     }
-}
-
-extension String {
-    fileprivate func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(0, width - count)) + self }
 }
 
 extension ImportReport {

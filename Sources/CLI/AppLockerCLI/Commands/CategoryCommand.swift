@@ -33,7 +33,7 @@ struct CategoryCommand: AsyncParsableCommand {
         }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a category, or replace its apps.",
             discussion: """
@@ -45,21 +45,15 @@ struct CategoryCommand: AsyncParsableCommand {
 
         @Argument(help: "The category's name.") var name: String
         @Argument(help: "All its apps.") var apps: [String]
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = SetCategoryRequest(apps: apps.map { AppNames.resolved($0) })
-            let report = try await owner.open { token in
-                try await owner.client.call(\.setCategory, parameter: name, token: token, body: request)
-            }
-            try report.print(output)
+            try await owner.call(\.setCategory, parameter: name, body: request).print(output)
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a category; its apps stay on the list.",
             discussion: """
@@ -67,15 +61,10 @@ struct CategoryCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The category's name.") var name: String
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let done = try await owner.open { token in
-                try await owner.client.call(\.removeCategory, parameter: name, token: token)
-            }
+            let done = try await owner.call(\.removeCategory, parameter: name)
             try done.print("The category \(name.terminalSafe) is removed; its apps stay on the list.", output)
         }
     }

@@ -62,7 +62,6 @@ struct DoctorReport: Encodable, Equatable {
     }
 }
 
-/// One test and its result.
 struct DoctorFinding: Encodable, Equatable {
     enum State: String, Encodable {
         case ok, weak, unknown
@@ -96,9 +95,7 @@ struct DoctorFinding: Encodable, Equatable {
         do {
             return of(try await client.call(\.status))
         } catch {
-            return [
-                DoctorFinding("daemon", .weak, "AppLocker does not answer: \(Failure(error).message)")
-            ]
+            return [DoctorFinding("daemon", .weak, "AppLocker does not answer: \(Failure(error).message)")]
         }
     }
 

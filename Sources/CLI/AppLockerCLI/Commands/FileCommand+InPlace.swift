@@ -3,7 +3,7 @@ import FileLocking
 import Foundation
 
 extension FileCommand {
-    struct Lock: AsyncParsableCommand {
+    struct Lock: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Seal files and folders in place: PATH becomes PATH.aplk.",
             discussion: """
@@ -16,19 +16,17 @@ extension FileCommand {
         @Argument(help: "Files and folders.", completion: .file()) var paths: [String]
         @Flag(help: "Keep the originals.") var keep = false
         @Flag(help: "Include file systems that are mounted below the folders.") var crossFileSystems = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             try await InPlaceWork(
                 purpose: .lock, paths: paths, keepsOriginal: keep, crossesFileSystems: crossFileSystems,
-                connection: connection, passcode: passcode, output: output
+                command: options
             ).run()
         }
     }
 
-    struct Unlock: AsyncParsableCommand {
+    struct Unlock: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Open locked files and folders in place: PATH.aplk becomes PATH.",
             discussion: """
@@ -42,14 +40,12 @@ extension FileCommand {
         @Argument(help: "Locked files, or folders that contain some.", completion: .file()) var paths: [String]
         @Flag(help: "Keep the locked files.") var keep = false
         @Flag(help: "Include file systems that are mounted below the folders.") var crossFileSystems = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             try await InPlaceWork(
                 purpose: .unlock, paths: paths, keepsOriginal: keep, crossesFileSystems: crossFileSystems,
-                connection: connection, passcode: passcode, output: output
+                command: options
             ).run()
         }
     }
@@ -61,13 +57,11 @@ private struct InPlaceWork: Sendable {
     let paths: [String]
     let keepsOriginal: Bool
     let crossesFileSystems: Bool
-    let connection: ConnectionOptions
-    let passcode: PasscodeOptions
-    let output: OutputOptions
+    let command: CommonOptions
 
     func run() async throws {
         let report = try await Interruption.cancels(work)
-        if output.json {
+        if command.output.json {
             try Output.standard.json(report)
         } else {
             let paint = Paint(.errors)
@@ -86,19 +80,20 @@ private struct InPlaceWork: Sendable {
     private func work() async throws -> InPlaceReport {
         var options = FileSelection.Options(purpose: purpose)
         options.crossesFileSystems = crossesFileSystems
-        options.protectedFolder = (connection.socketPath as NSString).deletingLastPathComponent
+        options.protectedFolder = (command.connection.socketPath as NSString).deletingLastPathComponent
         let selection = try await FileSelection.find(paths, options)
         var report = InPlaceReport()
         report.skipped = selection.skipped.map { .init(path: $0.path, message: $0.sentence, isFailure: $0.isFailure) }
 
         let progress = FileProgress(
             purpose == .lock ? "Locking" : "Unlocking", total: selection.size * (purpose == .lock ? 2 : 1),
-            isShown: !output.json)
+            isShown: !command.output.json)
         defer { progress.end() }
         var lockerOptions = FileLocker.Options()
         lockerOptions.keepsOriginal = keepsOriginal
         let locker = FileLocker(
-            sealing: VaultSealing(client: connection.client, passcodes: passcode.source), options: lockerOptions
+            sealing: VaultSealing(client: command.connection.client, passcodes: command.passcode.source),
+            options: lockerOptions
         ) { step, done, total in
             // Verifying reads everything again, so each step is half of the progress.
             progress.show(step == .verifying ? total + done : done)

@@ -7,7 +7,7 @@ import LocalControl
 import SealedFormats
 
 extension FileCommand {
-    struct Add: AsyncParsableCommand {
+    struct Add: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add sealed copies of files to the vault.",
             discussion: """
@@ -20,9 +20,7 @@ extension FileCommand {
         @Argument(help: "Files.", completion: .file()) var paths: [String]
         @Flag(help: "Remove each file once its sealed copy is safe.") var removeOriginal = false
         @Flag(help: "Remove originals without confirmation.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             if removeOriginal {
@@ -43,15 +41,7 @@ extension FileCommand {
             // All are opened before anything is sealed, so a wrong name among them is reported at once.
             var originals: [OriginalFile] = []
             for path in paths { originals.append(try await OriginalFile(path, willBeRemoved: removeOriginal)) }
-            let client = connection.client
-            let status: VaultStatus = try await OpenVault(client: client, passcodes: passcode.source).use {
-                // Any request that needs the keys opens the vault.
-                try await client.call(\.listFiles)
-                return try await client.call(\.vault)
-            }
-            guard let vault = status.vault.flatMap({ ItemID($0) }) else {
-                throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
-            }
+            let vault = try await vault.id()
             let steps: UInt64 = removeOriginal ? 2 : 1
             let progress = FileProgress(
                 "Adding", total: originals.reduce(0) { $0 + $1.size } * steps, isShown: !output.json)
@@ -67,7 +57,7 @@ extension FileCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
+    struct List: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the files in the vault, the newest first.",
             discussion: """
@@ -75,15 +65,10 @@ extension FileCommand {
                   applocker file list --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(\.listFiles)
-            }
+            let list = try await vault.use { try await client.call(\.listFiles) }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "file")
             guard !list.files.isEmpty else { return Output.standard.line("There are no files in the vault yet.") }
@@ -135,17 +120,18 @@ extension FileCommand {
             let content = try await OpenVault(client: client, passcodes: passcode.source).use {
                 try await client.call(\.readFile, parameter: file)
             }
-            let download = try VaultDownload(client: client, content: content)
+            let download = try SealedDownload(client: client, content: content)
             let progress = FileProgress("Exporting", total: content.file.size, isShown: !format.json && output != "-")
             defer { progress.end() }
+            let show = { progress.show(min($0, content.file.size)) }
             if output == "-" {
-                try await download.run(progress) { try StandardOutput.write($0) }
+                try await download.run(show) { try StandardOutput.write($0) }
                 return nil
             }
             let path = try Self.path(output, named: content.file.name)
             let received = try await runBlocking { try ReceivedFile(path) }
             do {
-                try await download.run(progress) { try received.write($0) }
+                try await download.run(show) { try received.write($0) }
                 try await runBlocking { try received.finish(mode: content.mode, modified: content.file.modified) }
             } catch {
                 received.discard()
@@ -165,7 +151,7 @@ extension FileCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove files from the vault.",
             discussion: """
@@ -175,14 +161,11 @@ extension FileCommand {
 
         @Argument(help: FileCommand.fileHelp) var files: [String]
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
             // All are looked up before any is removed.
-            let found: [FileReport] = try await OpenVault(client: client, passcodes: passcode.source).use {
+            let found: [FileReport] = try await vault.use {
                 var found: [FileReport] = []
                 for file in files {
                     let content = try await client.call(\.readFile, parameter: file)

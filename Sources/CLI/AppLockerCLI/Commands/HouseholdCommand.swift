@@ -8,7 +8,7 @@ struct HouseholdCommand: AsyncParsableCommand {
         abstract: "Restore what a stolen device changed.",
         subcommands: [Restore.self])
 
-    struct Restore: AsyncParsableCommand {
+    struct Restore: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Restore what a revoked device replaced or removed.",
             discussion: """
@@ -28,14 +28,11 @@ struct HouseholdCommand: AsyncParsableCommand {
         var device: String?
         @Flag(help: "Only list what would be restored.") var dryRun = false
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let own = try await passcode.source.existing()
-            let trial = try await restore(owner, own, isTrial: true)
+            let own = try await passcodes.existing()
+            let trial = try await restore(own, isTrial: true)
             if !output.json { Output.standard.lines(trial.lines(Paint(.standard))) }
             guard !dryRun, trial.restored + trial.copied > 0 else {
                 if output.json { try Output.standard.json(trial) }
@@ -45,14 +42,14 @@ struct HouseholdCommand: AsyncParsableCommand {
             try await Confirmation.require(
                 count == 1 ? "Restore 1 item?" : "Restore \(count) items?", isGiven: yes)
             // In a session of its own: no session is open during the question.
-            let report = try await restore(owner, own, isTrial: false)
+            let report = try await restore(own, isTrial: false)
             if output.json { return try Output.standard.json(report) }
             Output.standard.line(report.sentence)
         }
 
-        private func restore(_ owner: OwnerSession, _ own: Passcode, isTrial: Bool) async throws -> RestoreReport {
+        private func restore(_ own: Passcode, isTrial: Bool) async throws -> RestoreReport {
             try await owner.open(with: own) { token in
-                try await owner.client.call(
+                try await client.call(
                     \.restoreChanges, token: token,
                     body: RestoreRequest(
                         passcode: own.text, before: before.time, device: device, isTrial: isTrial))

@@ -5,7 +5,7 @@ import Foundation
 import LocalControl
 
 extension HubCommand {
-    struct Join: AsyncParsableCommand {
+    struct Join: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join the household of another computer, so that your phones see both.",
             discussion: """
@@ -19,22 +19,20 @@ extension HubCommand {
 
         @Argument(help: "The link of `applocker pair --computer`.") var link: String?
         @OptionGroup var hub: HubConnectionOptions
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = JoinHubRequest(
                 link: try await givenLink(), certificates: hub.certificates, proxy: hub.proxy,
                 isInsecure: hub.insecure)
-            let own = try await passcode.source.existing()
+            let client = client
+            let own = try await passcodes.existing()
             var report = try await owner.open(with: own) { token in
-                try await owner.client.call(\.joinHub, token: token, body: request)
+                try await client.call(\.joinHub, token: token, body: request)
             }
             try show(report)
             while report.state == .waiting || report.state == .admitted {
-                let next = try await owner.client.call(\.joining, query: WaitQuery(wait: 20))
+                let next = try await client.call(\.joining, query: WaitQuery(wait: 20))
                 if next != report { try show(next) }
                 report = next
                 try Task.checkCancellation()
@@ -44,7 +42,7 @@ extension HubCommand {
             }
             // Phones get the keys of this computer's vault, which only the passcode opens.
             _ = try await owner.open(with: own) { token in
-                try await owner.client.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
+                try await client.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
             }
             if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
         }

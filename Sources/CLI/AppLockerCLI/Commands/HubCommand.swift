@@ -12,7 +12,7 @@ struct HubCommand: AsyncParsableCommand {
             """,
         subcommands: [Status.self, Connect.self, Join.self, Disconnect.self], defaultSubcommand: Status.self)
 
-    struct Status: AsyncParsableCommand {
+    struct Status: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the hub, its connection and pending records.",
             discussion: """
@@ -20,16 +20,14 @@ struct HubCommand: AsyncParsableCommand {
                   applocker hub status --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
+            try await owner.hub().print(output)
         }
     }
 
-    struct Connect: AsyncParsableCommand {
+    struct Connect: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Connect to a hub.",
             discussion: """
@@ -45,9 +43,7 @@ struct HubCommand: AsyncParsableCommand {
             help: ArgumentHelp("File with the hub's registration token.", valueName: "file"), completion: .file())
         var registrationTokenFile: String?
         @OptionGroup var hub: HubConnectionOptions
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             let token = try registrationTokenFile.map { path in
@@ -59,17 +55,14 @@ struct HubCommand: AsyncParsableCommand {
             let request = ConnectHubRequest(
                 url: url, registrationToken: token, certificates: hub.certificates, proxy: hub.proxy,
                 isInsecure: hub.insecure)
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let status = try await owner.open { token in
-                try await owner.client.call(\.connectHub, token: token, body: request)
-            }
+            let status = try await owner.call(\.connectHub, body: request)
             if output.json { return try Output.standard.json(status) }
             Output.standard.line(
                 "Connected to \((status.url ?? url).terminalSafe). Pair a phone with `applocker pair`.")
         }
     }
 
-    struct Disconnect: AsyncParsableCommand {
+    struct Disconnect: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Leave the hub.",
             discussion: """
@@ -79,19 +72,13 @@ struct HubCommand: AsyncParsableCommand {
                 """)
 
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             try await Confirmation.require(
                 "Leave the hub? If no other computer is in the household, every paired device has to be paired again.",
                 isGiven: yes)
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let done = try await owner.open { token in
-                try await owner.client.call(\.disconnectHub, token: token)
-            }
-            try done.print("AppLocker is not connected to a hub.", output)
+            try await owner.call(\.disconnectHub).print("AppLocker is not connected to a hub.", output)
         }
     }
 }
@@ -101,7 +88,7 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync", abstract: "Synchronisation with the other devices.",
         subcommands: [Status.self], defaultSubcommand: Status.self)
 
-    struct Status: AsyncParsableCommand {
+    struct Status: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show pending records, the last sync and refused records.",
             discussion: """
@@ -109,12 +96,10 @@ struct SyncCommand: AsyncParsableCommand {
                   applocker sync status --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await OwnerSession(client: connection.client, passcodes: passcode.source).hub().print(output)
+            try await owner.hub().print(output)
         }
     }
 }

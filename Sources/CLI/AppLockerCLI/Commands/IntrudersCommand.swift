@@ -19,7 +19,7 @@ struct IntrudersCommand: AsyncParsableCommand {
 
     static let idHelp = ArgumentHelp("The photo's id, or the beginning of it.", valueName: "id")
 
-    struct List: AsyncParsableCommand {
+    struct List: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the photos, newest first.",
             discussion: """
@@ -27,22 +27,17 @@ struct IntrudersCommand: AsyncParsableCommand {
                   applocker intruders list --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(\.listIntruders)
-            }
+            let list = try await vault.use { try await client.call(\.listIntruders) }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "photo")
             Output.standard.lines(ListedIntruders(list).lines(Paint(.standard)))
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a photo in a window; by default the newest.",
             discussion: """
@@ -53,15 +48,12 @@ struct IntrudersCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: idHelp) var id: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             if !output.json { try PhotoWindow.requireDesktop() }
-            let client = connection.client
             let json = output.json
-            let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
+            let photo: IntruderPhoto = try await vault.use {
                 let report = try ListedIntruders(try await client.call(\.listIntruders)).one(id)
                 if json { return IntruderPhoto(intruder: report, photo: Data()) }
                 return try await client.call(\.readIntruder, parameter: report.id)
@@ -73,7 +65,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         }
     }
 
-    struct Export: AsyncParsableCommand {
+    struct Export: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a photo to an unsealed file.",
             discussion: """
@@ -84,17 +76,14 @@ struct IntrudersCommand: AsyncParsableCommand {
 
         @Argument(help: idHelp) var id: String
         @Option(name: .shortAndLong, help: "The new file.", completion: .file()) var output: String
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var format: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
             // Created first, so that an unwritable path is reported before the passcode prompt.
             let path = output
             let file = try NewFile(path)
             defer { file.discard() }
-            let photo: IntruderPhoto = try await OpenVault(client: client, passcodes: passcode.source).use {
+            let photo: IntruderPhoto = try await vault.use {
                 let report = try ListedIntruders(try await client.call(\.listIntruders)).one(id)
                 return try await client.call(\.readIntruder, parameter: report.id)
             }
@@ -102,7 +91,7 @@ struct IntrudersCommand: AsyncParsableCommand {
                 try file.write(Array(photo.photo))
                 try file.finish()
             }
-            if format.json { return try Output.standard.json(Exported(intruder: photo.intruder, file: path)) }
+            if options.output.json { return try Output.standard.json(Exported(intruder: photo.intruder, file: path)) }
             Output.standard.line("Wrote \(path.terminalSafe). It is not sealed: delete it when you are done.")
         }
 
@@ -112,7 +101,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: AsyncParsableCommand {
+    struct Delete: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete photos for good.",
             discussion: """
@@ -123,9 +112,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         @Argument(help: idHelp) var ids: [String] = []
         @Flag(help: "All photos.") var all = false
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             guard ids.isEmpty == all else {
@@ -134,8 +121,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let client = connection.client
-            let deleted: [String] = try await OpenVault(client: client, passcodes: passcode.source).use {
+            let deleted: [String] = try await vault.use {
                 let listed = ListedIntruders(try await client.call(\.listIntruders))
                 // All names are checked first, so that a wrong one deletes nothing.
                 let chosen = try all ? listed.reports : ids.map { try listed.one($0) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 import LocalControl
 
-struct AddCommand: AsyncParsableCommand {
+struct AddCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an app to the list; it is locked from then on.",
@@ -13,20 +13,14 @@ struct AddCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: AppNames.help) var app: String
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed = try await owner.open { token in
-            try await owner.client.call(\.addApp, token: token, body: AddAppRequest(app: AppNames.resolved(app)))
-        }
-        try changed.print(output)
+        try await owner.call(\.addApp, body: AddAppRequest(app: AppNames.resolved(app))).print(output)
     }
 }
 
-struct RemoveCommand: AsyncParsableCommand {
+struct RemoveCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove an app from the list; it then starts without a prompt.",
@@ -35,15 +29,9 @@ struct RemoveCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: AppNames.help) var app: String
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed = try await owner.open { token in
-            try await owner.client.call(\.removeApp, parameter: AppNames.resolved(app), token: token)
-        }
-        try changed.print(output)
+        try await owner.call(\.removeApp, parameter: AppNames.resolved(app)).print(output)
     }
 }

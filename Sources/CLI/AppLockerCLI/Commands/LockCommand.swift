@@ -3,7 +3,7 @@ import ControlAPI
 import Foundation
 import LocalControl
 
-struct LockCommand: AsyncParsableCommand {
+struct LockCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract: "Lock apps now; add them to the list if needed.",
@@ -16,21 +16,15 @@ struct LockCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var selection: AppSelection
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
         let request = LockRequest(apps: selection.resolved, all: selection.all)
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-        let changed = try await owner.whereNeeded { token in
-            try await owner.client.call(\.lock, token: token, body: request)
-        }
-        try changed.print(output)
+        try await owner.whereNeeded { try await client.call(\.lock, token: $0, body: request) }.print(output)
     }
 }
 
-struct UnlockCommand: AsyncParsableCommand {
+struct UnlockCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
         abstract: "Unlock apps for a time.",
@@ -53,9 +47,7 @@ struct UnlockCommand: AsyncParsableCommand {
     var once = false
     @Flag(help: "Until it is locked, the computer sleeps, or it is idle.")
     var untilLocked = false
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func validate() throws {
         if [length != nil, once, untilLocked].filter({ $0 }).count > 1 {
@@ -70,15 +62,10 @@ struct UnlockCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = connection.client
-        let status = try await client.call(\.status)
-        guard status.isSetUp else {
-            throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
-        }
+        try await client.requireSetUp()
         let request = UnlockRequest(
             apps: selection.resolved, all: selection.all, grant: grant,
-            passcode: try await passcode.source.existing().text)
-        let changed = try await client.call(\.unlock, body: request)
-        try changed.print(output)
+            passcode: try await passcodes.existing().text)
+        try await client.call(\.unlock, body: request).print(output)
     }
 }

@@ -8,7 +8,7 @@ struct LogCommand: AsyncParsableCommand {
         abstract: "Show the activity log, and verify it.",
         subcommands: [Show.self, Verify.self], defaultSubcommand: Show.self)
 
-    struct Show: AsyncParsableCommand {
+    struct Show: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the events: launches, passcodes, changes; newest last (the default).",
             discussion: """
@@ -26,18 +26,16 @@ struct LogCommand: AsyncParsableCommand {
         @Option(help: AppNames.help) var app: String?
         @Flag(help: "Other users' events too.") var all = false
         @Flag(help: "Keep showing new events, until Ctrl-C.") var follow = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             guard 1...1000 ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
         }
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let app = try await id(owner.client)
-            let first = try await owner.whereNeeded { try await events(owner.client, of: app, token: $0, after: nil) }
+            let client = client
+            let app = try await id(client)
+            let first = try await owner.whereNeeded { try await events(client, of: app, token: $0, after: nil) }
             guard follow else {
                 if output.json { return try Output.standard.json(first) }
                 if first.events.isEmpty { Output.standard.line("Nothing is recorded yet.") }
@@ -48,7 +46,7 @@ struct LogCommand: AsyncParsableCommand {
             try await owner.whereNeeded { token in
                 while !Task.isCancelled {
                     try await Task.sleep(for: .seconds(1))
-                    let next = try await events(owner.client, of: app, token: token, after: last)
+                    let next = try await events(client, of: app, token: token, after: last)
                     try show(next.events)
                     last = next.events.last?.number ?? last
                 }
@@ -84,7 +82,7 @@ struct LogCommand: AsyncParsableCommand {
         }
     }
 
-    struct Verify: AsyncParsableCommand {
+    struct Verify: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check that no event was changed, removed or truncated.",
             discussion: """
@@ -95,14 +93,11 @@ struct LogCommand: AsyncParsableCommand {
                 """)
 
         @Option(help: ArgumentHelp("A head that was printed earlier.", valueName: "number:hash")) var head: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let result = try await owner.whereNeeded { token in
-                try await owner.client.call(\.verifyLog, query: VerifyLogQuery(head: head), token: token)
+                try await client.call(\.verifyLog, query: VerifyLogQuery(head: head), token: token)
             }
             if output.json {
                 try Output.standard.json(result)
@@ -135,7 +130,7 @@ extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
-struct StatisticsCommand: AsyncParsableCommand {
+struct StatisticsCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count launches and wrong passcodes by app.",
@@ -145,18 +140,15 @@ struct StatisticsCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "How many days, 1 to 3650.") var days = 7
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func validate() throws {
         guard 1...3650 ~= days else { throw ValidationError("--days takes a number from 1 to 3650.") }
     }
 
     func run() async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
         let report = try await owner.whereNeeded { token in
-            try await owner.client.call(\.statistics, query: StatisticsQuery(days: days), token: token)
+            try await client.call(\.statistics, query: StatisticsQuery(days: days), token: token)
         }
         if output.json { return try Output.standard.json(report) }
         guard !report.apps.isEmpty else {

@@ -7,7 +7,7 @@ import Pictures
 import SealedFormats
 
 extension MomentsCommand {
-    struct Add: AsyncParsableCommand {
+    struct Add: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a moment.",
             discussion: """
@@ -35,9 +35,7 @@ extension MomentsCommand {
         var keepOriginal = false
         @Flag(help: "Use the place of the first photo.") var photoPlace = false
         @Flag(help: "A favourite.") var favourite = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             guard photo.count <= MomentBody.maximumPhotos else {
@@ -48,20 +46,17 @@ extension MomentsCommand {
         func run() async throws {
             let saved = try await Interruption.cancels(saying: "Interrupted. Nothing was added.", work)
             if output.json { return try Output.standard.json(saved) }
-            let photos =
-                saved.photos.isEmpty ? "" : ", \(saved.photos.count == 1 ? "1 photo" : "\(saved.photos.count) photos")"
+            let photos = saved.photos.isEmpty ? "" : ", \(counted(saved.photos.count, "photo"))"
             Output.standard.line(
                 "Added \(saved.named.terminalSafe) (\(saved.id.prefix(8)), \(saved.time.spoken)\(photos)).")
         }
 
         private func work() async throws -> MomentReport {
-            let client = connection.client
             let words = self.words == "-" ? try await StandardInput.text(limit: 1 << 20) : self.words ?? ""
             // A wrong name among them is reported before the passcode prompt.
             for path in photo { _ = try ReadableFile(path) }
-            let vault = try await PhotoVault.open(client, passcode.source)
+            let upload = PhotoUpload(client: client, vault: try await vault.id())
             let maker = PictureMaker()
-            let upload = PhotoUpload(client: client, vault: vault)
             let progress = FileProgress("Adding", total: UInt64(photo.count), isShown: !output.json && !photo.isEmpty)
             defer { progress.end() }
             var photos: [NewPhoto] = []

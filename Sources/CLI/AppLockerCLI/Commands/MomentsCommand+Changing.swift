@@ -4,7 +4,7 @@ import Foundation
 import LocalControl
 
 extension MomentsCommand {
-    struct Favourite: AsyncParsableCommand {
+    struct Favourite: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make moments favourites.",
             discussion: """
@@ -14,13 +14,10 @@ extension MomentsCommand {
 
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
         @Flag(help: "Not a favourite any more.") var off = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let changed = try await MomentsCommand.change(
-                moments, ChangeMomentRequest(favourite: !off), connection.client, passcode.source)
+            let changed = try await MomentsCommand.change(moments, ChangeMomentRequest(favourite: !off), vault)
             if output.json { return try Output.standard.json(MomentList(moments: changed, unreadable: 0)) }
             for moment in changed {
                 Output.standard.line(
@@ -29,7 +26,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move moments to the trash for 30 days, or remove them permanently.",
             discussion: """
@@ -41,17 +38,13 @@ extension MomentsCommand {
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
         @Flag(help: "Remove permanently, with photos, on every device.") var forGood = false
         @Flag(help: "Remove permanently without confirmation.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
             let removed =
                 forGood
-                ? try await removeForGood(client)
-                : try await MomentsCommand.change(
-                    moments, ChangeMomentRequest(removed: true), client, passcode.source)
+                ? try await removeForGood()
+                : try await MomentsCommand.change(moments, ChangeMomentRequest(removed: true), vault)
             if output.json { return try Output.standard.json(MomentList(moments: removed, unreadable: 0)) }
             for moment in removed {
                 Output.standard.line(
@@ -62,9 +55,9 @@ extension MomentsCommand {
             }
         }
 
-        private func removeForGood(_ client: ControlClient) async throws -> [MomentReport] {
+        private func removeForGood() async throws -> [MomentReport] {
             // All are looked up before any is removed.
-            let found = try await MomentsCommand.find(moments, client, passcode.source)
+            let found = try await MomentsCommand.find(moments, vault)
             let names = found.map(\.named).joined(separator: ", ")
             try await Confirmation.require(
                 "Remove \(names) with all photos, on every device? This can't be undone.", isGiven: yes)
@@ -74,7 +67,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Restore: AsyncParsableCommand {
+    struct Restore: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Restore moments from the trash.",
             discussion: """
@@ -83,19 +76,16 @@ extension MomentsCommand {
                 """)
 
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let restored = try await MomentsCommand.change(
-                moments, ChangeMomentRequest(removed: false), connection.client, passcode.source)
+            let restored = try await MomentsCommand.change(moments, ChangeMomentRequest(removed: false), vault)
             if output.json { return try Output.standard.json(MomentList(moments: restored, unreadable: 0)) }
             for moment in restored { Output.standard.line("Restored \(moment.named.terminalSafe).") }
         }
     }
 
-    struct Trash: AsyncParsableCommand {
+    struct Trash: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the trash. Moments in it are removed after 30 days.",
             discussion: """
@@ -103,26 +93,22 @@ extension MomentsCommand {
                   applocker moments restore 3f9a
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             var filter = MomentFilter()
             filter.trash = true
-            let list = try await MomentsCommand.list(filter, connection.client, passcode.source)
+            let list = try await MomentsCommand.list(filter, vault)
             if output.json { return try Output.standard.json(list) }
             Output.standard.lines(list.lines(empty: "The trash is empty.", Paint(.standard)))
         }
     }
 
-    static func find(
-        _ references: [String], _ client: ControlClient, _ passcodes: PasscodeSource
-    ) async throws -> [MomentReport] {
-        try await OpenVault(client: client, passcodes: passcodes).use {
+    static func find(_ references: [String], _ vault: OpenVault) async throws -> [MomentReport] {
+        try await vault.use {
             var found: [MomentReport] = []
             for reference in references {
-                let content = try await client.call(\.readMoment, parameter: reference)
+                let content = try await vault.client.call(\.readMoment, parameter: reference)
                 if !found.contains(where: { $0.id == content.moment.id }) { found.append(content.moment) }
             }
             return found
@@ -131,11 +117,11 @@ extension MomentsCommand {
 
     /// All are looked up before any is changed.
     static func change(
-        _ references: [String], _ request: ChangeMomentRequest, _ client: ControlClient, _ passcodes: PasscodeSource
+        _ references: [String], _ request: ChangeMomentRequest, _ vault: OpenVault
     ) async throws -> [MomentReport] {
         var changed: [MomentReport] = []
-        for moment in try await find(references, client, passcodes) {
-            changed.append(try await client.call(\.changeMoment, parameter: moment.id, body: request))
+        for moment in try await find(references, vault) {
+            changed.append(try await vault.client.call(\.changeMoment, parameter: moment.id, body: request))
         }
         return changed
     }

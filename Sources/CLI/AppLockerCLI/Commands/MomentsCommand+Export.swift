@@ -4,7 +4,7 @@ import Foundation
 import LocalControl
 
 extension MomentsCommand {
-    struct Export: AsyncParsableCommand {
+    struct Export: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export all moments unsealed: photos, a page to read, and data for other programs.",
             discussion: """
@@ -16,25 +16,21 @@ extension MomentsCommand {
 
         @Argument(help: "The new folder.", completion: .directory) var folder: String
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             try await Confirmation.require(
                 "Export every moment and photo unsealed to \(folder)?", isGiven: yes)
-            let client = connection.client
             // An export needs the passcode even if the vault is open, so that nobody else at the terminal can export
             // everything.
-            try await OpenVault(client: client, passcodes: passcode.source).open()
+            try await vault.open()
             let export = MomentExport(client: client, folder: folder, showsProgress: !output.json)
             try export.makeFolder()
             let report = try await Interruption.cancels(
                 saying: "Interrupted. The files in \(folder) are not sealed: remove them.", export.run)
             if output.json { return try Output.standard.json(report) }
-            let photos = report.photos == 1 ? "1 photo" : "\(report.photos) photos"
             Output.standard.line(
-                "Wrote \(report.moments == 1 ? "1 moment" : "\(report.moments) moments") and \(photos) to "
+                "Wrote \(counted(report.moments, "moment")) and \(counted(report.photos, "photo")) to "
                     + "\(folder.terminalSafe), unsealed. Open timeline.html to read them.")
             if report.missing > 0 {
                 Output.errors.line(

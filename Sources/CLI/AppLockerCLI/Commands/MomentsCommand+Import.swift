@@ -4,7 +4,7 @@ import Foundation
 import LocalControl
 
 extension MomentsCommand {
-    struct Import: AsyncParsableCommand {
+    struct Import: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import the photos of a folder, a moment for each day.",
             discussion: """
@@ -21,9 +21,7 @@ extension MomentsCommand {
         @Option(help: "A mood for all of them.") var mood: String = ""
         @Flag(help: "Remove each file once its photo is safe.") var removeOriginals = false
         @Flag(help: "Remove originals without confirmation.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             if removeOriginals {
@@ -42,16 +40,13 @@ extension MomentsCommand {
         }
 
         private func work() async throws -> PhotoImport.Report {
-            let client = connection.client
-            let vault = try await PhotoVault.open(client, passcode.source)
             return try await PhotoImport(
-                client: client, vault: vault, keepsOriginal: keepOriginal, keepsPlace: photoPlace, mood: mood,
+                client: client, vault: vault.id(), keepsOriginal: keepOriginal, keepsPlace: photoPlace, mood: mood,
                 removesOriginals: removeOriginals, showsProgress: !output.json
             ).run(folder)
         }
 
         private func printReport(_ report: PhotoImport.Report) {
-            func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
             for file in report.skipped {
                 let isNamed = file.sentence.contains(file.path)
                 Output.errors.line(
@@ -72,7 +67,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Statistics: AsyncParsableCommand {
+    struct Statistics: ConnectedCommand {
         static let configuration = CommandConfiguration(
             commandName: "stats",
             abstract: "Count moments and photos.",
@@ -83,12 +78,10 @@ extension MomentsCommand {
 
         @Option(help: ArgumentHelp("The day from which days together are counted.", valueName: "day")) var since:
             DayArgument?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let list = try await MomentsCommand.list(MomentFilter(), connection.client, passcode.source)
+            let list = try await MomentsCommand.list(MomentFilter(), vault)
             let figures = MomentFigures(
                 list.moments, together: since?.day, today: MomentTime(date: Date().timeIntervalSince1970).day)
             if output.json { return try Output.standard.json(figures) }

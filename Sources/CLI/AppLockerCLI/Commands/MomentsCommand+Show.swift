@@ -6,7 +6,7 @@ import LocalControl
 import Pictures
 
 extension MomentsCommand {
-    struct Show: AsyncParsableCommand {
+    struct Show: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a moment and its photos in the terminal.",
             discussion: """
@@ -23,15 +23,10 @@ extension MomentsCommand {
             help: ArgumentHelp("Write the photos unsealed into this folder.", valueName: "folder"),
             completion: .directory)
         var save: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let content = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(\.readMoment, parameter: moment)
-            }
+            let content = try await vault.use { try await client.call(\.readMoment, parameter: moment) }
             if let save { return try await write(content, to: save, client) }
             if output.json { return try Output.standard.json(content) }
             Output.standard.lines(content.lines(Paint(.standard)))
@@ -135,7 +130,7 @@ extension MomentContent {
         lines += words.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).terminalSafe }
         if words.isEmpty { lines.removeLast() }
         if !moment.photos.isEmpty {
-            lines.append(paint.faint(moment.photos.count == 1 ? "1 photo" : "\(moment.photos.count) photos"))
+            lines.append(paint.faint(counted(moment.photos.count, "photo")))
         }
         return lines
     }

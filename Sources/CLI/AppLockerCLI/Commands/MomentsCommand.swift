@@ -24,7 +24,7 @@ struct MomentsCommand: AsyncParsableCommand {
 
     static let momentHelp = ArgumentHelp("The moment's id, the beginning of it, or its title.", valueName: "moment")
 
-    struct List: AsyncParsableCommand {
+    struct List: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List moments, the newest first.",
             discussion: """
@@ -39,15 +39,13 @@ struct MomentsCommand: AsyncParsableCommand {
         @Flag(help: "Only favourites.") var favourites = false
         @Option(help: ArgumentHelp("From this day on, as 2024-05-17.", valueName: "day")) var from: DayArgument?
         @Option(help: ArgumentHelp("Up to this day.", valueName: "day")) var to: DayArgument?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             var filter = MomentFilter()
             (filter.search, filter.mood, filter.favourites) = (search, mood, favourites)
             (filter.from, filter.to) = (from?.day.text, to?.day.text)
-            let list = try await MomentsCommand.list(filter, connection.client, passcode.source)
+            let list = try await MomentsCommand.list(filter, vault)
             if output.json { return try Output.standard.json(list) }
             let isFiltered = !filter.query.isEmpty
             Output.standard.lines(
@@ -55,12 +53,8 @@ struct MomentsCommand: AsyncParsableCommand {
         }
     }
 
-    static func list(
-        _ filter: MomentFilter, _ client: ControlClient, _ passcodes: PasscodeSource
-    ) async throws -> MomentList {
-        try await OpenVault(client: client, passcodes: passcodes).use {
-            try await client.call(\.listMoments, query: filter)
-        }
+    static func list(_ filter: MomentFilter, _ vault: OpenVault) async throws -> MomentList {
+        try await vault.use { try await vault.client.call(\.listMoments, query: filter) }
     }
 }
 
@@ -83,11 +77,7 @@ extension MomentList {
         }
         var lines = moments.isEmpty ? [empty] : table.lines(paint)
         if unreadable > 0 {
-            lines.append(
-                paint.warning(
-                    unreadable == 1
-                        ? "One moment does not open with the keys of its vault."
-                        : "\(unreadable) moments do not open with the keys of their vault."))
+            lines.append(paint.warning(Output.sentence(unreadable: unreadable, "moment")))
         }
         return lines
     }

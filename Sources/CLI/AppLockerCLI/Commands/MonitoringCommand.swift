@@ -8,27 +8,24 @@ struct MonitoringCommand: AsyncParsableCommand {
         abstract: "Turn monitoring, the locking of all apps, on or off.",
         subcommands: [On.self, Off.self])
 
-    struct On: AsyncParsableCommand {
+    struct On: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Turn monitoring on.",
             discussion: """
                   applocker monitoring on
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let state = try await owner.whereNeeded { token in
-                try await owner.client.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
+                try await client.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
             }
             try state.print(output)
         }
     }
 
-    struct Off: AsyncParsableCommand {
+    struct Off: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Turn monitoring off: EVERY app starts without a passcode for EVERYBODY.",
             discussion: """
@@ -42,20 +39,14 @@ struct MonitoringCommand: AsyncParsableCommand {
             name: .customLong("for"),
             help: ArgumentHelp("How long, from 1m to 24h; without it, until it is turned on again.", valueName: "time"))
         var length: DurationArgument?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             let end = length.map { "for \(TimeText.spoken(seconds: $0.seconds))" } ?? "until you turn it on again"
             Output.errors.line(
                 Paint(.errors).alarm("WARNING: \(end), every app on the list starts for everybody without a passcode."))
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = MonitoringRequest(isOn: false, forSeconds: length?.seconds)
-            let state = try await owner.open { token in
-                try await owner.client.call(\.setMonitoring, token: token, body: request)
-            }
-            try state.print(output)
+            try await owner.call(\.setMonitoring, body: request).print(output)
         }
     }
 }

@@ -27,7 +27,7 @@ struct NoteCommand: AsyncParsableCommand {
 
     static let noteHelp = ArgumentHelp("The note's id, the beginning of it, or its title.", valueName: "note")
 
-    struct Add: AsyncParsableCommand {
+    struct Add: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a note.",
             discussion: """
@@ -37,15 +37,11 @@ struct NoteCommand: AsyncParsableCommand {
 
         @Argument(help: "The title.") var title: String
         @Argument(help: "\"-\" for standard input; without it, your editor.") var source: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws { try NoteCommand.requireInputOrEditor(source) }
 
         func run() async throws {
-            let client = connection.client
-            let vault = OpenVault(client: client, passcodes: passcode.source)
             let saved: NoteSaved
             if source == "-" {
                 let request = NoteRequest(title: title, body: try await StandardInput.text(limit: 1 << 20))
@@ -63,7 +59,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
+    struct List: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List notes, the newest first.",
             discussion: """
@@ -72,15 +68,10 @@ struct NoteCommand: AsyncParsableCommand {
                 """)
 
         @Option(help: "Words that all occur in the title or the text.") var search: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let list = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(\.listNotes, query: ListNotesQuery(search: search))
-            }
+            let list = try await vault.use { try await client.call(\.listNotes, query: ListNotesQuery(search: search)) }
             if output.json { return try Output.standard.json(list) }
             Output.errors.warn(unreadable: list.unreadable, "note")
             guard !list.notes.isEmpty else {
@@ -94,7 +85,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a note, or copy it.",
             discussion: """
@@ -108,15 +99,10 @@ struct NoteCommand: AsyncParsableCommand {
             help: "Copy it to the clipboard instead, which is cleared after a while (30 s; see `applocker settings`).")
         var copy = false
         @Option(help: "Only this line of it; the first is 1.") var line: Int?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let content = try await OpenVault(client: client, passcodes: passcode.source).use {
-                try await client.call(\.readNote, parameter: note)
-            }
+            let content = try await vault.use { try await client.call(\.readNote, parameter: note) }
             let text = try chosen(content.body)
             if copy { return try await copy(text, of: content.note, client) }
             if output.json { return try Output.standard.json(content) }
@@ -147,7 +133,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: AsyncParsableCommand {
+    struct Edit: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a note in your editor ($VISUAL, $EDITOR, else vi).",
             discussion: """
@@ -160,15 +146,11 @@ struct NoteCommand: AsyncParsableCommand {
         @Argument(help: NoteCommand.noteHelp) var note: String
         @Argument(help: "\"-\" for standard input.") var source: String?
         @Option(help: "Another title.") var title: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws { try NoteCommand.requireInputOrEditor(source) }
 
         func run() async throws {
-            let client = connection.client
-            let vault = OpenVault(client: client, passcodes: passcode.source)
             let current = try await vault.use { try await client.call(\.readNote, parameter: note) }
             var (title, body) = (title ?? current.note.title, current.body)
             if source == "-" {
@@ -189,7 +171,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove notes.",
             discussion: """
@@ -199,13 +181,9 @@ struct NoteCommand: AsyncParsableCommand {
 
         @Argument(help: NoteCommand.noteHelp) var notes: [String]
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let vault = OpenVault(client: client, passcodes: passcode.source)
             // All are looked up before any is removed.
             let found: [NoteReport] = try await vault.use {
                 var found: [NoteReport] = []
@@ -241,7 +219,6 @@ extension String {
     }
 }
 
-/// Reads text from standard input.
 enum StandardInput {
     /// - Throws: `CommandLineError` for more than the limit, in bytes, and for text that isn't UTF-8.
     static func text(limit: Int) async throws -> String {

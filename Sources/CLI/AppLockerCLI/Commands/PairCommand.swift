@@ -5,7 +5,7 @@ import HubAPI
 import LocalControl
 import QRCode
 
-struct PairCommand: AsyncParsableCommand {
+struct PairCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
         abstract:
@@ -26,21 +26,18 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Pair another computer, with the link for `applocker hub join` there.") var computer = false
     @Flag(help: "Confirm any device that joins.") var yes = false
     @Flag(help: "Print the link and exit. No device is admitted.") var noWait = false
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
         let (hub, given) = try await owner.lookingFirst {
-            try await owner.client.call(\.hubStatus, token: $0)
+            try await client.call(\.hubStatus, token: $0)
         }
         guard let url = address ?? hub.url else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
-        let own = if let given { given } else { try await passcode.source.existing() }
+        let own = if let given { given } else { try await passcodes.existing() }
         try await owner.open(with: own) { token in
-            let pairing = try await owner.client.call(
+            let pairing = try await client.call(
                 \.makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil)
             )
             try show(pairing, url)
@@ -50,16 +47,16 @@ struct PairCommand: AsyncParsableCommand {
             }
             defer { codeWindow.map { _ = kill($0, SIGTERM) } }
             do {
-                let joined = try await Self.waitForDevice(pairing.id, owner.client, token)
+                let joined = try await Self.waitForDevice(pairing.id, client, token)
                 let name = joined.name ?? "a device"
                 try await Confirmation.require("Pair \"\(name)\"?", isGiven: yes)
-                let device = try await owner.client.call(
+                let device = try await client.call(
                     \.confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
                 if output.json { return try Output.standard.jsonLine(device) }
                 Output.standard.line("\(device.name.terminalSafe) is paired.")
             } catch {
                 // After any failure the link must not work any more.
-                _ = try? await owner.client.call(\.endPairing, parameter: pairing.id, token: token)
+                _ = try? await client.call(\.endPairing, parameter: pairing.id, token: token)
                 throw error
             }
         }
@@ -118,7 +115,7 @@ struct DevicesCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Rename.self, Revoke.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the devices.",
             discussion: """
@@ -126,13 +123,10 @@ struct DevicesCommand: AsyncParsableCommand {
                   applocker devices list --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let list = try await owner.whereNeeded { try await owner.client.call(\.listDevices, token: $0) }
+            let list = try await owner.whereNeeded { try await client.call(\.listDevices, token: $0) }
             if output.json { return try Output.standard.json(list) }
             var table = Table(["NAME", "KIND", "LAST SEEN", "ID"])
             for device in list.devices {
@@ -146,7 +140,7 @@ struct DevicesCommand: AsyncParsableCommand {
         }
     }
 
-    struct Rename: AsyncParsableCommand {
+    struct Rename: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Rename a device.",
             discussion: """
@@ -155,22 +149,16 @@ struct DevicesCommand: AsyncParsableCommand {
 
         @Argument var device: String
         @Argument var name: String
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let report = try await owner.open { token in
-                try await owner.client.call(
-                    \.renameDevice, parameter: device, token: token, body: RenameDeviceRequest(name: name))
-            }
+            let report = try await owner.call(\.renameDevice, parameter: device, body: RenameDeviceRequest(name: name))
             if output.json { return try Output.standard.json(report) }
             Output.standard.line("Renamed it to \(report.name.terminalSafe).")
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a lost device: every key that it knew is replaced.",
             discussion: """
@@ -181,16 +169,13 @@ struct DevicesCommand: AsyncParsableCommand {
 
         @Argument var device: String
         @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             try await Confirmation.require("Revoke \"\(device)\"? It can rejoin only as a new device.", isGiven: yes)
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let own = try await passcode.source.existing()
+            let own = try await passcodes.existing()
             let done = try await owner.open(with: own) { token in
-                try await owner.client.call(
+                try await client.call(
                     \.revokeDevice, parameter: device, token: token, body: PasscodeRequest(passcode: own.text))
             }
             try done.print("Revoked.", output)

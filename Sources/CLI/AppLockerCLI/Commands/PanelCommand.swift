@@ -4,7 +4,7 @@ import Foundation
 import LocalControl
 
 /// Opens the companion in a browser on this computer.
-struct PanelCommand: AsyncParsableCommand {
+struct PanelCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "panel",
         abstract: "Open the companion in a browser on this computer, already paired.",
@@ -20,16 +20,12 @@ struct PanelCommand: AsyncParsableCommand {
     var printLink = false
     @Flag(help: "Pair another browser, even if a panel is already paired.") var again = false
     @Option(help: ArgumentHelp("The hub's address as the browser reaches it.", valueName: "url")) var address: String?
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     /// The browser needs the page only briefly. The link itself is valid for four minutes more.
     private static let pageLife = Duration.seconds(60)
 
     func run() async throws {
-        let client = connection.client
-        let owner = OwnerSession(client: client, passcodes: passcode.source)
         let ((hub, list), given) = try await owner.lookingFirst { token in
             let hub = try await client.call(\.hubStatus, token: token)
             return (hub, hub.url == nil ? nil : try await client.call(\.listDevices, token: token))
@@ -43,7 +39,7 @@ struct PanelCommand: AsyncParsableCommand {
         if !again, list.devices.contains(where: { Self.isPanel($0.name, of: computer) }) {
             return try show(reached)
         }
-        let own = if let given { given } else { try await passcode.source.existing() }
+        let own = if let given { given } else { try await passcodes.existing() }
         let panel = try await Interruption.cancels(saying: "Interrupted; no browser was paired.") {
             try await owner.open(with: own) { token in
                 let pairing = try await client.call(

@@ -8,7 +8,7 @@ struct PasscodeCommand: AsyncParsableCommand {
         abstract: "Change the passcode, or set one for an app.",
         subcommands: [Change.self, Set.self, Clear.self])
 
-    struct Change: AsyncParsableCommand {
+    struct Change: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change the owner's passcode; the old one is asked for.",
             discussion: """
@@ -18,25 +18,19 @@ struct PasscodeCommand: AsyncParsableCommand {
                   applocker passcode change --passcode-fd 3 3< both-lines
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let client = connection.client
-            let status = try await client.call(\.status)
-            guard status.isSetUp else {
-                throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
-            }
-            let old = try await passcode.source.existing("Old passcode")
-            let new = try await passcode.source.chosen("New passcode")
+            try await client.requireSetUp()
+            let old = try await passcodes.existing("Old passcode")
+            let new = try await passcodes.chosen("New passcode")
             let done = try await client.call(
                 \.changePasscode, body: ChangePasscodeRequest(old: old.text, new: new.text))
             try done.print("The passcode is changed.", output)
         }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set a passcode for one app. The owner's passcode unlocks it too.",
             discussion: """
@@ -46,29 +40,23 @@ struct PasscodeCommand: AsyncParsableCommand {
                 """)
 
         @Option(help: AppNames.help) var app: String
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let name = AppNames.resolved(app)
-            let status = try await owner.client.call(\.status)
-            guard status.isSetUp else {
-                throw ControlError(.notSetUp, "No passcode has been chosen yet. Run `applocker setup` first.")
-            }
+            try await client.requireSetUp()
             // Both are read before the request: the terminal echoes keys while a passcode is being checked.
-            let own = try await passcode.source.existing("Your passcode")
-            let new = try await passcode.source.chosen("New passcode for \(app.terminalSafe)")
+            let own = try await passcodes.existing("Your passcode")
+            let new = try await passcodes.chosen("New passcode for \(app.terminalSafe)")
             let changed = try await owner.open(with: own) { token in
-                try await owner.client.call(
+                try await client.call(
                     \.changeApp, parameter: name, token: token, body: ChangeAppRequest(passcode: new.text))
             }
             try changed.print(output)
         }
     }
 
-    struct Clear: AsyncParsableCommand {
+    struct Clear: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an app's own passcode; the owner's remains.",
             discussion: """
@@ -76,16 +64,11 @@ struct PasscodeCommand: AsyncParsableCommand {
                 """)
 
         @Option(help: AppNames.help) var app: String
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let changed = try await owner.open { token in
-                try await owner.client.call(
-                    \.changeApp, parameter: AppNames.resolved(app), token: token, body: ChangeAppRequest(passcode: ""))
-            }
+            let changed = try await owner.call(
+                \.changeApp, parameter: AppNames.resolved(app), body: ChangeAppRequest(passcode: ""))
             try changed.print(output)
         }
     }

@@ -11,7 +11,7 @@ struct RecoveryCommand: AsyncParsableCommand {
         abstract: "Print, test or use a recovery sheet for a forgotten passcode.",
         subcommands: [Print.self, Test.self, Use.self])
 
-    struct Print: AsyncParsableCommand {
+    struct Print: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new recovery sheet. An earlier one stops working.",
             discussion: """
@@ -24,15 +24,13 @@ struct RecoveryCommand: AsyncParsableCommand {
         @Option(
             help: ArgumentHelp("Write a page to print; it must not exist yet.", valueName: "file"), completion: .file())
         var page: String?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
             let target = try page.map { try NewFile($0) }
             do {
-                let own = try await passcode.source.existing()
-                let reply = try await connection.client.call(\.makeRecovery, body: PasscodeRequest(passcode: own.text))
+                let own = try await passcodes.existing()
+                let reply = try await client.call(\.makeRecovery, body: PasscodeRequest(passcode: own.text))
                 let code = try QRCode(reply.code)
                 if let target {
                     let html = RecoverySheet.html(
@@ -57,7 +55,7 @@ struct RecoveryCommand: AsyncParsableCommand {
         }
     }
 
-    struct Test: AsyncParsableCommand {
+    struct Test: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a recovery code.",
             discussion: """
@@ -66,18 +64,16 @@ struct RecoveryCommand: AsyncParsableCommand {
                   applocker recovery test
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let code = try await passcode.source.existing("Recovery code")
-            let done = try await connection.client.call(\.testRecovery, body: RecoveryRequest(code: code.text))
+            let code = try await passcodes.existing("Recovery code")
+            let done = try await client.call(\.testRecovery, body: RecoveryRequest(code: code.text))
             try done.print("The recovery code is valid.", output)
         }
     }
 
-    struct Use: AsyncParsableCommand {
+    struct Use: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Choose a new passcode with the recovery code.",
             discussion: """
@@ -86,21 +82,18 @@ struct RecoveryCommand: AsyncParsableCommand {
                   applocker recovery use
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let code = try await passcode.source.existing("Recovery code")
-            let new = try await passcode.source.chosen("New passcode")
-            let done = try await connection.client.call(
+            let code = try await passcodes.existing("Recovery code")
+            let new = try await passcodes.chosen("New passcode")
+            let done = try await client.call(
                 \.useRecovery, body: RecoveryRequest(code: code.text, newPasscode: new.text))
             try done.print("The passcode is changed. The recovery sheet stays valid.", output)
         }
     }
 }
 
-/// The printed page.
 enum RecoverySheet {
     static func html(code: String, picture: String, computer: String) -> String {
         let computer = computer.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")

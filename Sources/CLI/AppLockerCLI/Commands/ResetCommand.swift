@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 import LocalControl
 
-struct ResetCommand: AsyncParsableCommand {
+struct ResetCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset",
         abstract: "Erase everything: the keys first, then notes, files, photos, list and log.",
@@ -15,9 +15,7 @@ struct ResetCommand: AsyncParsableCommand {
 
     @Flag(help: "Skip the first question.") var yes = false
     @Option(help: "Instead of the second question: \"\(ResetRequest.confirmationText)\".") var confirm: String?
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
         try await Confirmation.require(
@@ -27,8 +25,8 @@ struct ResetCommand: AsyncParsableCommand {
             try await Confirmation.require(
                 "Erase everything? Locked files (.aplk) can't be opened afterwards.", isGiven: false)
         }
-        let own = try await passcode.source.existing()
-        let done = try await connection.client.call(
+        let own = try await passcodes.existing()
+        let done = try await client.call(
             \.reset,
             body: ResetRequest(passcode: own.text, confirmation: confirm ?? ResetRequest.confirmationText))
         try done.print("Everything is erased.", output)

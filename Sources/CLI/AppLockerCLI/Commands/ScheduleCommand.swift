@@ -57,7 +57,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         private func text(_ schedule: String?) -> String { schedule?.terminalSafe ?? "always locked" }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set the schedule of an app or a category.",
             discussion: """
@@ -70,9 +70,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         @Argument(help: "An app, unless --category is given; then the schedule's text or a template's name.")
         var values: [String]
         @OptionGroup var target: Target
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             let wanted = target.category == nil ? 2 : 1
@@ -86,13 +84,11 @@ struct ScheduleCommand: AsyncParsableCommand {
         func run() async throws {
             let schedule = ScheduleArgument.text(values[values.count - 1])
             let app = target.category == nil ? values[0] : nil
-            try await change(
-                app: app, category: target.category, schedule: schedule, connection: connection, passcode: passcode,
-                output: output)
+            try await change(app: app, category: target.category, schedule: schedule, owner, output)
         }
     }
 
-    struct Clear: AsyncParsableCommand {
+    struct Clear: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove the schedule of an app or a category; it is always locked then.",
             discussion: """
@@ -102,39 +98,26 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         @Argument(help: AppNames.help) var app: String?
         @OptionGroup var target: Target
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func validate() throws {
             if (app == nil) == (target.category == nil) { throw ValidationError("Name one app, or one --category.") }
         }
 
         func run() async throws {
-            try await change(
-                app: app, category: target.category, schedule: "", connection: connection, passcode: passcode,
-                output: output)
+            try await change(app: app, category: target.category, schedule: "", owner, output)
         }
     }
 
     private static func change(
-        app: String?, category: String?, schedule: String, connection: ConnectionOptions, passcode: PasscodeOptions,
-        output: OutputOptions
+        app: String?, category: String?, schedule: String, _ owner: OwnerSession, _ output: OutputOptions
     ) async throws {
-        let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
         if let category {
-            let report = try await owner.open { token in
-                try await owner.client.call(
-                    \.setCategory, parameter: category, token: token, body: SetCategoryRequest(schedule: schedule))
-            }
-            return try report.print(output)
+            let request = SetCategoryRequest(schedule: schedule)
+            return try await owner.call(\.setCategory, parameter: category, body: request).print(output)
         }
-        let changed = try await owner.open { token in
-            try await owner.client.call(
-                \.changeApp, parameter: AppNames.resolved(app ?? ""), token: token,
-                body: ChangeAppRequest(schedule: schedule))
-        }
-        try changed.print(output)
+        let request = ChangeAppRequest(schedule: schedule)
+        try await owner.call(\.changeApp, parameter: AppNames.resolved(app ?? ""), body: request).print(output)
     }
 
     struct Templates: ParsableCommand {

@@ -8,7 +8,7 @@ struct SettingsCommand: AsyncParsableCommand {
         abstract: "Show or change the settings.",
         subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
 
-    struct Show: AsyncParsableCommand {
+    struct Show: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the settings.",
             discussion: """
@@ -16,20 +16,14 @@ struct SettingsCommand: AsyncParsableCommand {
                   applocker settings show --json
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let settings = try await owner.whereNeeded { token in
-                try await owner.client.call(\.settings, token: token)
-            }
-            try settings.print(output)
+            try await owner.whereNeeded { try await client.call(\.settings, token: $0) }.print(output)
         }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change the named settings.",
             discussion: """
@@ -76,9 +70,7 @@ struct SettingsCommand: AsyncParsableCommand {
                 "Without a prompter: hold a launch until a paired phone answers, or deny it at once.",
                 valueName: "on|off"))
         var askPhoneOnly: OnOff?
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         enum OnOff: String, ExpressibleByArgument, CaseIterable {
             case on, off
@@ -95,16 +87,12 @@ struct SettingsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
             let request = ChangeSettingsRequest(
                 promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
                 holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
                 camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
                 locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
-            let settings = try await owner.open { token in
-                try await owner.client.call(\.changeSettings, token: token, body: request)
-            }
-            try settings.print(output)
+            try await owner.call(\.changeSettings, body: request).print(output)
         }
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 import LocalControl
 
-struct StopCommand: AsyncParsableCommand {
+struct StopCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "Stop AppLocker, with the passcode. Locked apps start without a passcode until it runs again.",
@@ -13,15 +13,12 @@ struct StopCommand: AsyncParsableCommand {
             """)
 
     @Flag(help: "Don't ask.") var yes = false
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var passcode: PasscodeOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CommonOptions
 
     func run() async throws {
         try await Confirmation.require(
             "Stop AppLocker? Every locked app starts without a prompt until it runs again.", isGiven: yes)
-        let own = try await passcode.source.existing()
-        let done = try await connection.client.call(\.stop, body: PasscodeRequest(passcode: own.text))
-        try done.print("AppLocker is stopped.", output)
+        let own = try await passcodes.existing()
+        try await client.call(\.stop, body: PasscodeRequest(passcode: own.text)).print("AppLocker is stopped.", output)
     }
 }

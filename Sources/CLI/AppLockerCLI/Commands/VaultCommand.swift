@@ -28,7 +28,7 @@ struct VaultCommand: AsyncParsableCommand {
         }
     }
 
-    struct Unlock: AsyncParsableCommand {
+    struct Unlock: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Open the vault with the passcode.",
             discussion: """
@@ -36,16 +36,14 @@ struct VaultCommand: AsyncParsableCommand {
                   applocker vault unlock --passcode-fd 3 3< passcode
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await OpenVault(client: connection.client, passcodes: passcode.source).open().print(output)
+            try await vault.open().print(output)
         }
     }
 
-    struct Lock: AsyncParsableCommand {
+    struct Lock: ConnectedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lock the vault now.",
             discussion: """
@@ -54,16 +52,10 @@ struct VaultCommand: AsyncParsableCommand {
                   applocker vault lock
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
-        @OptionGroup var passcode: PasscodeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            let owner = OwnerSession(client: connection.client, passcodes: passcode.source)
-            let status = try await owner.whereNeeded { token in
-                try await owner.client.call(\.closeVault, token: token)
-            }
-            try status.print(output)
+            try await owner.whereNeeded { try await client.call(\.closeVault, token: $0) }.print(output)
         }
     }
 }

@@ -42,7 +42,6 @@ extension Demo {
         }
     }
 
-    /// Verifies the log's chain.
     func verifyTheLog() async throws {
         let verification = try await client.call(\.verifyLog)
         narrator.check(

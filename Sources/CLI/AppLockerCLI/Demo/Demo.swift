@@ -130,7 +130,6 @@ struct DemoProgram: Sendable {
         try await DemoProcess.start(path, isHeld ? ["/proc/self"] : ["2"])
     }
 
-    /// Whether the program ran to completion.
     func ran(_ end: DemoProcess.End) -> Bool { end.exitCode == 0 }
 
     /// Whether the launch was denied: with held launches not one instruction ran.

@@ -5,13 +5,11 @@ import Synchronization
 
 /// A child process that the demo starts and watches from a thread of its own.
 final class DemoProcess: Sendable {
-    /// How a launch ended.
     struct End: Sendable, Equatable {
         /// The errno of a refused execve: nothing of the program ran.
         var startError: Int32?
         var exitCode: Int32?
         var signal: Int32?
-        /// Its standard output.
         var output: String
     }
 
@@ -98,7 +96,8 @@ final class DemoProcess: Sendable {
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = Self.read(output, &buffer, buffer.count)
+            let count = read(output, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             text += buffer[..<count]
         }
@@ -111,13 +110,5 @@ final class DemoProcess: Sendable {
             startError: refusal, exitCode: known && !exit.signalled ? exit.code : nil,
             signal: known && exit.signalled ? exit.code : nil, output: String(decoding: text, as: UTF8.self))
         stored.withLock { $0 = end }
-    }
-
-    private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        while true {
-            let result = Foundation.read(descriptor, bytes, count)
-            if result < 0, errno == EINTR { continue }
-            return result
-        }
     }
 }

@@ -1,6 +1,5 @@
 import ControlAPI
 
-/// Statistics of moments.
 struct MomentFigures: Encodable, Equatable {
     struct Mood: Encodable, Equatable {
         var mood: String
@@ -46,7 +45,6 @@ struct MomentFigures: Encodable, Equatable {
     }
 
     func lines(_ paint: Paint) -> [String] {
-        func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
         guard moments > 0 else { return ["There are no moments yet."] }
         var lines = [
             paint.strong(

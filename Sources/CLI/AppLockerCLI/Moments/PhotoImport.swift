@@ -21,7 +21,6 @@ struct PhotoImport: Sendable {
         var duplicates = 0
         /// Photos without a date of their own, which got the day of the file.
         var undated = 0
-        /// Original files that were removed.
         var removed = 0
         /// Pictures that were not imported, or whose files were kept, and why.
         var skipped: [Skipped] = []
@@ -32,7 +31,6 @@ struct PhotoImport: Sendable {
         }
     }
 
-    /// A picture of the folder.
     struct Found: Sendable {
         let path: String
         let size: UInt64

@@ -11,25 +11,18 @@ struct PhotoUpload: Sendable {
     let client: ControlClient
     let vault: ItemID
 
-    /// - Parameter progress: called with the bytes that were sent since the last call.
-    func run(
-        _ picture: PreparedPicture, of photo: ChosenPhoto, progress: @Sendable (UInt64) -> Void = { _ in }
-    ) async throws -> NewPhoto {
+    func run(_ picture: PreparedPicture, of photo: ChosenPhoto) async throws -> NewPhoto {
         let id = ItemID.random()
-        let original = try await put(picture.original, as: picture.type.rawValue, of: id, progress)
+        let original = try await put(picture.original, as: picture.type.rawValue, of: id)
         var medium: PhotoSize?
-        if let bytes = picture.medium {
-            medium = try await put(bytes, as: PictureType.jpeg.rawValue, of: id, progress)
-        }
+        if let bytes = picture.medium { medium = try await put(bytes, as: PictureType.jpeg.rawValue, of: id) }
         return NewPhoto(
             id: id.description, digest: photo.digest, width: picture.size.width, height: picture.size.height,
             taken: MomentTime(picture.exif)?.date, original: original, medium: medium,
             thumbnail: Data(picture.thumbnail))
     }
 
-    private func put(
-        _ bytes: [UInt8], as type: String, of id: ItemID, _ progress: @Sendable (UInt64) -> Void
-    ) async throws -> PhotoSize {
+    private func put(_ bytes: [UInt8], as type: String, of id: ItemID) async throws -> PhotoSize {
         let (blob, key) = (ItemID.random(), SecretBytes.random(count: ContentStream.keyLength))
         let stream = ContentStream(sealing: .init(vault: vault, collection: .photos, id: id), key: key)
         let layout = ContentStream.Layout(contentSize: UInt64(bytes.count), chunkSize: stream.chunkSize)
@@ -46,7 +39,6 @@ struct PhotoUpload: Sendable {
                 offset += UInt64(piece.count)
                 waiting.removeFirst(piece.count)
             }
-            progress(UInt64(chunk.count))
         }
         return PhotoSize(
             type: type, size: bytes.count, key: key.withUnsafeBytes { Data($0) }, blob: blob.description)
@@ -75,22 +67,12 @@ struct PhotoDownload: Sendable {
         guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),
             1...ContentStream.maximumPhoto ~= size.size
         else { throw ControlClientError.notUnderstood(cause: "an invalid photo") }
-        var key = Array(size.key)
         let layout = ContentStream.Layout(contentSize: UInt64(size.size), chunkSize: .mebi1)
-        let arriving = ArrivingContent(
-            sealedSize: layout.sealedSize, name: .init(vault: vault, collection: .photos, id: id),
-            key: SecretBytes(wiping: &key))
         let opened = OpenedPhoto()
-        var offset: UInt64 = 0
-        while offset < layout.sealedSize {
-            try Task.checkCancellation()
-            let length = Int(min(UInt64(ControlRoute.maximumBlobPiece), layout.sealedSize - offset))
-            let bytes = try await client.readBlob(size.blob, offset: offset, length: length)
-            guard !bytes.isEmpty else { break }
-            try await runBlocking { try arriving.add(bytes) { opened.bytes += $0 } }
-            offset += UInt64(bytes.count)
-        }
-        try arriving.finish()
+        try await SealedDownload(
+            client: client, blob: size.blob, name: .init(vault: vault, collection: .photos, id: id), key: size.key,
+            sealedSize: layout.sealedSize
+        ).run { opened.bytes += $0 }
         guard opened.bytes.count == size.size else {
             throw ControlError(.notReadable, "The photo is damaged; restore it from a backup.")
         }
@@ -106,19 +88,4 @@ private final class OpenedPhoto: @unchecked Sendable {
 extension ContentStream {
     /// The limit of a photo's size in bytes: nothing larger is opened in memory.
     fileprivate static let maximumPhoto = 1 << 30
-}
-
-/// The vault for new photos, opened if necessary.
-enum PhotoVault {
-    static func open(_ client: ControlClient, _ passcodes: PasscodeSource) async throws -> ItemID {
-        let status: VaultStatus = try await OpenVault(client: client, passcodes: passcodes).use {
-            // Any request that needs the keys opens the vault.
-            try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: []))
-            return try await client.call(\.vault)
-        }
-        guard let vault = status.vault.flatMap({ ItemID($0) }) else {
-            throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
-        }
-        return vault
-    }
 }

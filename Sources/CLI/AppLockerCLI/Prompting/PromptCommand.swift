@@ -71,10 +71,7 @@ enum PromptWindow {
                 "The prompt's window is not installed (\(path) is missing); use `applocker prompt --tty`.")
         }
         setenv("APPLOCKER_SOCKET", socketPath, 1)
-        var arguments = [strdup(path), nil]
-        execv(path, &arguments)
-        return CommandLineError(
-            .refused, code: "no_window", "\(path) could not be started: \(String(cString: strerror(errno))).")
+        return OwnExecutable.become(path, [])
     }
 }
 
@@ -86,5 +83,13 @@ enum OwnExecutable {
 
     static func sibling(_ name: String) -> String {
         URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+
+    /// Replaces this process with a window program; returns only an error.
+    static func become(_ path: String, _ arguments: [String]) -> CommandLineError {
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        execv(path, &words)
+        return CommandLineError(
+            .refused, code: "no_window", "\(path) could not be started: \(String(cString: strerror(errno))).")
     }
 }

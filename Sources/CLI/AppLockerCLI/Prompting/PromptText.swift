@@ -1,6 +1,5 @@
 import ControlAPI
 
-/// The texts of the terminal prompter.
 enum PromptText {
     /// "bash wants to start Firefox (/usr/bin/firefox-esr)." and the details.
     static func heading(_ report: PromptReport, othersWaiting: Int) -> [String] {
@@ -24,8 +23,8 @@ enum PromptText {
         return "Passcode (\(secondsLeft) s left, empty denies): "
     }
 
-    static func lengthQuestion(_ report: PromptReport) -> String {
+    static func lengthQuestion(_ report: PromptReport, secondsLeft: Int) -> String {
         let length = TimeText.spoken(seconds: report.defaultGrantSeconds)
-        return "For how long? [Enter] \(length), o this launch only, u until locked: "
+        return "For how long? (\(secondsLeft) s left) [Enter] \(length), o this launch only, u until locked: "
     }
 }

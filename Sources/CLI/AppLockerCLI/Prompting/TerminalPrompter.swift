@@ -97,15 +97,9 @@ struct TerminalPrompter: Sendable {
         var chosen = grant
         while true {
             if let outcome = launch.outcome { return settled(outcome) }
-            guard let passcode = try await passcode(launch, lockout, terminal) else {
-                if let outcome = launch.outcome { return settled(outcome) }
-                return try await refuse(launch)
-            }
+            guard let passcode = try await passcode(launch, lockout, terminal) else { return try await refuse(launch) }
             if chosen == nil { chosen = try await length(launch, terminal) }
-            guard let length = chosen else {
-                if let outcome = launch.outcome { return settled(outcome) }
-                return try await refuse(launch)
-            }
+            guard let length = chosen else { return try await refuse(launch) }
             do {
                 let answer = try await client.call(
                     \.answerPrompt, parameter: launch.report.prompt,
@@ -144,8 +138,8 @@ struct TerminalPrompter: Sendable {
 
     private func length(_ launch: WaitingLaunch, _ terminal: Terminal?) async throws -> GrantRequest? {
         guard let terminal else { return GrantRequest(.duration) }
-        let question = PromptText.lengthQuestion(launch.report)
         while true {
+            let question = PromptText.lengthQuestion(launch.report, secondsLeft: launch.secondsLeft)
             let key = try await runBlocking {
                 try terminal.readKey(question: question, cancel: launch.cancelDescriptor)
             }
@@ -159,7 +153,9 @@ struct TerminalPrompter: Sendable {
         }
     }
 
+    /// Denies the launch unless it is settled already.
     private func refuse(_ launch: WaitingLaunch) async throws -> PromptOutcome {
+        if let outcome = launch.outcome { return settled(outcome) }
         do {
             try await client.call(\.cancelPrompt, parameter: launch.report.prompt)
         } catch let error as ControlError where error.code == .noSuchPrompt {

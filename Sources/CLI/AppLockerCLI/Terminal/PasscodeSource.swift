@@ -1,7 +1,6 @@
 import BlockingThread
 import Foundation
 
-/// The sources of passcodes, and their prompts.
 enum PasscodeSource: Sendable {
     case terminal
     /// One line each, read a byte at a time, so that the next line stays unread.

@@ -165,11 +165,7 @@ final class Terminal: @unchecked Sendable {
 
     private func hideKeys() throws {
         var before = termios()
-        guard tcgetattr(descriptor, &before) == 0 else {
-            throw CommandLineError(
-                .usage, code: Self.missing,
-                "The terminal can't be configured (\(String(cString: strerror(errno)))); use --passcode-fd.")
-        }
+        guard tcgetattr(descriptor, &before) == 0 else { throw Self.notConfigured() }
         var unseen = before
         unseen.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL | ICANON)
         // Ctrl-Z would stop this process and leave the terminal in this state.
@@ -182,11 +178,15 @@ final class Terminal: @unchecked Sendable {
         // Earlier input is flushed: it isn't part of the passcode.
         guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
             RestoredTerminal.restore()
-            throw CommandLineError(
-                .usage, code: Self.missing,
-                "The terminal can't be configured (\(String(cString: strerror(errno)))); use --passcode-fd.")
+            throw Self.notConfigured()
         }
         isHeld = true
+    }
+
+    private static func notConfigured() -> CommandLineError {
+        CommandLineError(
+            .usage, code: missing,
+            "The terminal can't be configured (\(String(cString: strerror(errno)))); use --passcode-fd.")
     }
 }
 

@@ -77,11 +77,7 @@ extension AppService {
                     .duration(.seconds(settings().defaultGrantSeconds))
                 }
             }
-        do {
-            try scope.validate()
-        } catch {
-            throw ControlError(error)
-        }
+        try ControlError.converting { try scope.validate() }
         return scope
     }
 
@@ -125,23 +121,19 @@ enum ScheduleText {
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
         guard let first = words.first else { return nil }
         let rest = words.count > 1 ? words[1] : ""
-        do {
-            switch first {
-            case "block": return try Schedule(mode: .blockInside, text: rest)
-            case "allow": return try Schedule(mode: .allowOnlyInside, text: rest)
-            case "template":
-                guard let template = Schedule.template(named: rest) else {
-                    let names = Schedule.templates.map(\.name).joined(separator: ", ")
-                    throw ControlError(.badRequest, "There is no schedule template \"\(rest)\"; there are \(names).")
-                }
-                return template.schedule
-            default:
-                throw ControlError(
-                    .badRequest,
-                    "A schedule begins with \"block\", \"allow\" or \"template\", as in \"block mon-fri 22:00-07:00\".")
+        switch first {
+        case "block": return try ControlError.converting { try Schedule(mode: .blockInside, text: rest) }
+        case "allow": return try ControlError.converting { try Schedule(mode: .allowOnlyInside, text: rest) }
+        case "template":
+            guard let template = Schedule.template(named: rest) else {
+                let names = Schedule.templates.map(\.name).joined(separator: ", ")
+                throw ControlError(.badRequest, "There is no schedule template \"\(rest)\"; there are \(names).")
             }
-        } catch let error as PolicyError {
-            throw ControlError(error)
+            return template.schedule
+        default:
+            throw ControlError(
+                .badRequest,
+                "A schedule begins with \"block\", \"allow\" or \"template\", as in \"block mon-fri 22:00-07:00\".")
         }
     }
 

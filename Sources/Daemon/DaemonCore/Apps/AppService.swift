@@ -61,9 +61,7 @@ public actor AppService: Relockable {
 
     /// - Throws: `UnreadableState`, or what the store throws.
     public func load() async throws {
-        if let bytes = try await documents.document(Self.documentName) {
-            stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
-        }
+        stored = try await documents.decoded(Stored.self, Self.documentName) ?? stored
         for ended in stored.policy.endExpiredGrants(at: time.now()) { overdue[ended.grant.app] = ended.action }
         stored.policy.endMonitoringPause(at: time.now())
         publish()
@@ -73,18 +71,17 @@ public actor AppService: Relockable {
 
     /// Applies a change to a copy, writes it, and updates the gate.
     ///
+    /// - Parameter other: written in the same transaction; nil writes and changes nothing.
     /// - Throws: what `body` throws, or `ControlError.failed` when it could not be written; then nothing has changed.
     @discardableResult
-    func change<Value>(_ body: (inout Stored) throws -> Value) async throws -> Value {
+    func change<Value>(
+        with other: StateChange? = StateChange(), _ body: (inout Stored) throws -> Value
+    ) async throws -> Value {
         try await serialQueue.perform {
             var copy = stored
-            let value: Value
-            do {
-                value = try body(&copy)
-            } catch let error as PolicyError {
-                throw ControlError(error)
-            }
-            try await write(copy)
+            let value = try ControlError.converting { try body(&copy) }
+            guard let other else { return value }
+            try await write(copy, with: other)
             stored = copy
             publish()
             await bringGateInStep()
@@ -97,35 +94,13 @@ public actor AppService: Relockable {
     func tighten(_ body: (inout LockPolicy) throws -> [EndedGrant]) async throws -> [EndedGrant] {
         try await serialQueue.perform {
             let before = stored.policy
-            let ended: [EndedGrant]
-            do {
-                ended = try body(&stored.policy)
-            } catch let error as PolicyError {
-                throw ControlError(error)
-            }
+            let ended = try ControlError.converting { try body(&stored.policy) }
             guard stored.policy != before || !isWritten else { return [] }
             publish()
             await bringGateInStep()
             for grant in ended { await applyEnd(of: grant) }
             try await write(stored)
             return ended
-        }
-    }
-
-    /// As `change`, in one transaction with `other`. If `other` is nil, nothing is written or changed.
-    func change(with other: StateChange?, _ body: (inout Stored) throws -> Void) async throws {
-        try await serialQueue.perform {
-            var copy = stored
-            do {
-                try body(&copy)
-            } catch let error as PolicyError {
-                throw ControlError(error)
-            }
-            guard let other else { return }
-            try await write(copy, with: other)
-            stored = copy
-            publish()
-            await bringGateInStep()
         }
     }
 
@@ -334,5 +309,14 @@ extension ControlError {
             case .invalidSchedule, .invalidDuration, .invalidCategory, .invalidSetting: .badRequest
             }
         self.init(code, error.sentence)
+    }
+
+    /// Throws errors of the policy as `ControlError`.
+    static func converting<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as PolicyError {
+            throw ControlError(error)
+        }
     }
 }

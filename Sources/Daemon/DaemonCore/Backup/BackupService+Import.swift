@@ -27,9 +27,7 @@ extension BackupService {
         let passphrase = request.passphrase.map { SecretBytes(utf8: $0) } ?? passcode
         var contents = try await read(blob, size: size, passphrase: passphrase)
         do {
-            let report = try await apply(
-                &contents, request, ring: ring, rootKey: rootKey, peer: peer, since: generation)
-            return report
+            return try await apply(&contents, request, ring: ring, rootKey: rootKey, peer: peer, since: generation)
         } catch {
             for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
             throw error
@@ -161,9 +159,7 @@ extension BackupService {
     ) async throws -> ImportReport {
         var merged = ring
         if let added = contents.ring { try merged.addMissing(of: added) }
-        guard let document = try await passcodes.vaultDocument() else {
-            throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
-        }
+        let document = try await passcodes.requireVaultDocument()
         let keys = VaultKeys(vault: document.vault, ring: merged, device: device)
         var report = contents.report
         var change = StateChange()

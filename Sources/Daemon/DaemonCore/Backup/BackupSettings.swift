@@ -54,8 +54,8 @@ struct BackupRecord: Codable {
 }
 
 /// A backup of the earlier system, sealed as version 1 or in clear.
-struct EarlierBackup: Codable {
-    struct App: Codable {
+struct EarlierBackup: Decodable {
+    struct App: Decodable {
         var bundleID: String
         var displayName: String
         var path: String?
@@ -64,7 +64,7 @@ struct EarlierBackup: Codable {
     }
 
     /// One window a day: locked inside it.
-    struct Plan: Codable {
+    struct Plan: Decodable {
         var enabled: Bool
         var startHour: Int
         var startMinute: Int
@@ -74,12 +74,12 @@ struct EarlierBackup: Codable {
         var activeDays: [Int]
     }
 
-    struct Group: Codable {
+    struct Group: Decodable {
         var name: String
         var appBundleIDs: [String]
     }
 
-    struct Settings: Codable {
+    struct Settings: Decodable {
         /// In seconds.
         var unlockDuration: Double?
     }
@@ -90,7 +90,7 @@ struct EarlierBackup: Codable {
     var settings: Settings?
 
     /// A date as text, or seconds since 2001 as its encoder wrote by default.
-    enum ExportDate: Codable {
+    enum ExportDate: Decodable {
         case text(String)
         case seconds(Double)
 
@@ -100,14 +100,6 @@ struct EarlierBackup: Codable {
                 self = .seconds(seconds)
             } else {
                 self = .text(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try container.encode(text)
-            case .seconds(let seconds): try container.encode(seconds)
             }
         }
 

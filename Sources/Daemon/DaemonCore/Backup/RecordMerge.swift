@@ -66,18 +66,9 @@ struct RecordMerge {
     private func reseal(
         _ record: StoredRecord, _ body: Data, as id: ItemID, _ revision: UInt64
     ) throws -> StoredRecord {
-        guard record.name.collection == .intruders else {
-            var resealed = try keys.seal(body, record.name.collection, id, revision: revision, in: record.name.vault)
-            resealed.blobs = record.blobs
-            return resealed
-        }
-        guard let inbox = keys.ring.current(.inbox, vault: record.name.vault) else {
+        guard let resealed = try keys.resealed(record, body, as: id, revision: revision) else {
             throw ControlError(.notReadable, "The backup lacks the key of its intruder photos; nothing was changed.")
         }
-        var name = record.name
-        name.id = id
-        name.revision = revision
-        let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
-        return StoredRecord(name: name, epoch: inbox.epoch, author: keys.device, sealed: box, blobs: record.blobs)
+        return resealed
     }
 }

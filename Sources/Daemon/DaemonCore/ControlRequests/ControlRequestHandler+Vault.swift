@@ -29,13 +29,13 @@ extension ControlRequestHandler {
         table.answer(\.seal) { request in
             let keys = try await vault.keys(for: request.peer)
             let body = try request.body
-            let record = try keys.seal(body.plaintext, .lockedFiles, Self.id(body.id), revision: 1)
+            let record = try keys.seal(body.plaintext, .lockedFiles, ItemID(requested: body.id), revision: 1)
             return SealReply(vault: keys.vault.description, envelope: Data(record.sealed ?? []))
         }
         table.answer(\.open) { request in
             let keys = try await vault.keys(for: request.peer)
             let body = try request.body
-            let name = LockedFileHeader.name(vault: try Self.id(body.vault), id: try Self.id(body.id))
+            let name = try LockedFileHeader.name(vault: ItemID(requested: body.vault), id: ItemID(requested: body.id))
             return OpenReply(plaintext: try keys.open(RecordEnvelope(bytes: [UInt8](body.envelope)), as: name))
         }
 
@@ -101,11 +101,6 @@ extension ControlRequestHandler {
                 .sessionNeeded, "The vault is open for another user; locking it needs the owner's passcode.")
         }
         return try await sealed.vault.status()
-    }
-
-    private static func id(_ text: String) throws(ControlError) -> ItemID {
-        guard let id = ItemID(text) else { throw ControlError(.badRequest, "An id has 32 hexadecimal digits.") }
-        return id
     }
 }
 

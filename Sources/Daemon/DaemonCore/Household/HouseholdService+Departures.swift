@@ -69,7 +69,7 @@ extension HouseholdService {
             }
         }
         try await store.save(Array(String(number).utf8), as: HouseholdDocuments.answered)
-        setAnswered(number)
+        answered = number
     }
 
     /// Seals and sends what needs the keys of the open vault. It runs in `memberships` because keys are replaced there:
@@ -94,7 +94,7 @@ extension HouseholdService {
     private func resealPendingRecords(_ ring: KeyRing) async throws {
         guard let session, try await store.document(HouseholdDocuments.reseal) != nil else { return }
         try await retryingOnConflict {
-            let document = try await requireVaultDocument()
+            let document = try await passcodes.requireVaultDocument()
             var change = StateChange(documents: [HouseholdDocuments.reseal: nil])
             try await reseal(into: &change, under: ring, vault: document.vault, without: session.roster.revoked)
             try await store.write(change)

@@ -65,9 +65,7 @@ extension HouseholdService {
         let (member, old) = try await member(reference)
         let record = try requireSession().secrets.seal(
             DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id))
-        var change = StateChange()
-        change.household = [record]
-        try await store.write(change)
+        try await store.write(StateChange(household: [record]))
         events.send(.recordsQueued)
         await log.append(.deviceRenamed, user: user, "\(old) was renamed to \(name).")
         return DeviceReport(

@@ -86,7 +86,7 @@ extension HouseholdService {
         pairings = [:]
         revocationNotice = nil
         self.joining = nil
-        setAnswered(roster.head.number)
+        answered = roster.head.number
         session = Session(settings: settings, secrets: secrets, roster: roster, hub: joining.hub)
         end(.joined, "This computer is in the household at \(settings.url).", url: settings.url)
         await log.append(.hubConnected, "This computer joined the household at \(settings.url).")

@@ -48,9 +48,7 @@ extension HouseholdService {
         revocationNotice = try await store.document(HouseholdDocuments.revocationNotice).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard let bytes = try await store.document(HouseholdDocuments.joining) else { return }
-        let stored = try UnreadableState.decode(
-            StoredJoining.self, from: bytes, named: HouseholdDocuments.joining)
+        guard let stored = try await store.decoded(StoredJoining.self, HouseholdDocuments.joining) else { return }
         guard let secrets = try? secrets(of: stored), let hub = try? ports.connect(stored.settings, secrets.token)
         else {
             // Nothing depends on it yet: the owner can join with another link.

@@ -35,8 +35,7 @@ extension HouseholdService {
     }
 
     func householdsLeft() async throws -> [ItemID] {
-        guard let bytes = try await store.document(HouseholdDocuments.left) else { return [] }
-        return try UnreadableState.decode([ItemID].self, from: bytes, named: HouseholdDocuments.left)
+        try await store.decoded([ItemID].self, HouseholdDocuments.left) ?? []
     }
 
     func rememberLeaving(_ household: ItemID) async throws {

@@ -178,13 +178,12 @@ extension HouseholdService {
     /// Boxes the household's keys to a device, and sends its name to the others.
     func sendKeys(to member: RosterMember, named name: String, vaultRing: KeyRing) async throws {
         let secrets = try requireSession().secrets
-        var change = StateChange()
-        change.household = [
-            try await keysRecord(for: member, of: secrets, vaultRing: vaultRing),
-            try secrets.seal(
-                DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id)),
-        ]
-        try await store.write(change)
+        try await store.write(
+            StateChange(household: [
+                try await keysRecord(for: member, of: secrets, vaultRing: vaultRing),
+                try secrets.seal(
+                    DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id)),
+            ]))
         events.send(.recordsQueued)
     }
 
@@ -233,9 +232,8 @@ extension HouseholdService {
             if roster.admitter(of: member.id) == own {
                 try await sendKeys(to: member, named: "New device", vaultRing: vaultRing)
             } else {
-                var change = StateChange()
-                change.household = [try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing)]
-                try await store.write(change)
+                let record = try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing)
+                try await store.write(StateChange(household: [record]))
                 events.send(.recordsQueued)
             }
         }

@@ -19,7 +19,7 @@ extension HouseholdService {
         return try await memberships.perform {
             // Opened inside `memberships`, where keys are replaced: nothing is sealed under keys of a revoked device.
             let ring = try await passcodes.openRing(SecretBytes(utf8: request.passcode), user: user).ring
-            let vault = try await requireVaultDocument().vault
+            let vault = try await passcodes.requireVaultDocument().vault
             // Reads the latest changes of devices that belong, if the hub can be reached.
             try? await reader.readUpToDate()
             let since = max(request.before, time.wallClock() - EarlierVersion.retentionSeconds)
@@ -114,9 +114,7 @@ extension HouseholdService {
 
     /// The names of revoked devices. Their names at the hub are removed when they are revoked.
     func formerNames() async throws -> [ItemID: String] {
-        guard let bytes = try await store.document(HouseholdDocuments.formerNames) else { return [:] }
-        let names = try UnreadableState.decode(
-            [String: String].self, from: bytes, named: HouseholdDocuments.formerNames)
+        let names = try await store.decoded([String: String].self, HouseholdDocuments.formerNames) ?? [:]
         return Dictionary(uniqueKeysWithValues: names.compactMap { id, name in ItemID(id).map { ($0, name) } })
     }
 

@@ -149,7 +149,7 @@ extension HouseholdService {
             }
         }
         let newRing = try ring.adding(fresh)
-        var document = try await requireVaultDocument()
+        var document = try await passcodes.requireVaultDocument()
         if let inbox = newRing.current(.inbox, vault: document.vault) {
             document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
             document.inboxEpoch = inbox.epoch
@@ -176,11 +176,11 @@ extension HouseholdService {
     func replaceKeysWithoutPasscode(_ departure: Departure) async throws {
         try await passcodes.whileRingIsStill {
             let open = await self.vault.openKeys()?.ring
-            var document = try await self.requireVaultDocument()
+            var document = try await self.passcodes.requireVaultDocument()
             let (fresh, epochs) = try await self.freshKeys(document, open)
             var pending = try await self.passcodes.pendingKeys()
             try pending.add(fresh, to: document)
-            guard let inbox = fresh.current(.inbox, vault: document.vault) else { throw Self.noVault }
+            guard let inbox = fresh.current(.inbox, vault: document.vault) else { throw ControlError.noVault }
             document.inboxPublicKey = Data(try BoxKeyPair(privateKey: inbox.key).publicKey.bytes)
             document.inboxEpoch = inbox.epoch
             document.epochs = epochs
@@ -254,15 +254,6 @@ extension HouseholdService {
         adopt(secrets, revocation: revocation)
     }
 
-    func requireVaultDocument() async throws -> VaultDocument {
-        guard let document = try await passcodes.vaultDocument() else { throw Self.noVault }
-        return document
-    }
-
-    private static var noVault: ControlError {
-        ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
-    }
-
     /// Sends a pending revocation to the hub.
     func finishRevocation() async throws {
         guard let revocation else { return }
@@ -288,7 +279,7 @@ extension HouseholdService {
             break
         }
         try await store.write(StateChange(documents: [HouseholdDocuments.revocation: nil]))
-        forgetRevocation()
+        self.revocation = nil
         events.send(.recordsQueued)
     }
 }

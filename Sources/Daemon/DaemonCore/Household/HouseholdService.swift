@@ -38,7 +38,7 @@ public actor HouseholdService {
     let events: DaemonEvents
     var revocation: StoredRevocation?
     /// The roster entry up to which every revocation is answered: the device's records are here and sealed again.
-    private(set) var answered: UInt64 = 0
+    var answered: UInt64 = 0
     /// Admits and revokes devices one after the other: each changes which devices get which keys.
     let memberships = AsyncSerialQueue()
     var pairings: [ItemID: Pairing] = [:]
@@ -76,14 +76,11 @@ public actor HouseholdService {
     /// - Throws: `UnreadableState`, or what the store throws.
     func load() async throws {
         try await loadJoining()
-        guard let bytes = try await store.document(HouseholdDocuments.settings) else { return }
-        var settings = try UnreadableState.decode(HubSettings.self, from: bytes, named: HouseholdDocuments.settings)
+        guard var settings = try await store.decoded(HubSettings.self, HouseholdDocuments.settings) else { return }
         if settings.isEmbedded, let address = ports.embeddedHub { settings.url = address }
-        guard let rosterBytes = try await store.document(HouseholdDocuments.roster),
+        guard let stored = try await store.decoded(StoredRoster.self, HouseholdDocuments.roster),
             let keyBytes = try await store.document(HouseholdDocuments.keys)
         else { throw UnreadableState(document: HouseholdDocuments.settings, cause: "its keys are missing") }
-        let stored = try UnreadableState.decode(
-            StoredRoster.self, from: rosterBytes, named: HouseholdDocuments.roster)
         let roster: Roster
         let secrets: HouseholdSecrets
         do {
@@ -93,11 +90,10 @@ public actor HouseholdService {
         } catch {
             throw UnreadableState(document: HouseholdDocuments.keys, cause: "\(error)")
         }
-        answered = try await storedAnswered()
-        if let bytes = try await store.document(HouseholdDocuments.revocation) {
-            revocation = try UnreadableState.decode(
-                StoredRevocation.self, from: bytes, named: HouseholdDocuments.revocation)
-        }
+        answered =
+            try await store.document(HouseholdDocuments.answered)
+            .flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+        revocation = try await store.decoded(StoredRevocation.self, HouseholdDocuments.revocation)
         let hub: any HubConnection
         do {
             hub = try ports.connect(settings, secrets.token)
@@ -163,14 +159,14 @@ public actor HouseholdService {
                     tokenHash: secrets.tokenHash, registrationToken: registrationToken))
             guard session == nil else { throw ControlError(.busy, "Another hub was connected meanwhile.") }
             let name = try secrets.seal(DeviceName(name: shortName), .devices, secrets.device, revision: 1)
-            var change = StateChange(documents: [
-                HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
-                HouseholdDocuments.keys: secrets.sealed(machineSecret: machineSecret),
-                HouseholdDocuments.declined: nil, HouseholdDocuments.revocationNotice: nil,
-            ])
-            change.documents[HouseholdDocuments.roster] = try Self.stored(roster)
-            change.household = [name]
-            try await store.write(change)
+            try await store.write(
+                StateChange(
+                    documents: [
+                        HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
+                        HouseholdDocuments.keys: sealedKeys(secrets),
+                        HouseholdDocuments.roster: try Self.stored(roster),
+                        HouseholdDocuments.declined: nil, HouseholdDocuments.revocationNotice: nil,
+                    ], household: [name]))
             (revocationNotice, answered) = (nil, 0)
             session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
         } catch {
@@ -220,13 +216,6 @@ public actor HouseholdService {
         return self.session?.roster ?? roster
     }
 
-    func storedAnswered() async throws -> UInt64 {
-        let bytes = try await store.document(HouseholdDocuments.answered)
-        return bytes.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
-    }
-
-    func setAnswered(_ number: UInt64) { answered = number }
-
     /// Ignores an older roster: another task may have read further.
     func takeOver(_ roster: Roster) {
         guard let session, roster.head.number > session.roster.head.number else { return }
@@ -244,7 +233,7 @@ public actor HouseholdService {
         let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
         // Keys of vaults are dropped: this computer must not have them while it is locked.
         try secrets.add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))
-        try await store.save(secrets.sealed(machineSecret: machineSecret), as: HouseholdDocuments.keys)
+        try await store.save(sealedKeys(secrets), as: HouseholdDocuments.keys)
         session?.secrets = secrets
     }
 
@@ -256,8 +245,6 @@ public actor HouseholdService {
         self.revocation = revocation
         events.send(.recordsQueued)
     }
-
-    func forgetRevocation() { revocation = nil }
 
     /// A record of the household, sealed and signed; nil where there is no household.
     func seal(

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Household
 import HubAPI
 import SealedFormats
 import Sync
@@ -103,7 +104,7 @@ extension RestoredItem.Kind {
     fileprivate func title(_ body: Data, of record: StoredRecord) -> String {
         let title: String? =
             switch self {
-            case .note: (try? JSONDecoder().decode(NoteService.Content.self, from: body))?.title
+            case .note: (try? JSONDecoder().decode(SealedNote.self, from: body))?.title
             case .moment:
                 (try? MomentBody(bytes: body)).map { moment in
                     moment.title.isEmpty ? LocalDay(date: moment.date, offset: moment.offset).text : moment.title
@@ -122,7 +123,7 @@ extension RestoredItem.Kind {
         let addition = " (restored)"
         switch self {
         case .note:
-            guard var note = try? JSONDecoder().decode(NoteService.Content.self, from: body) else { return nil }
+            guard var note = try? JSONDecoder().decode(SealedNote.self, from: body) else { return nil }
             note.title += addition
             return try JSONEncoder().encode(note)
         case .moment:

@@ -99,7 +99,7 @@ public actor IntruderService {
                 photo,
                 Content(
                     time: time.wallClock(), app: nil, user: nil, failures: 0, size: photo.count, contentKey: Data()))
-            guard let record else { throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.") }
+            guard let record else { throw ControlError.noVault }
             await log.append(.intruderPhotographed, photo: record, "A photo was taken because a phone asked for it.")
             return record
         } catch let error as PhotoSourceError {
@@ -178,29 +178,23 @@ public actor IntruderService {
 
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
-        var record = try await find(reference)
-        record.author = keys.device
-        try await remove(record)
+        try await remove(StateChange(records: [find(reference).removed(by: keys.device)]))
     }
 
     /// Removes a photo at the request of another device, which needs no key.
     /// - Throws: `ControlError` with `noSuchItem`.
     func remove(_ id: ItemID, requestedBy requester: ItemID) async throws {
-        guard var record = try await records.record(.intruders, id), record.sealed != nil else {
+        guard let record = try await records.record(.intruders, id), record.sealed != nil else {
             throw ControlError(.noSuchItem, "There is no such photo.")
         }
-        record.author = device
-        try await remove(record, Requester(device: requester, time: time.wallClock()))
+        var change = StateChange(records: [record.removed(by: device)])
+        change.requester = Requester(device: requester, time: time.wallClock())
+        try await remove(change)
     }
 
-    private func remove(_ removed: StoredRecord, _ requester: Requester? = nil) async throws {
-        var record = removed
-        record.name.revision += 1
-        record.sealed = nil
-        var change = StateChange(records: [record])
-        change.requester = requester
+    private func remove(_ change: StateChange) async throws {
         try await records.write(change)
-        try await records.removeUnnamed(record.name.id, from: blobs)
+        for record in change.records { try await records.removeUnnamed(record.name.id, from: blobs) }
     }
 
     private func find(_ reference: String) async throws -> StoredRecord {

@@ -7,10 +7,8 @@ import Sync
 extension MomentService {
     /// - Throws: `ControlError`.
     public func add(_ request: NewMoment, peer: ControlPeer) async throws -> MomentReport {
-        let keys = try await keys(for: peer)
-        guard let id = ItemID(request.id) else {
-            throw ControlError(.badRequest, "An id has 32 hexadecimal digits.")
-        }
+        let keys = try await vault.keys(for: peer)
+        let id = try ItemID(requested: request.id)
         if let record = try await records.record(.moments, id) {
             // The moment was added before, and the reply was lost.
             return Self.report(Opened(record: record, body: try MomentBody(bytes: keys.open(record))))
@@ -19,6 +17,7 @@ extension MomentService {
         guard let entry = keys.ring.current(.vault, vault: keys.vault) else {
             throw ControlError(.notReadable, "The vault's key is missing; import the backup it belongs to.")
         }
+        let now = time.wallClock()
         var change = StateChange()
         var (photos, content) = ([MomentBody.Photo](), [ItemID]())
         for photo in request.photos {
@@ -43,7 +42,7 @@ extension MomentService {
         change.records.append(record)
         // Content is kept first: without a record it is swept, but a record without content stays incomplete.
         for id in content { try await blobs.keep(id) }
-        try await write(change)
+        try await records.write(change, of: "moment")
         return Self.report(Opened(record: record, body: body))
     }
 

@@ -19,8 +19,8 @@ public actor MomentService {
 
     let records: any RecordStore
     let blobs: any BlobStore
-    private let vault: VaultService
-    private let time: any TimeSource
+    let vault: VaultService
+    let time: any TimeSource
 
     init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
         self.records = records
@@ -143,7 +143,7 @@ public actor MomentService {
             body.bytes(), .moments, name.id, revision: name.revision + 1, in: name.vault)
         var change = StateChange(records: [record])
         change.replaced[record.name] = RecordStamp(of: moment.record)
-        try await write(change)
+        try await records.write(change, of: "moment")
         return Self.report(Opened(record: record, body: body))
     }
 
@@ -178,26 +178,11 @@ public actor MomentService {
             change.records.append(photo.removed(by: keys.device))
             content += photo.blobs
         }
-        try await write(change)
+        try await records.write(change, of: "moment")
         for id in content { try? await records.removeUnnamed(id, from: blobs) }
     }
 
     // MARK: Pieces
-
-    func keys(for peer: ControlPeer) async throws -> VaultKeys { try await vault.keys(for: peer) }
-
-    var now: Double { time.wallClock() }
-
-    func write(_ change: StateChange) async throws {
-        do {
-            try await records.write(change)
-        } catch let error as RevisionConflict {
-            throw error
-        } catch {
-            throw ControlError(
-                .failed, "The moment could not be written (\(error)). Free some disk space and try again.")
-        }
-    }
 
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> Opened {
         let record = try await ItemReference(

@@ -42,7 +42,7 @@ extension PasscodeService {
 
     /// The ring with the pending keys added. Call it only in `inTurn`.
     private func currentRing(rootKey: SecretBytes) async throws -> KeyRing {
-        var ring = try await ring(rootKey: rootKey)
+        var ring = try await storedRing(rootKey: rootKey).ring
         guard var document = try await vaultDocument() else { return ring }
         var pending = try await pendingKeys()
         let waited = pending.boxes.count
@@ -60,8 +60,7 @@ extension PasscodeService {
     }
 
     func pendingKeys() async throws -> PendingKeys {
-        guard let bytes = try await documents.document(PendingKeys.documentName) else { return PendingKeys() }
-        return try UnreadableState.decode(PendingKeys.self, from: bytes, named: PendingKeys.documentName)
+        try await documents.decoded(PendingKeys.self, PendingKeys.documentName) ?? PendingKeys()
     }
 
     /// Compares the passcode and opens its slot. Call it only in `inTurn`.
@@ -77,8 +76,13 @@ extension PasscodeService {
 
     /// The vault's document, which is readable while it is locked; nil before the first right passcode.
     func vaultDocument() async throws -> VaultDocument? {
-        guard let bytes = try await documents.document(VaultDocuments.vault) else { return nil }
-        return try UnreadableState.decode(VaultDocument.self, from: bytes, named: VaultDocuments.vault)
+        try await documents.decoded(VaultDocument.self, VaultDocuments.vault)
+    }
+
+    /// - Throws: `ControlError` with `notSetUp` where there is no vault.
+    func requireVaultDocument() async throws -> VaultDocument {
+        guard let document = try await vaultDocument() else { throw ControlError.noVault }
+        return document
     }
 
     // MARK: Recovery
@@ -174,8 +178,6 @@ extension PasscodeService {
         slots.set(VaultDocuments.passcodeSlot, to: rootKey, behind: stretched)
         return slots
     }
-
-    func ring(rootKey: SecretBytes) async throws -> KeyRing { try await storedRing(rootKey: rootKey).ring }
 
     /// The stored ring, opened and as sealed bytes.
     func storedRing(rootKey: SecretBytes) async throws -> (ring: KeyRing, bytes: [UInt8]) {

@@ -54,9 +54,7 @@ public actor PasscodeService {
     ///
     /// - Throws: `UnreadableState`, or what the store throws.
     public func load() async throws {
-        if let bytes = try await documents.document(Self.documentName) {
-            stored = try UnreadableState.decode(Stored.self, from: bytes, named: Self.documentName)
-        }
+        stored = try await documents.decoded(Stored.self, Self.documentName) ?? stored
         let read = stored.lockouts
         stored.lockouts = read.rebased(at: time.now())
         // If the write fails, the next start reads the older lockouts and starts them again in full.

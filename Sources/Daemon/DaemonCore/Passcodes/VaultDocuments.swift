@@ -1,3 +1,4 @@
+import ControlAPI
 import Foundation
 import SealedFormats
 
@@ -28,6 +29,10 @@ struct VaultDocument: Codable {
     func isOwn(_ vault: ItemID) -> Bool {
         vault == self.vault || epochs.map { $0[vault.description] != nil } ?? true
     }
+}
+
+extension ControlError {
+    static var noVault: ControlError { ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.") }
 }
 
 /// The documents of a new vault.

@@ -54,8 +54,7 @@ actor PresenceService {
 
     /// - Throws: `UnreadableState`, or what the store throws.
     func load() async throws {
-        guard let bytes = try await documents.document(PresenceSettings.documentName) else { return }
-        settings = try UnreadableState.decode(PresenceSettings.self, from: bytes, named: PresenceSettings.documentName)
+        settings = try await documents.decoded(PresenceSettings.self, PresenceSettings.documentName) ?? settings
     }
 
     /// - Throws: `ControlError` with `badRequest` or `failed`.

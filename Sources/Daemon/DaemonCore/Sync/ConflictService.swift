@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Household
 import SealedFormats
 import Sync
 
@@ -45,12 +46,7 @@ actor ConflictService {
     }
 
     func settleConflicts() async {
-        guard let keys = await vault.openKeys() else { return }
-        await settle(keys)
-    }
-
-    private func settle(_ keys: VaultKeys) async {
-        guard let conflicts = try? await store.conflicts() else { return }
+        guard let keys = await vault.openKeys(), let conflicts = try? await store.conflicts() else { return }
         for conflict in conflicts {
             // A conflict that these keys do not open waits for the right ones.
             guard let body = try? keys.open(conflict) else { continue }
@@ -58,7 +54,7 @@ actor ConflictService {
                 await settle(moment: body, conflict, keys)
                 continue
             }
-            guard var note = try? JSONDecoder().decode(NoteService.Content.self, from: body) else { continue }
+            guard var note = try? JSONDecoder().decode(SealedNote.self, from: body) else { continue }
             note.title += " (conflict, \(deviceName))"
             guard let bytes = try? JSONEncoder().encode(note), let id = await freeID(of: conflict) else {
                 try? await store.write(StateChange(), resolving: [conflict])

@@ -93,11 +93,8 @@ public actor FileService {
 
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
-        var record = try await find(reference, keys)
-        record.name.revision += 1
-        record.sealed = nil
-        record.author = keys.device
-        try await records.write(StateChange(records: [record]))
+        let record = try await find(reference, keys)
+        try await records.write(StateChange(records: [record.removed(by: keys.device)]))
         try await records.removeUnnamed(record.name.id, from: blobs)
     }
 
@@ -105,7 +102,7 @@ public actor FileService {
 
     func readBlob(_ text: String, offset: UInt64, length: Int, peer: ControlPeer) async throws -> [UInt8] {
         _ = try await vault.keys(for: peer)
-        let id = try Self.id(text)
+        let id = try ItemID(requested: text)
         // Only content that a record names is fetched; anything else is reported as missing.
         do {
             try await fetchWhereMissing(id)
@@ -117,7 +114,7 @@ public actor FileService {
 
     func putBlob(_ text: String, offset: UInt64, bytes: [UInt8], peer: ControlPeer) async throws {
         _ = try await vault.keys(for: peer)
-        let id = try Self.id(text)
+        let id = try ItemID(requested: text)
         guard !(try await records.isOfRecord(blob: id)), try await records.record(.files, id) == nil else {
             throw ControlError(.badRequest, "This content belongs to a record already; choose a fresh id.")
         }
@@ -127,7 +124,7 @@ public actor FileService {
     /// Removes a blob, unless a record needs it.
     func removeBlob(_ text: String, peer: ControlPeer) async throws {
         _ = try await vault.keys(for: peer)
-        let id = try Self.id(text)
+        let id = try ItemID(requested: text)
         guard !(try await records.isOfRecord(blob: id)) else {
             throw ControlError(.badRequest, "This content belongs to a record; remove the record instead.")
         }
@@ -151,11 +148,6 @@ public actor FileService {
     }
 
     // MARK: Pieces
-
-    private static func id(_ text: String) throws -> ItemID {
-        guard let id = ItemID(text) else { throw ControlError(.badRequest, "An id has 32 hexadecimal digits.") }
-        return id
-    }
 
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
         try await ItemReference(text: reference, kind: "file", command: "applocker file list").find(

@@ -2,6 +2,29 @@ import ControlAPI
 import SealedFormats
 import Sync
 
+extension ItemID {
+    /// - Throws: `ControlError` with `badRequest`.
+    init(requested text: String) throws(ControlError) {
+        guard let id = ItemID(text) else { throw ControlError(.badRequest, "An id has 32 hexadecimal digits.") }
+        self = id
+    }
+}
+
+extension RecordStore {
+    /// - Parameter kind: of the written items, "note".
+    /// - Throws: `RevisionConflict`, or `ControlError` with `failed`.
+    func write(_ change: StateChange, of kind: String) async throws {
+        do {
+            try await write(change)
+        } catch let error as RevisionConflict {
+            throw error
+        } catch {
+            throw ControlError(
+                .failed, "The \(kind) could not be written (\(error)). Free some disk space and try again.")
+        }
+    }
+}
+
 /// A sealed item as a person names it: by its id, by the first digits of it (at least 4), or by its name.
 struct ItemReference {
     let text: String

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Household
 import SealedFormats
 import Sync
 import Synchronization

@@ -1,5 +1,6 @@
 public import ControlAPI
 import Foundation
+import Household
 import SealedFormats
 import Sync
 
@@ -8,15 +9,6 @@ public actor NoteService {
     /// In bytes of UTF-8.
     static let maximumTitle = 1_000
     static let maximumBody = 1 << 20
-
-    /// The sealed body of a note's record.
-    struct Content: Codable {
-        var title: String
-        var body: String
-        /// Seconds since 1970.
-        var created: Double
-        var modified: Double
-    }
 
     private let records: any RecordStore
     private let vault: VaultService
@@ -78,7 +70,7 @@ public actor NoteService {
         let keys = try await vault.keys(for: peer)
         let now = time.wallClock()
         return try await save(
-            Content(title: request.title, body: request.body, created: now, modified: now), as: .random(), keys)
+            SealedNote(title: request.title, body: request.body, created: now, modified: now), as: .random(), keys)
     }
 
     /// Replaces a note. If it has changed since the version that the request is based on, both are kept.
@@ -120,7 +112,7 @@ public actor NoteService {
     // MARK: Pieces
 
     private func save(
-        _ content: Content, as id: ItemID, _ keys: VaultKeys, instead replaced: StoredRecord? = nil
+        _ content: SealedNote, as id: ItemID, _ keys: VaultKeys, instead replaced: StoredRecord? = nil
     ) async throws -> NoteSaved {
         let record = try keys.seal(
             JSONEncoder().encode(content), .notes, id, revision: (replaced?.name.revision ?? 0) + 1,
@@ -132,14 +124,7 @@ public actor NoteService {
     private func write(_ record: StoredRecord, instead replaced: StoredRecord?) async throws {
         var change = StateChange(records: [record])
         if let replaced { change.replaced[record.name] = RecordStamp(of: replaced) }
-        do {
-            try await records.write(change)
-        } catch let error as RevisionConflict {
-            throw error
-        } catch {
-            throw ControlError(
-                .failed, "The note could not be written (\(error)). Free some disk space and try again.")
-        }
+        try await records.write(change, of: "note")
     }
 
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
@@ -152,11 +137,11 @@ public actor NoteService {
         }
     }
 
-    static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
-        try JSONDecoder().decode(Content.self, from: keys.open(record))
+    static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> SealedNote {
+        try JSONDecoder().decode(SealedNote.self, from: keys.open(record))
     }
 
-    private static func report(_ record: StoredRecord, _ content: Content) -> NoteReport {
+    private static func report(_ record: StoredRecord, _ content: SealedNote) -> NoteReport {
         NoteReport(
             id: record.name.id.description, title: content.title, created: content.created, modified: content.modified,
             revision: record.name.revision, version: RecordStamp(of: record).text, size: content.body.utf8.count)

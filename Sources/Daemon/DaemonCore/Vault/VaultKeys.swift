@@ -28,15 +28,22 @@ struct VaultKeys: Sendable {
     func resealed(_ record: StoredRecord, revision: UInt64) throws -> StoredRecord? {
         guard var body = try? open(record) else { return nil }
         defer { body.withUnsafeMutableBytes { wipe($0) } }
-        guard record.name.collection == .intruders else {
-            var resealed = try seal(
-                body, record.name.collection, record.name.id, revision: revision, in: record.name.vault)
+        return try resealed(record, body, as: record.name.id, revision: revision)
+    }
+
+    /// - Parameters:
+    ///   - body: the record's, opened.
+    ///   - id: of the new record.
+    /// - Returns: nil where it is an intruder photo of a vault without an inbox key here.
+    func resealed(_ record: StoredRecord, _ body: Data, as id: ItemID, revision: UInt64) throws -> StoredRecord? {
+        var name = record.name
+        (name.id, name.revision) = (id, revision)
+        guard name.collection == .intruders else {
+            var resealed = try seal(body, name.collection, id, revision: revision, in: name.vault)
             resealed.blobs = record.blobs
             return resealed
         }
-        guard let inbox = ring.current(.inbox, vault: record.name.vault) else { return nil }
-        var name = record.name
-        name.revision = revision
+        guard let inbox = ring.current(.inbox, vault: name.vault) else { return nil }
         let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
         return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
     }

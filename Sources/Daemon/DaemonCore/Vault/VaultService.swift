@@ -42,10 +42,7 @@ public actor VaultService: Relockable {
     }
 
     func load() async throws {
-        if let bytes = try await documents.document(PrivacySettings.documentName) {
-            settings = try UnreadableState.decode(
-                PrivacySettings.self, from: bytes, named: PrivacySettings.documentName)
-        }
+        settings = try await documents.decoded(PrivacySettings.self, PrivacySettings.documentName) ?? settings
     }
 
     public func status() async throws -> VaultStatus {
@@ -77,9 +74,7 @@ public actor VaultService: Relockable {
     /// - Parameter generation: from before the passcode was checked.
     /// - Throws: `ControlError` with `busy` where everything was locked since.
     func use(_ ring: KeyRing, user: UInt32, since generation: LockGeneration) async throws {
-        guard let document = try await passcodes.vaultDocument() else {
-            throw ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.")
-        }
+        let document = try await passcodes.requireVaultDocument()
         try lockGenerations.check(generation)
         // Keys may have been replaced since the ring was read.
         let ring = try opened.map { try ring.adding($0.keys.ring.entries) } ?? ring

@@ -1,6 +1,6 @@
-// A stand-in for the gate that does exactly what its parent can see of it: it makes a fanotify group that holds the
-// launches of one program, leaves a duplicate with its parent, says that it is ready, and answers nothing. The real gate
-// meets the same parent in the tests that run the whole of AppLocker.
+// A stand-in for the gate with exactly what its parent can observe: it creates a fanotify group that holds the
+// launches of one program, leaves a duplicate with its parent, reports that it is ready, and answers nothing. The
+// tests of the whole of AppLocker run the real gate under the same parent.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

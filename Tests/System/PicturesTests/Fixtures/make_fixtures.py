@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the pictures beside this file, with Pillow and piexif: pip install pillow piexif; ./make_fixtures.py
 
-Every picture has a red, a green, a blue and a white quarter when it is upright, so that a wrong turn shows."""
+Every picture has a red, a green, a blue and a white quarter when it is upright, so that a wrong rotation is visible."""
 
 import io
 import pathlib
@@ -37,7 +37,7 @@ def exif(orientation=1, time=b"2024:05:17 18:30:05", zone=b"+02:00", place=True)
     )
 
 
-# The inverse of the transformation that turns a stored picture upright.
+# The inverse of the transformation that makes a stored picture upright.
 INVERSE = {
     1: None,
     2: Image.Transpose.FLIP_LEFT_RIGHT,

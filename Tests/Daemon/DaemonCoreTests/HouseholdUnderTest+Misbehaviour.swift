@@ -8,13 +8,13 @@ import Sync
 
 @testable import DaemonCore
 
-// What the hub does that no honest one would. It is refused and reported, or it changes nothing: what the devices show is looked at
-// after each step.
+// Protocol violations of the hub. Each is refused and reported, or has no effect: the notes that the devices show are
+// checked after each step.
 extension HouseholdUnderTest {
-    func apply(_ lie: HubLie, to device: Device) async throws {
+    func apply(_ misbehaviour: HubMisbehaviour, to device: Device) async throws {
         if case .phone(let index) = device, phones[index].isRevoked { return }
-        setAway(device, false)
-        switch lie {
+        setUnreachable(device, false)
+        switch misbehaviour {
         case .changedRecord:
             guard let record = try changedRecord() else { return }
             try await mustRefuse([record], device)
@@ -29,20 +29,20 @@ extension HouseholdUnderTest {
             try await serve(to: device, Self.inserting(try forgeries(by: secrets)))
         case .olderRecord:
             let current = Dictionary(hub.records(in: "notes").map { ($0.id, $0.revision) }) { $1 }
-            let older = lying.written.filter { $0.collection == "notes" && $0.revision < current[$0.id] ?? 0 }
+            let older = misbehavingHub.written.filter { $0.collection == "notes" && $0.revision < current[$0.id] ?? 0 }
             try await serve(to: device, Self.inserting(older))
         case .repeatedNumbers, .reversedOrder:
             let all = hub.records
             try await serve(to: device) { page in
                 page.records = Array((all + page.records).reversed())
-                guard lie == .repeatedNumbers else { return }
+                guard misbehaviour == .repeatedNumbers else { return }
                 for index in page.records.indices { page.records[index].sequence = page.next }
             }
         case .withheldRecords: try await serve(to: device) { $0 = HubRecordPage(records: [], next: 0, more: false) }
         case .shorterRoster: try await serveRoster([], to: device)
         case .anotherRoster: try await serveRoster(hub.backup().roster.prefix(1) + [], to: device)
         case .olderConflict:
-            let written = lying.written
+            let written = misbehavingHub.written
             try await answerWrite(of: device) { record in
                 let older = written.first { $0.collection == record.collection && $0.id == record.id }
                 return older.map { HubWriteOutcome(conflict: $0) }
@@ -55,19 +55,22 @@ extension HouseholdUnderTest {
         case .refusal:
             try await answerWrite(of: device) { _ in HubWriteOutcome(error: HubError(.failed, "It can't be done.")) }
         case .lostAnswer:
-            let lie = LyingHub.Lie(route: .writeRecords) { _, _ in throw HubUnreachable(.timeout, "No answer.") }
-            try await write(on: device, lie)
+            try await write(
+                on: device,
+                MisbehavingHub.AlteredAnswer(route: .writeRecords) { _, _ in
+                    throw HubUnreachable(.timeout, "No answer.")
+                })
         }
     }
 
-    // MARK: Lies
+    // MARK: Forged records
 
-    /// No device comes so far while it is told the lie: what is not newer would be left out without a word.
+    /// Higher than any revision of a run, because older revisions are ignored without a report.
     private static let ahead: UInt64 = 100
 
-    /// A version of a note that nobody signed.
+    /// A version of a note with an invalid signature.
     private func changedRecord() throws -> HubRecord? {
-        // Of a device that was revoked nothing is looked at any more.
+        // Records of a revoked device are ignored without a report.
         let revoked = Set(phones.filter(\.isRevoked).map(\.id))
         let notes = hub.records(in: "notes").filter { $0.sealed != nil && !revoked.contains($0.author) }
         guard var record = notes.last else { return nil }
@@ -76,7 +79,7 @@ extension HouseholdUnderTest {
         return record
     }
 
-    /// A new note, and a change of one that there is, under keys that the household has.
+    /// A new note and a change of an existing one, sealed with keys of the household.
     private func forgeries(by secrets: HouseholdSecrets) throws -> [HubRecord] {
         guard let entry = secrets.ring.entries.last(where: { $0.kind == .vault }) else { return [] }
         let known = hub.records(in: "notes").last { $0.vault == HubID(entry.vault) }
@@ -94,7 +97,7 @@ extension HouseholdUnderTest {
         }
     }
 
-    /// The keys of a phone of whose removal this device has read, with all that the phone wrote before.
+    /// The keys of a revoked phone, if this device has received the revocation and all earlier records of the phone.
     private func removedPhone(asKnownTo device: Device) async throws -> HouseholdSecrets? {
         let roster: Roster?
         switch device {
@@ -118,7 +121,7 @@ extension HouseholdUnderTest {
         }
     }
 
-    // MARK: Telling them
+    // MARK: Altered answers
 
     private func id(of device: Device) -> HubID {
         switch device {
@@ -127,82 +130,83 @@ extension HouseholdUnderTest {
         }
     }
 
-    /// Answers the device's next request for records otherwise.
+    /// Alters the answer to the device's next request for records.
     private func serve(to device: Device, _ change: @escaping @Sendable (inout HubRecordPage) -> Void) async throws {
-        let lie = LyingHub.Lie(route: .records) { _, answer in
+        let answer = MisbehavingHub.AlteredAnswer(route: .records) { _, answer in
             var page = try JSONDecoder().decode(HubRecordPage.self, from: answer)
             change(&page)
             return try JSONEncoder().encode(page)
         }
-        try await read(on: device, lie)
+        try await read(on: device, answer)
     }
 
     private func serveRoster(_ entries: [Data], to device: Device) async throws {
-        let lie = LyingHub.Lie(route: .roster) { _, _ in try JSONEncoder().encode(RosterPage(entries: entries)) }
-        try await read(on: device, lie)
+        let answer = MisbehavingHub.AlteredAnswer(route: .roster) { _, _ in
+            try JSONEncoder().encode(RosterPage(entries: entries))
+        }
+        try await read(on: device, answer)
         try await mustReport("list of devices than", device)
     }
 
     private func answerWrite(
         of device: Device, _ outcome: @escaping @Sendable (HubRecord) -> HubWriteOutcome
     ) async throws {
-        let lie = LyingHub.Lie(route: .writeRecords, reachesHub: false) { request, _ in
+        let answer = MisbehavingHub.AlteredAnswer(route: .writeRecords, reachesHub: false) { request, _ in
             guard case .json(let json) = request.body else { throw HubError(.badRequest, "no body") }
             let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
             return try JSONEncoder().encode(HubWriteAnswer(outcomes: records.map(outcome)))
         }
-        try await write(on: device, lie)
+        try await write(on: device, answer)
     }
 
-    private func read(on device: Device, _ lie: LyingHub.Lie) async throws {
+    private func read(on device: Device, _ answer: MisbehavingHub.AlteredAnswer) async throws {
         let id = id(of: device)
         switch device {
         case .computer(let index):
-            lying.prepare(lie, for: id)
-            try await heard(index)
+            misbehavingHub.prepare(answer, for: id)
+            try await receiveAnswer(index)
         case .phone(let index):
-            lying.prepare(lie, for: id)
+            misbehavingHub.prepare(answer, for: id)
             try await read(index)
         }
-        lying.forgetLies(for: id)
+        misbehavingHub.removeAnswer(for: id)
     }
 
-    private func write(on device: Device, _ lie: LyingHub.Lie) async throws {
+    private func write(on device: Device, _ answer: MisbehavingHub.AlteredAnswer) async throws {
         if case .computer(let index) = device { try await connect(index) }
-        lying.prepare(lie, for: id(of: device))
+        misbehavingHub.prepare(answer, for: id(of: device))
         try await addNote(on: device)
-        if case .computer(let index) = device { try await heard(index) }
-        lying.forgetLies(for: id(of: device))
+        if case .computer(let index) = device { try await receiveAnswer(index) }
+        misbehavingHub.removeAnswer(for: id(of: device))
     }
 
-    private func cutOff(_ device: HubID) {
-        hub.setAway(device, true)
-        hub.setAway(device, false)
+    private func disconnect(_ device: HubID) {
+        hub.setUnreachable(device, true)
+        hub.setUnreachable(device, false)
     }
 
-    /// The computer was told the lie, and goes on.
-    private func heard(_ index: Int) async throws {
+    /// Waits until the computer has received the altered answer and is connected again.
+    private func receiveAnswer(_ index: Int) async throws {
         let computer = computers[index]
-        try await until("\(computer.world.name) was told the lie") {
-            if !lying.isPrepared(for: computer.id) { return true }
-            // Where it was about to connect, it did not notice that it was cut off.
-            if await computer.sync.engine.isConnected { cutOff(computer.id) }
+        try await until("\(computer.world.name) received the altered answer") {
+            if !misbehavingHub.isPrepared(for: computer.id) { return true }
+            // A computer that was about to connect did not notice the disconnection.
+            if await computer.sync.engine.isConnected { disconnect(computer.id) }
             computer.world.time.wakeNext(within: .seconds(400))
             return false
         }
         try await connect(index)
     }
 
-    // MARK: What is reported
+    // MARK: Reports
 
-    /// One after the other, so that each is seen to be refused.
+    /// Serves the records one by one, so that the refusal of each is observed.
     private func mustRefuse(_ records: [HubRecord], _ device: Device) async throws {
         for record in records {
             let before = try await refused(by: device)
             try await serve(to: device, Self.inserting([record]))
-            // A computer that was connected looks at it after it was told. It may have been cut off while it did: once it has
-            // settled without a word it is told again. A phone reads nothing of a restored hub until computers have sent it the list of
-            // devices.
+            // A computer may be disconnected while it reads the record: once it has settled without a report, it is
+            // served again. A phone reads nothing from a restored hub until computers have sent the roster again.
             try await until("a forged record is refused") {
                 if try await refused(by: device) > before { return true }
                 if case .computer(let index) = device, try await !isSettled(computers[index]) {

@@ -4,9 +4,9 @@ import HubAPI
 import SealedFormats
 import Synchronization
 
-/// The hub in memory behind connections that keep every record that it was ever sent, end with a killed program, and answer once otherwise
-/// where a test has a lie ready for a device.
-final class LyingHub: Sendable {
+/// A hub in memory whose connections store every sent record, fail once their program is killed, and return an altered
+/// answer that a test has prepared for a device.
+final class MisbehavingHub: Sendable {
     /// One run of a device's program. Sendable because its state is one `Mutex`.
     final class Process: Sendable {
         private let isKilled = Mutex(false)
@@ -18,44 +18,44 @@ final class LyingHub: Sendable {
         }
     }
 
-    /// One answer to a device's next request of a route.
-    struct Lie: Sendable {
+    /// An answer to a device's next request of a route.
+    struct AlteredAnswer: Sendable {
         let route: HubRoute
-        /// Whether the hub does what it is asked, and only answers otherwise.
+        /// Whether the hub performs the request, and only its answer is altered.
         var reachesHub = true
-        /// - Parameter answer: the honest one; empty where the request did not reach the hub.
+        /// - Parameter answer: the regular one; empty if the request did not reach the hub.
         let answer: @Sendable (HubRequest, _ answer: Data) throws -> Data
     }
 
     private struct State {
         var written: [HubRecord] = []
-        var lies: [HubID: Lie] = [:]
+        var answers: [HubID: AlteredAnswer] = [:]
     }
 
     let hub = MemoryHub()
     private let state = Mutex(State())
 
-    /// Every record that the hub ever took, in the order of their writing.
+    /// Every record that the hub ever stored, in the order of writing.
     var written: [HubRecord] { state.withLock { $0.written } }
 
     func connection(_ token: SecretBytes?, of process: Process) -> any HubConnection {
         Connection(
-            lying: self, hub: hub.connection(token), process: process,
+            owner: self, hub: hub.connection(token), process: process,
             tokenHash: token.map { HouseholdSecrets.hash(of: $0) })
     }
 
-    func prepare(_ lie: Lie, for device: HubID) { state.withLock { $0.lies[device] = lie } }
+    func prepare(_ altered: AlteredAnswer, for device: HubID) { state.withLock { $0.answers[device] = altered } }
 
-    func isPrepared(for device: HubID) -> Bool { state.withLock { $0.lies[device] != nil } }
+    func isPrepared(for device: HubID) -> Bool { state.withLock { $0.answers[device] != nil } }
 
-    /// The hub is honest again.
-    func forgetLies(for device: HubID) { state.withLock { $0.lies[device] = nil } }
+    /// From now on the hub answers regularly.
+    func removeAnswer(for device: HubID) { state.withLock { $0.answers[device] = nil } }
 
-    private func lie(for device: HubID?, _ route: HubRoute) -> Lie? {
+    private func takeAnswer(for device: HubID?, _ route: HubRoute) -> AlteredAnswer? {
         state.withLock { state in
-            guard let device, let lie = state.lies[device], lie.route == route else { return nil }
-            state.lies[device] = nil
-            return lie
+            guard let device, let altered = state.answers[device], altered.route == route else { return nil }
+            state.answers[device] = nil
+            return altered
         }
     }
 
@@ -73,24 +73,24 @@ final class LyingHub: Sendable {
     }
 
     private struct Connection: HubConnection {
-        let lying: LyingHub
+        let owner: MisbehavingHub
         let hub: any HubConnection
         let process: Process
         let tokenHash: Data?
 
         private var device: HubID? {
-            lying.hub.state.withLock { state in state.devices.first { $0.value.tokenHash == tokenHash }?.key }
+            owner.hub.state.withLock { state in state.devices.first { $0.value.tokenHash == tokenHash }?.key }
         }
 
         func send(_ request: HubRequest) async throws -> Data {
             try process.requireAlive()
-            let lie = lying.lie(for: device, request.route)
-            if let lie, !lie.reachesHub { return try lie.answer(request, Data()) }
-            let answer = try await hub.send(request)
-            try lying.keep(request, answer)
-            // It was written, but whoever asked is no more.
+            let altered = owner.takeAnswer(for: device, request.route)
+            if let altered, !altered.reachesHub { return try altered.answer(request, Data()) }
+            let regular = try await hub.send(request)
+            try owner.keep(request, regular)
+            // The record was written, but its sender was killed.
             try process.requireAlive()
-            return try lie?.answer(request, answer) ?? answer
+            return try altered?.answer(request, regular) ?? regular
         }
 
         func stream(after sequence: UInt64) async throws -> AsyncThrowingStream<HubStreamItem, any Error> {
