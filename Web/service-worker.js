@@ -1,4 +1,4 @@
-// Runs while no page is open: keeps the app's files, and shows what is pushed.
+// Runs while no page is open: caches the app's files, and shows push messages.
 import { clicked, pushed, resubscribe, seen } from "./workers/service/notifications.js";
 import { activate, answer, install } from "./workers/service/app-cache.js";
 

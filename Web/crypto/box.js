@@ -13,10 +13,7 @@ const empty = new Uint8Array();
 const kem = labelled(concat(utf8("KEM"), u16(0x0010)));
 const suite = labelled(concat(utf8("HPKE"), u16(0x0010), u16(0x0001), u16(0x0002)));
 
-/**
- * The owner of a box: who has the private key.
- * @typedef {{ key: CryptoKey, point: Uint8Array }} BoxOwner
- */
+/** @typedef {{ key: CryptoKey, point: Uint8Array }} BoxOwner */
 
 /**
  * @param {Uint8Array} scalar 32 bytes, from a key ring. Throws FormatError `malformed`.
@@ -27,13 +24,7 @@ export async function boxOwner(scalar) {
     return { key: await importPrivate(scalar, point, "ECDH"), point };
 }
 
-/**
- * Key and nonce of the first message.
- * @param {Uint8Array} dh
- * @param {Uint8Array} enc
- * @param {Uint8Array} recipient
- * @param {Uint8Array} info
- */
+/** @param {Uint8Array} dh @param {Uint8Array} enc @param {Uint8Array} recipient @param {Uint8Array} info */
 async function schedule(dh, enc, recipient, info) {
     const extracted = await kem.extract(empty, "eae_prk", dh);
     const shared = await kem.expand(extracted, "shared_secret", concat(enc, recipient), 32);

@@ -8,7 +8,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export const utf8 = (text) => encoder.encode(text);
 
 /**
- * Throws a TypeError for bytes that are no UTF-8.
+ * Throws a TypeError for invalid UTF-8.
  * @param {Uint8Array} bytes
  */
 export const textOf = (bytes) => decoder.decode(bytes);
@@ -35,7 +35,7 @@ export function wipe(...secrets) {
 /** @param {number} count */
 export const randomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
-/** A fresh id: 32 lower-case hexadecimal digits. */
+/** A random id: 32 lower-case hexadecimal digits. */
 export const randomID = () => hex(randomBytes(16));
 
 /** @param {number} number */
@@ -58,7 +58,7 @@ export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padS
 export const isID = (text) => typeof text === "string" && /^[0-9a-f]{32}$/.test(text);
 
 /**
- * Lower case alone.
+ * Accepts lower case only.
  * @param {string} text
  */
 export function unhex(text) {
@@ -69,10 +69,7 @@ export function unhex(text) {
         (_, index) => parseInt(text.slice(index * 2, index * 2 + 2), 16));
 }
 
-/**
- * RFC 4648 section 4.
- * @param {Uint8Array} bytes
- */
+/** @param {Uint8Array} bytes */
 export function base64(bytes) {
     let text = "";
     for (let start = 0; start < bytes.length; start += 0x8000) {
@@ -98,7 +95,7 @@ export function unbase64(text) {
 export const base64url = (bytes) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 /**
- * Null for anything but the one spelling.
+ * Null for any other than the canonical encoding.
  * @param {string} text
  */
 export function unbase64url(text) {
@@ -108,7 +105,7 @@ export function unbase64url(text) {
 }
 
 /**
- * Fields: the length of each as u32, then its bytes, so that no two lists give the same bytes.
+ * Each field with its length as u32, so that no two lists have one encoding.
  * @param {...(string | Uint8Array)} list
  */
 export function fields(...list) {
@@ -120,11 +117,7 @@ export function fields(...list) {
     );
 }
 
-/**
- * Compares in a time that does not depend on the bytes.
- * @param {Uint8Array} one
- * @param {Uint8Array} other
- */
+/** @param {Uint8Array} one @param {Uint8Array} other */
 export function equalInConstantTime(one, other) {
     if (one.length !== other.length) return false;
     let difference = 0;
@@ -132,7 +125,7 @@ export function equalInConstantTime(one, other) {
     return difference === 0;
 }
 
-/** Reads bytes from the front and refuses what is not there. */
+/** Reads bytes from the front and refuses to read past the end. */
 export class ByteReader {
     /** @type {Uint8Array} */
     #unread;
@@ -160,7 +153,7 @@ export class ByteReader {
     }
 
     /**
-     * Of one to four bytes.
+     * An integer of one to four bytes.
      * @param {number} count
      */
     number(count) {

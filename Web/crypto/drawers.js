@@ -1,23 +1,23 @@
-// Three drawers of one size, whichever are in use: each holds what one root key opens. docs/formats.md, "Drawers".
+// Three drawers of one size, used or not: each holds what one root key opens. docs/formats.md, "Drawers".
 import { ByteReader, concat, fields, randomBytes, textOf, u32, utf8, wipe } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { committedKey, gcmOpen, gcmSeal, tagLength } from "./primitives.js";
 import { KeyRing } from "./ring.js";
 
 /**
- * `kept`: small things by name, as JSON has them.
+ * `kept`: small values by name, as JSON.
  * @typedef {{ ring: KeyRing, kept: Record<string, any> }} DrawerContent
  */
 
 export const drawerCount = 3;
-/** In bytes; a larger one is twice as large, and so on. */
+/** In bytes; larger sizes double. */
 export const leastDrawer = 1 << 16;
 const mostDrawer = 1 << 26;
 const headLength = 64;
 const bound = fields("applocker/1/drawer");
 
 /**
- * Random; browsers give 65,536 bytes at a time.
+ * Random bytes; browsers return at most 65,536 at a time.
  * @param {number} count
  */
 export function filler(count) {
@@ -26,7 +26,7 @@ export function filler(count) {
     return bytes;
 }
 
-/** Nothing is in them yet, which nobody can see. */
+/** Empty drawers, which look like used ones. */
 export const freshDrawers = () => Array.from({ length: drawerCount }, () => filler(leastDrawer));
 
 /** @param {DrawerContent} content */
@@ -46,7 +46,7 @@ function contentOf(bytes) {
 }
 
 /**
- * With this in one of them. They are all of one size afterwards, too: where it grows, so do the others, by random
+ * The drawers with this content in one of them. All have one size: if that one grows, so do the others, by random
  * bytes. Throws FormatError `tooLarge`.
  * @param {Uint8Array[]} drawers
  * @param {number} index
@@ -69,8 +69,8 @@ export async function putInto(drawers, index, content, rootKey) {
 }
 
 /**
- * What this root key opens, and which of them it was; null for none. The same is tried with each of them, in every size
- * that one may have been filled in. Throws FormatError `malformed`.
+ * What this root key opens and in which drawer, or null. Tries each drawer in every size that it may have been filled
+ * in. Throws FormatError `malformed`.
  * @param {Uint8Array[]} drawers
  * @param {Uint8Array} rootKey
  */

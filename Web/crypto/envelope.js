@@ -44,7 +44,7 @@ export async function sealEnvelope(body, name, vaultKey, epoch) {
 }
 
 /**
- * What can be read without a key. Throws FormatError: malformed, unknownVersion.
+ * Reads what needs no key. Throws FormatError: malformed, unknownVersion.
  * @param {Uint8Array} sealed
  */
 export function readEnvelope(sealed) {

@@ -1,4 +1,4 @@
-// Lets a device into a household: a link, for five minutes, once. docs/formats.md, "Pairing".
+// Invites a device into a household: a link that works once, for five minutes. docs/formats.md, "Pairing".
 import { base64url, ByteReader, concat, fields, unbase64url, unhex, textOf, utf8 } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { importPublic } from "./p256.js";
@@ -23,8 +23,7 @@ export const readLink = (link) =>
     read(link, pairMark, "This is not a pairing link; scan the QR code on the computer again.");
 
 /**
- * Of an invitation into a shared vault, whose members have the right that computers have in a household. Throws as
- * `readLink`.
+ * An invitation to a shared vault, whose members have the rights of a household's computers. Throws as `readLink`.
  * @param {string} link
  * @returns {Invitation}
  */
@@ -55,7 +54,7 @@ function read(link, mark, otherwise) {
 }
 
 /**
- * Shown to the hub once, 32 bytes.
+ * 32 bytes that prove to the hub that the device has the link.
  * @param {Invitation} invitation
  */
 export const proofOf = (invitation) => hkdf(invitation.secret, empty, "applocker/1/pair-proof");
@@ -73,7 +72,7 @@ const bound = ({ household, computer, id }) => fields("applocker/1/pair", unhex(
 const isName = (name) => name.length >= 1 && name.length <= 64;
 
 /**
- * Once: the key seals one message. Throws FormatError `malformed` for a name.
+ * Call it once: the key seals one message. Throws FormatError `malformed` for the name.
  * @param {Invitation} invitation
  * @param {Joining} joining
  */

@@ -1,5 +1,5 @@
-// P-256 keys in WebCrypto, which takes a private key only together with its public one. A key ring holds the private
-// scalar alone, so its point is computed here, with the curve of FIPS 186-5 and the coordinates of Jacobi.
+// P-256 keys in WebCrypto, which imports a private key only together with its public key. A key ring holds only the
+// private scalar, so its point is computed here, with the curve of FIPS 186-5 in Jacobian coordinates.
 import { base64url, concat, hex, unbase64url } from "./bytes.js";
 import { FormatError } from "./errors.js";
 
@@ -30,7 +30,7 @@ function doubled([x, y, z]) {
 }
 
 /**
- * Of different points.
+ * Adds two different points.
  * @param {Point} one
  * @param {Point} other
  * @returns {Point}
@@ -64,7 +64,7 @@ const bytesOf = (value) =>
     Uint8Array.from(value.toString(16).padStart(64, "0").match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /**
- * The public key of a private scalar: 65 bytes, X9.63 uncompressed. Throws FormatError `malformed` for what is none.
+ * 65 bytes, X9.63 uncompressed. Throws FormatError `malformed` for an invalid scalar.
  * @param {Uint8Array} scalar 32 bytes
  */
 export function publicKeyOf(scalar) {
@@ -115,7 +115,7 @@ export async function importPublic(point, name) {
 }
 
 /**
- * A key that no script can read.
+ * Imports a key that no script can read.
  * @param {Uint8Array} scalar
  * @param {Uint8Array} point its public key
  * @param {Algorithm} name
@@ -128,7 +128,7 @@ export function importPrivate(scalar, point, name) {
 }
 
 /**
- * A fresh pair: the scalar, for the key ring alone, and the public key.
+ * A new pair: the scalar, only for the key ring, and the public key.
  * @returns {Promise<{ scalar: Uint8Array, point: Uint8Array }>}
  */
 export async function freshPair() {
@@ -148,4 +148,3 @@ export async function freshPair() {
 export async function agree(own, theirs) {
     return new Uint8Array(await crypto.subtle.deriveBits({ name: "ECDH", public: theirs }, own, 256));
 }
-

@@ -5,10 +5,7 @@ import { FormatError } from "./errors.js";
 export const minimumPadded = 256;
 export const maximumPadded = 16 * 1024 * 1024;
 
-/**
- * Of a body of so many bytes.
- * @param {number} count
- */
+/** @param {number} count */
 export function paddedLength(count) {
     const length = count + 4;
     if (length <= minimumPadded) return minimumPadded;
@@ -29,7 +26,7 @@ export function pad(body) {
 }
 
 /**
- * Null where the padding is not exactly what `pad` writes. Wipes what it is given.
+ * Null if the padding differs from what `pad` writes. Wipes its argument.
  * @param {Uint8Array} padded
  */
 export function unpad(padded) {

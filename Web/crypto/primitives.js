@@ -2,20 +2,17 @@
 import { concat, equalInConstantTime, utf8, wipe } from "./bytes.js";
 
 /**
- * A secret: its bytes, or a key for HKDF that no script can read.
+ * Bytes, or an HKDF key that no script can read.
  * @typedef {Uint8Array | CryptoKey} Secret
  */
 
-/** Of AES-GCM, in bytes. */
+/** AES-GCM's, in bytes. */
 export const tagLength = 16;
 
 /** For a key that seals exactly one message. */
 export const zeroNonce = new Uint8Array(12);
 
-/**
- * 32 bytes.
- * @param {Uint8Array} bytes
- */
+/** @param {Uint8Array} bytes */
 export const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
 /** @param {Uint8Array} secret */
@@ -55,7 +52,7 @@ async function gcmKey(bytes) {
 }
 
 /**
- * An AES-256 key from bytes that the caller keeps.
+ * Copies the bytes, which stay the caller's.
  * @param {Uint8Array} bytes 32
  */
 export const importGCMKey = (bytes) => gcmKey(bytes.slice());
@@ -71,7 +68,7 @@ export async function gcmSeal(key, plaintext, data = new Uint8Array(), nonce = z
 }
 
 /**
- * Null where the tag does not fit.
+ * Null if the tag does not match.
  * @param {CryptoKey} key
  * @param {Uint8Array} sealed
  */
@@ -86,10 +83,10 @@ export async function gcmOpen(key, sealed, data = new Uint8Array(), nonce = zero
 }
 
 /**
- * A key for one message, derived from a lasting one with a fresh salt, together with a commitment to it.
+ * A key for one message, derived with a fresh salt, and a commitment to it.
  * @param {Secret} secret
  * @param {Uint8Array} salt
- * @param {Uint8Array} info the purpose, and what is bound by it
+ * @param {Uint8Array} info the purpose and the bound context
  */
 export async function committedKey(secret, salt, info) {
     const output = await hkdf(secret, salt, info, 71);
@@ -101,16 +98,13 @@ export async function committedKey(secret, salt, info) {
         key,
         commitment,
         noncePrefix,
-        /**
-         * Whether the stored commitment is this key's; in constant time.
-         * @param {Uint8Array} stored
-         */
+        /** @param {Uint8Array} stored */
         matches: (stored) => equalInConstantTime(commitment, stored),
     };
 }
 
 /**
- * HKDF as RFC 9180 section 4 labels it.
+ * HKDF with the labels of RFC 9180, section 4.
  * @param {Uint8Array} suite
  */
 export function labelled(suite) {

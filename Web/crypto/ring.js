@@ -1,4 +1,4 @@
-// Every lasting key a device has, as the root key opens them. docs/formats.md, "Key ring".
+// All lasting keys of a device. docs/formats.md, "Key ring".
 import { ByteReader, concat, equalInConstantTime, fields, hex, randomBytes, u16, u32, unhex, utf8,
     wipe } from "./bytes.js";
 import { FormatError } from "./errors.js";
@@ -6,7 +6,6 @@ import { committedKey, gcmOpen, gcmSeal } from "./primitives.js";
 
 /** @typedef {{ kind: number, vault: string, epoch: number, key: Uint8Array }} RingEntry */
 
-/** Kinds of an entry. */
 export const ringKind = Object.freeze({ vault: 1, inbox: 2, device: 3, status: 4 });
 
 const entryLength = 53;
@@ -21,7 +20,7 @@ export class KeyRing {
     entries = [];
 
     /**
-     * The same key twice is kept once; another one under the same name is refused.
+     * Keeps duplicates once; refuses two keys under one name.
      * @param {RingEntry[]} entries
      */
     constructor(entries) {
@@ -39,11 +38,7 @@ export class KeyRing {
         return this.entries.find((entry) => entry.kind === kind && entry.vault === vault && entry.epoch === epoch)?.key;
     }
 
-    /**
-     * The newest of its kind.
-     * @param {number} kind
-     * @param {string} vault
-     */
+    /** @param {number} kind @param {string} vault */
     current(kind, vault) {
         return this.entries.filter((entry) => entry.kind === kind && entry.vault === vault).at(-1);
     }
@@ -62,7 +57,7 @@ export class KeyRing {
     }
 
     /**
-     * As inside a sealed ring.
+     * Reads the content of a sealed ring.
      * @param {Uint8Array} bytes
      */
     static read(bytes) {

@@ -1,4 +1,4 @@
-// Makes entries of a list of devices, for devices that may. docs/formats.md, "Roster".
+// Writes entries of a roster. docs/formats.md, "Roster".
 import { concat, u64, unhex, utf8 } from "./bytes.js";
 import { Roster } from "./roster.js";
 import { deviceID, sign } from "./signature.js";
@@ -25,23 +25,11 @@ async function entry(roster, signer, kind, change, seconds) {
     return concat(signed, await sign(signer.key, signed, "roster"));
 }
 
-/**
- * The entry after the last one, which lets a device in.
- * @param {Roster} roster
- * @param {NewMember} member
- * @param {Signer} signer
- * @param {number} seconds since 1970
- */
+/** @param {Roster} roster @param {NewMember} member @param {Signer} signer @param {number} seconds since 1970 */
 export const admitting = (roster, { role, signingKey, boxKey }, signer, seconds) =>
     entry(roster, signer, admitKind, concat([role === "computer" ? 1 : 2], signingKey, boxKey), seconds);
 
-/**
- * The entry after the last one, which revokes a device.
- * @param {Roster} roster
- * @param {string} device
- * @param {Signer} signer
- * @param {number} seconds since 1970
- */
+/** @param {Roster} roster @param {string} device @param {Signer} signer @param {number} seconds since 1970 */
 export const revoking = (roster, device, signer, seconds) => entry(roster, signer, revokeKind, unhex(device), seconds);
 
 /**

@@ -1,4 +1,4 @@
-// Who belongs to a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md,
+// The devices of a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md,
 // "Roster".
 import { ByteReader, base64, equalInConstantTime, fields, hex } from "./bytes.js";
 import { FormatError } from "./errors.js";
@@ -58,12 +58,12 @@ export class Roster {
     /** @type {Set<string>} */
     revoked = new Set();
     /**
-     * Those that were revoked, by id. `until`: how many had been revoked by then, with it.
+     * Revoked devices by id. `until`: how many were revoked by then, including this one.
      * @type {Map<string, Member & { until: number }>}
      */
     former = new Map();
     household = "";
-    /** Of the newest entry, 32 bytes. */
+    /** Hash of the newest entry. */
     head = new Uint8Array(32);
 
     get number() {
@@ -82,7 +82,7 @@ export class Roster {
     }
 
     /**
-     * Who came and went, and when, seconds since 1970; of entries that were followed already.
+     * Admissions and revocations with their times, seconds since 1970, of entries that were checked before.
      * @param {Uint8Array[]} entries
      * @returns {Promise<{ number: number, time: number, author: string, admitted: string | null, revoked: string | null
      *   }[]>}
@@ -94,11 +94,7 @@ export class Roster {
         }));
     }
 
-    /**
-     * Whether the chain has an entry of this number with this hash.
-     * @param {number} number
-     * @param {string} hash in base64
-     */
+    /** @param {number} number @param {string} hash in base64 */
     async has(number, hash) {
         const entry = this.entries[number - 1];
         return entry !== undefined && base64((await readEntry(entry)).hash) === hash;
@@ -121,7 +117,7 @@ export class Roster {
     }
 
     /**
-     * Follows the chain by an entry. Throws as `read`; the roster then stays as it is.
+     * Appends a checked entry. Throws as `read`; the roster then stays as it is.
      * @param {Uint8Array} bytes
      */
     async append(bytes) {
@@ -148,7 +144,7 @@ export class Roster {
     }
 
     /**
-     * Whether one of the two chains continues the other.
+     * Whether one chain continues the other.
      * @param {Roster} other
      */
     isOneWith(other) {
@@ -157,7 +153,7 @@ export class Roster {
     }
 
     /**
-     * Follows what the hub serves, which begins with the last entry that is known.
+     * Continues the roster by what the hub serves, which begins with the last known entry.
      * @param {Uint8Array[]} served entries from number `this.number` on
      * @returns {Promise<Roster>} throws RosterViolation
      */
@@ -176,5 +172,5 @@ export class Roster {
     }
 }
 
-/** The hub's list of devices does not continue the one that was seen before. Its message says what was served. */
+/** The hub's roster does not continue the one seen before. The message says what was served. */
 export class RosterViolation extends Error {}

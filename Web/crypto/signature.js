@@ -5,7 +5,7 @@ import { sha256 } from "./primitives.js";
 
 /** @typedef {import("./envelope.js").RecordName} RecordName */
 /**
- * A record as it travels (docs/hub-protocol.md).
+ * A record as it is transferred (docs/hub-protocol.md).
  * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
  *   sealed?: string | null, blobs: string[], signature: string, sequence?: number, replaces?: number,
  *   ancestors?: string | null }} HubRecord
@@ -21,7 +21,7 @@ export const sign = async (key, message, purpose) =>
     new Uint8Array(await crypto.subtle.sign(ecdsa, key, signed(message, purpose)));
 
 /**
- * ECDSA as it is, over bytes without a purpose.
+ * Plain ECDSA, over bytes without a purpose.
  * @param {CryptoKey} key
  * @param {Uint8Array} signature
  * @param {Uint8Array} bytes
@@ -33,7 +33,7 @@ export const isSignature = async (key, signature, bytes) =>
 export const verify = (key, signature, message, purpose) => isSignature(key, signature, signed(message, purpose));
 
 /**
- * Names a device: of its public signing key.
+ * A device's id, derived from its public signing key.
  * @param {Uint8Array} point
  */
 export const deviceID = async (point) => hex((await sha256(point)).slice(0, 16));
@@ -65,7 +65,6 @@ export async function signRecord(key, name, { epoch, author, blobs = [], sealed,
 }
 
 /**
- * Whether the author signed exactly this.
  * @param {CryptoKey} authorKey
  * @param {RecordName} name
  * @param {{ epoch: number, author: string, blobs: string[], sealed: Uint8Array | null }} rest
@@ -75,8 +74,7 @@ export const verifyRecord = async (authorKey, name, rest, signature) =>
     verify(authorKey, signature, await recordMessage(name, rest), "record");
 
 /**
- * The sealed bytes of a record; null for a tombstone.
+ * Null for a tombstone.
  * @param {HubRecord} record
  */
 export const sealedBytes = (record) => (typeof record.sealed === "string" ? unbase64(record.sealed) : null);
-

@@ -14,14 +14,14 @@ const mostRounds = 10_000_000;
 /** @param {Uint8Array} header */
 const bound = (header) => fields("applocker/1/slot", header);
 
-/** Eight slots, always full: an unused one is random bytes, and each opening tries all of them. */
+/** Eight slots, always full: unused ones are random bytes, and opening tries all of them. */
 export class KeySlots {
     /** @param {Uint8Array} bytes 940, as `KeySlots.read` has checked them */
     constructor(bytes) {
         this.bytes = bytes;
     }
 
-    /** A block for PINs in which nothing is stored yet. The hub's share is its mixed secret; a backup has none. */
+    /** An empty block for PINs. The hub's share is its mixed secret; a backup has none. */
     static fresh(rounds = leastRounds, { usesMixedSecret = true } = {}) {
         const cost = new Uint8Array(4);
         new DataView(cost.buffer).setUint32(0, rounds);
@@ -68,7 +68,7 @@ export class KeySlots {
     }
 
     /**
-     * The costly part. Throws FormatError `unknownAlgorithm` for scrypt, which browsers don't have.
+     * The expensive part. Throws FormatError `unknownAlgorithm` for scrypt, which browsers lack.
      * @param {Uint8Array} passcode
      * @returns {Promise<Uint8Array>} 32 bytes
      */
@@ -81,7 +81,7 @@ export class KeySlots {
     }
 
     /**
-     * The key that slots are opened with.
+     * The key that opens slots.
      * @param {Uint8Array} stretched
      * @param {Uint8Array | null} mixedSecret 32 bytes where the block was made with one, else null
      */
@@ -93,7 +93,7 @@ export class KeySlots {
     }
 
     /**
-     * The block with the root key, 32 bytes, in this slot; what was there before is gone.
+     * The block with this root key of 32 bytes in a slot, replacing its content.
      * @param {number} index
      * @param {Uint8Array} rootKey
      * @param {Uint8Array} kek
@@ -121,7 +121,7 @@ export class KeySlots {
     }
 
     /**
-     * The root key, or null. Tries every slot, whichever it finds.
+     * The root key, or null. Always tries every slot.
      * @param {Uint8Array} kek
      */
     async open(kek) {

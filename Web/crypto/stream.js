@@ -17,14 +17,14 @@ export class ContentStream {
     /** @param {Uint8Array} header @param {CryptoKey} key @param {Uint8Array} noncePrefix */
     constructor(header, key, noncePrefix) {
         this.header = header;
-        /** Of a chunk's plaintext but the last one's. */
+        /** Of every chunk's plaintext but the last one's. */
         this.chunkSize = 2 ** header[5];
         this.key = key;
         this.noncePrefix = noncePrefix;
     }
 
     /**
-     * For sealing. The key must be fresh: it is for this one content.
+     * The key must be fresh: it seals only this content.
      * @param {Uint8Array} name of `streamName`
      * @param {Uint8Array} contentKey
      */
@@ -88,7 +88,7 @@ export class ContentStream {
     }
 
     /**
-     * Where the chunks lie in sealed content of this size. Throws FormatError `malformed` for a size that nothing has.
+     * The chunks' positions in sealed content of this size. Throws FormatError `malformed` for an impossible size.
      * @param {number} sealedSize with the header
      * @returns {{ count: number, range(index: number): [number, number] }} of a chunk: its first byte, and the one
      *   after its last

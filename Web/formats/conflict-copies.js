@@ -1,21 +1,18 @@
-// A note that two devices changed at once is kept twice: the second version becomes a note of its own, with
-// "(conflict, NAME)" behind its title (docs/formats.md). Both have the same time of creation, by which they are found.
+// A note that two devices changed at once is kept twice: the second version becomes a note of its own, with "(conflict,
+// NAME)" after its title (docs/formats.md). Both have the same time of creation, by which they are found.
 
-/**
- * A note, or a moment.
- * @typedef {{ id: string, vault: string, title: string, created: number }} Kept
- */
+/** @typedef {{ id: string, vault: string, title: string, created: number }} Kept */
 
 const ending = /^(.*) \(conflict, (.+)\)$/s;
 
 /**
- * Whose version it is; null for a note that is no copy.
+ * Whose version it is; null for a note that is not a copy.
  * @param {{ title: string }} note
  */
 export const copyOf = (note) => ending.exec(note.title)?.[2] ?? null;
 
 /**
- * Without what names it a copy.
+ * The title without the name of the copy.
  * @param {{ title: string }} note
  */
 export const plainTitle = (note) => ending.exec(note.title)?.[1] ?? note.title;
@@ -24,7 +21,7 @@ export const plainTitle = (note) => ending.exec(note.title)?.[1] ?? note.title;
 const origin = (note) => `${note.vault} ${note.created}`;
 
 /**
- * Which notes are versions of one another, by the id of each.
+ * The versions of each note, by id.
  * @template {Kept} Note
  * @param {Note[]} notes
  * @returns {Map<string, Note[]>} the original first

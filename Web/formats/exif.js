@@ -1,8 +1,8 @@
-// When and where a picture was taken, as a JPEG's first segments say (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come
-// from anywhere: every offset is checked before it is followed, nothing is followed twice, and what makes no sense is
-// refused or left out.
+// When and where a picture was taken, by a JPEG's first segments (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures are
+// untrusted: every offset is checked before it is followed, nothing is followed twice, and invalid values are refused
+// or left out.
 
-/** The only error that reading throws: the segment is no Exif. Its message is one sentence. */
+/** The only error that reading throws: the segment is not valid Exif. Its message is one sentence. */
 export class ExifError extends Error {
     /** @param {string} message */
     constructor(message) {
@@ -12,14 +12,13 @@ export class ExifError extends Error {
 }
 
 /**
- * `local`: "2024-05-17T18:30:05", by the clocks there. `offset`: minutes they were ahead of UTC; null where the picture
- * does not say.
- * `orientation`: 1 to 8. Degrees; north and east are positive.
+ * `local`: "2024-05-17T18:30:05", local time there. `offset`: minutes ahead of UTC, or null. `orientation`: 1 to 8.
+ * Degrees; north and east are positive.
  * @typedef {{ local: string | null, offset: number | null, latitude: number | null, longitude: number | null,
  *   orientation: number }} Exif
  */
 
-/** Of the file, in bytes: all segments before the picture itself lie in it, or are not read. */
+/** Bytes of the file that are searched for segments. */
 export const exifPrefix = 256 << 10;
 
 const maximumEntries = 512;
@@ -30,7 +29,7 @@ const tag = {
     offsetDigitized: 0x9012, latitudeRef: 1, latitude: 2, longitudeRef: 3, longitude: 4,
 };
 
-/** A TIFF structure; what lies outside of it is refused. */
+/** A TIFF structure; values outside of it are refused. */
 class Tiff {
     #view;
     /** @type {boolean} */
@@ -66,7 +65,7 @@ class Tiff {
     }
 
     /**
-     * The entries of a directory by tag, the first of each: where the value lies.
+     * The positions of a directory's values by tag, the first of each.
      * @param {number} start
      * @returns {Map<number, { type: number, count: number, at: number }>}
      */
@@ -81,7 +80,7 @@ class Tiff {
             const length = (sizes[entry.type] ?? 0) * entry.count;
             if (length === 0) continue;
             if (length > 4) entry.at = this.u32(at + 8);
-            // A value that lies outside is as good as absent; the others may still be right.
+            // A value outside counts as absent; the others may be valid.
             if (entry.at + length > this.#view.byteLength || entries.has(this.u16(at))) continue;
             entries.set(this.u16(at), entry);
         }
@@ -127,7 +126,7 @@ class Tiff {
 }
 
 /**
- * The TIFF of the first Exif segment; null where there is none.
+ * The TIFF of the first Exif segment, or null.
  * @param {Uint8Array} bytes the beginning of a JPEG
  */
 function segment(bytes) {
@@ -155,7 +154,7 @@ function segment(bytes) {
 }
 
 /**
- * "2024:05:17 18:30:05" as ISO; null for what is no moment of any calendar.
+ * "2024:05:17 18:30:05" as ISO; null for an invalid date.
  * @param {string} text
  */
 function localTime(text) {
@@ -187,14 +186,14 @@ function place(tiff, entries) {
     const [latitude, longitude] = [tiff.degrees(entries.get(tag.latitude)), tiff.degrees(entries.get(tag.longitude))];
     const isOne = latitude !== null && longitude !== null && latitude <= 90 && longitude <= 180
         && (north === "N" || north === "S") && (east === "E" || east === "W")
-        // Where cameras know nothing, they write zeros.
+        // Cameras write zeros for what is unknown.
         && (latitude !== 0 || longitude !== 0);
     if (!isOne) return { latitude: null, longitude: null };
     return { latitude: north === "S" ? -latitude : latitude, longitude: east === "W" ? -longitude : longitude };
 }
 
 /**
- * Null where the file is no JPEG or says nothing. Throws ExifError, and nothing else.
+ * Null if the file is not a JPEG or has no such data. Throws ExifError, and nothing else.
  * @param {Uint8Array} bytes the first `exifPrefix` bytes of a file
  * @returns {Exif | null}
  */
@@ -223,7 +222,7 @@ export function readExif(bytes) {
 }
 
 /**
- * Seconds since 1970 and the zone; where the picture names no zone, that of this device then.
+ * Seconds since 1970 and the zone; without one in the picture, this device's at that time.
  * @param {Exif} exif
  * @returns {{ date: number, offset: number } | null}
  */

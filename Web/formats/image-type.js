@@ -1,4 +1,4 @@
-// What a picture's first bytes say it is; its name and what a browser thinks of it count for nothing.
+// The type of a picture by its first bytes; its name and the browser's type are ignored.
 
 const signatures = /** @type {[string, number, string][]} */ ([
     ["image/jpeg", 0, "\xff\xd8\xff"], ["image/png", 0, "\x89PNG\r\n\x1a\n"], ["image/webp", 8, "WEBP"],
@@ -11,7 +11,7 @@ const brands = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * The media type, or null for what is no picture that is kept here.
+ * The media type, or null if it is not supported.
  * @param {Uint8Array} bytes
  */
 export function typeOf(bytes) {

@@ -1,4 +1,4 @@
-// What is inside the records of moments and photos. docs/formats.md, "Moments and photos".
+// The content of the records of moments and photos. docs/formats.md, "Moments and photos".
 import { base64, ByteReader, concat, fields, hex, isID, textOf, u32, unbase64, unhex, utf8 } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { hkdf } from "../crypto/primitives.js";
@@ -20,7 +20,7 @@ import { streamHeaderLength } from "../crypto/stream.js";
  *   thumbnail: Uint8Array }} PhotoContent
  */
 /**
- * The JSON of a photo, which is followed by the thumbnail; keys are base64.
+ * The JSON of a photo, followed by the thumbnail; keys are base64.
  * @typedef {{ type: string, size: number, key: string, blob: string }} PhotoBodySize
  * @typedef {{ width: number, height: number, taken?: number, original: PhotoBodySize, medium?: PhotoBodySize }}
  *   PhotoBody
@@ -43,7 +43,7 @@ const maximumSide = 1 << 17;
 
 /** @param {unknown} value */
 const isText = (value) => typeof value === "string";
-/** From 0001-01-02 to 9999-12-31: a day with four digits of a year in every zone. */
+/** From 0001-01-02 to 9999-12-31: a year of four digits in every zone. */
 const times = { least: -62_135_510_400, most: 253_402_214_400 };
 /** @param {unknown} value */
 const isTime = (value) => typeof value === "number" && value >= times.least && value <= times.most;
@@ -86,7 +86,7 @@ function json(bytes) {
 }
 
 /**
- * Null where it is none. Fields that this version does not know are lost with the next change.
+ * Null if it is invalid. Unknown fields are lost with the next change.
  * @param {Uint8Array} body
  * @returns {MomentContent | null}
  */
@@ -96,7 +96,7 @@ export function readMoment(body) {
 }
 
 /**
- * Throws FormatError `malformed` for what readers would refuse.
+ * Throws FormatError `malformed` for content that readers refuse.
  * @param {MomentContent} content
  */
 export function momentBody(content) {
@@ -117,7 +117,7 @@ function photoSize(size) {
 }
 
 /**
- * Null where it is none, or where the record does not name the blobs it should.
+ * Null if it is invalid, or if the record does not name its blobs.
  * @param {Uint8Array} body
  * @param {string[]} blobs of the record
  * @returns {PhotoContent | null}
@@ -155,7 +155,7 @@ export function photoBody({ thumbnail, original, medium, ...facts }) {
 }
 
 /**
- * Of a size, as it lies in its blob.
+ * The length of a size's blob.
  * @param {number} size in bytes
  */
 export const sealedLength = (size) => streamHeaderLength
@@ -180,7 +180,7 @@ export async function photoHash({ key, epoch, vault }, digest) {
 export const localOf = ({ date, offset }) => new Date((date + offset * 60) * 1000);
 
 /**
- * "2024-05-17", the day it was there.
+ * The local day, "2024-05-17".
  * @param {{ date: number, offset: number }} moment
  */
 export const dayOf = (moment) => localOf(moment).toISOString().slice(0, 10);

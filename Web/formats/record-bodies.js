@@ -1,5 +1,5 @@
-// The content of a household's records: Sources/Shared/Household/HouseholdMessages.swift has each field. A record that
-// lacks a field, or has another kind of value there, is refused.
+// The content of a household's records: Sources/Shared/Household/HouseholdMessages.swift has each field. A record with
+// a missing field, or one of another type, is refused.
 import { isID } from "../crypto/bytes.js";
 
 /**
@@ -40,7 +40,7 @@ import { isID } from "../crypto/bytes.js";
 
 /** @type {Check} */ const text = (value) => typeof value === "string";
 /** @type {Check} */ const number = (value) => typeof value === "number" && Number.isFinite(value);
-// Milliseconds since 1970, and seconds: of the years that a browser writes as a date.
+// Milliseconds and seconds since 1970, within the years that a browser writes as a date.
 /** @type {Check} */ const time = (value) => number(value) && value >= 0 && value <= 253_402_214_400_000;
 /** @type {Check} */ const seconds = (value) => number(value) && value >= -62_135_510_400 && value <= 253_402_214_400;
 /** @type {Check} */ const flag = (value) => typeof value === "boolean";
@@ -97,7 +97,7 @@ const checks = {
 };
 
 /**
- * The value, or null where it is not what this collection holds.
+ * Null if the value does not fit the collection.
  * @template {keyof RecordBodies} Kind
  * @param {Kind} kind
  * @param {Uint8Array} bytes of JSON

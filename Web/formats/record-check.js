@@ -1,15 +1,15 @@
-// What devices check of each record before they look inside. docs/formats.md, "Signed record".
+// What devices check of each record before they open it. docs/formats.md, "Signed record".
 import { unbase64 } from "../crypto/bytes.js";
 import { sealedBytes, verifyRecord } from "../crypto/signature.js";
 
 /** @typedef {import("../crypto/roster.js").Member} Member */
 /**
- * A record whose author, signature and place are right. `sealed`: null for a tombstone.
+ * A record with a valid author, signature and place. `sealed`: null for a tombstone.
  * @typedef {{ name: { vault: string, collection: string, id: string, revision: number }, epoch: number, author: Member,
  *   sealed: Uint8Array | null, blobs: string[] }} CheckedRecord
  */
 
-/** By code: what it was that the hub served. */
+/** What the hub served, by code. */
 const refusals = {
     malformed: "an invalid record",
     unknownAuthor: "a record of a device that is not in the household",
@@ -20,7 +20,7 @@ const refusals = {
     unreadable: "a record that does not open",
 };
 
-/** Why a record of the hub is not believed. */
+/** Why a record of the hub is refused. */
 export class RecordRefusal extends Error {
     /** @param {keyof typeof refusals} code */
     constructor(code) {
@@ -38,9 +38,9 @@ const maximumBlobs = 8;
 function mayWrite(author, { collection, id, revision }) {
     const isComputer = author.role === "computer";
     if (collection === "commands") return isComputer !== (revision === 1);
-    // A computer speaks for itself alone.
+    // A computer writes only its own records.
     if (collection === "status" || collection === "apps") return isComputer && author.id === id;
-    // What happened is not changed afterwards.
+    // Events never change.
     if (collection === "events") return isComputer && revision === 1;
     return isComputer || !ofComputers.has(collection);
 }

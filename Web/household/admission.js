@@ -1,4 +1,4 @@
-// What pairing and joining a shared vault have in common: waiting to be admitted, and checking the list of devices.
+// What pairing and joining a shared vault share: waiting for admission, and checking the list of devices.
 import { equalInConstantTime } from "../crypto/bytes.js";
 import { Roster } from "../crypto/roster.js";
 import { HubError } from "../hub/errors.js";
@@ -7,14 +7,14 @@ import { CompanionError } from "./errors.js";
 /** @typedef {import("../hub/client.js").HubClient} HubClient */
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
 
-/** The owner is given so long, in milliseconds: an invitation's five minutes, and the time to agree. */
+/** Time limit in milliseconds: an invitation's five minutes, and the time to confirm. */
 export const patience = 420_000;
 
 /** @param {string} sentence */
 export const untrusted = (sentence) => new CompanionError("untrusted", `${sentence} Nothing was stored.`);
 
 /**
- * Asks again until there is a value.
+ * Polls until there is a value.
  * @template Value
  * @param {import("../hub/time.js").Time} time
  * @param {number} end
@@ -52,7 +52,7 @@ export function untilAdmitted(hub, time, end, signal, refusal) {
 }
 
 /**
- * A record of "keys"; null where it is not at the hub yet.
+ * Null if the hub does not have it yet.
  * @param {HubClient} hub
  * @param {string} id
  */
@@ -66,7 +66,7 @@ export async function keysRecordOf(hub, id) {
 }
 
 /**
- * The list of devices, if it is that of the link and has this device's own keys.
+ * The list of devices, if it matches the link and has this device's own keys.
  * @param {HubClient} hub
  * @param {DeviceFacts} facts
  * @param {Uint8Array} signingPoint

@@ -1,4 +1,4 @@
-// What a companion asks of a computer. docs/formats.md, "Command".
+// Commands of a companion to a computer. docs/formats.md, "Command".
 import { recordKey } from "../formats/record-key.js";
 import { randomID } from "../crypto/bytes.js";
 import { clockOf, resetClock } from "./computer-clocks.js";
@@ -33,7 +33,7 @@ const patience = 30_000;
 const steps = /** @type {const} */ (["sent", "received"]);
 
 /**
- * Reports each step once and in order: the stream may be faster than the response to the request.
+ * Reports each step once and in order: the stream may be faster than the response.
  * @param {((state: CommandState) => void) | undefined} progress
  */
 function inOrder(progress) {
@@ -51,8 +51,8 @@ export class Commands {
     }
 
     /**
-     * Sends a command and waits for its end; a computer whose clock is another than was thought is asked once more.
-     * Throws CompanionError `locked`, `noAnswer`, HubError, HubUnreachable. It is never queued: it would come too late.
+     * Sends a command and waits for its reply; retries once if the computer's clock differs. Throws CompanionError
+     * `locked`, `noAnswer`, HubError, HubUnreachable. Never queued: it would arrive too late.
      * @param {string} computer
      * @param {Action} action
      * @param {(state: CommandState) => void} [progress]
@@ -60,19 +60,18 @@ export class Commands {
      */
     async send(computer, action, progress) {
         const step = inOrder(progress);
-        const reply = await this.#attempt(computer, action, step);
-        if (reply.state !== "refused" || (reply.reason !== "too_old" && reply.reason !== "too_early")) {
-            progress?.(reply.state === "done" ? "done" : "refused");
-            return reply;
+        let reply = await this.#attempt(computer, action, step);
+        if (reply.state === "refused" && (reply.reason === "too_old" || reply.reason === "too_early")) {
+            const { clock } = reply;
+            await this.device.tabs.exclusive("take", async () => {
+                const clocks = await this.device.store.fact("clocks", {});
+                resetClock(clocks, computer, clock, this.device.time.now());
+                await this.device.store.write({ facts: { clocks } });
+            });
+            reply = await this.#attempt(computer, action, step);
         }
-        await this.device.tabs.exclusive("take", async () => {
-            const clocks = await this.device.store.fact("clocks", {});
-            resetClock(clocks, computer, reply.clock, this.device.time.now());
-            await this.device.store.write({ facts: { clocks } });
-        });
-        const second = await this.#attempt(computer, action, step);
-        progress?.(second.state === "done" ? "done" : "refused");
-        return second;
+        progress?.(reply.state === "done" ? "done" : "refused");
+        return reply;
     }
 
     /** @param {string} computer @param {Action} action @param {(state: "sent" | "received") => void} step */

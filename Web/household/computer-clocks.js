@@ -1,5 +1,5 @@
-// How a computer's clock differs from this device's, as far as is known from what the computer sealed. What it writes
-// arrives later than it was written, never earlier: so the largest difference seen is nearest to the truth.
+// A computer's clock compared with this device's, by what the computer sealed. That arrives later than it was written,
+// never earlier, so the largest difference is the most accurate.
 
 /**
  * Milliseconds to add to the own clock, by computer.
@@ -18,7 +18,7 @@ export function updateClock(clocks, computer, clock, own) {
 }
 
 /**
- * The computer refused a time: its clock or the own one was set since. What was known before counts no more.
+ * The computer refused a time: one of the clocks was set since, so earlier samples are dropped.
  * @param {Clocks} clocks
  * @param {string} computer
  * @param {number} clock
@@ -29,7 +29,7 @@ export function resetClock(clocks, computer, clock, own) {
 }
 
 /**
- * The computer's clock now; the own one where nothing is known.
+ * The computer's clock now; this device's if it is unknown.
  * @param {Clocks} clocks
  * @param {string} computer
  * @param {number} own

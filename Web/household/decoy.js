@@ -1,4 +1,4 @@
-// A second PIN, which opens another vault. Nothing shows that there is one. docs/formats.md, "A companion".
+// A second PIN, which opens another vault. Nothing reveals it. docs/formats.md, "A companion".
 import { base64, randomBytes, randomID, unbase64, wipe } from "../crypto/bytes.js";
 import { putInto } from "../crypto/drawers.js";
 import { KeyRing, ringKind } from "../crypto/ring.js";
@@ -20,7 +20,7 @@ export class Decoy {
         this.send = send;
     }
 
-    /** Whether one was set from here. Throws CompanionError `locked`. */
+    /** Throws CompanionError `locked`. */
     async isSet() {
         const { keys } = this.device;
         const place = await placeOf(this.device, keys.rootKey);
@@ -29,8 +29,8 @@ export class Decoy {
     }
 
     /**
-     * This PIN opens an empty vault from now on, on this device. If the app is killed meanwhile, it works or not, and
-     * can be set again. Throws CompanionError `weakPIN`, `full`, `wait`, HubError, HubUnreachable, StoreError.
+     * This PIN opens an empty vault from now on. If the app is killed meanwhile, it works or not, and can be set again.
+     * Throws CompanionError `weakPIN`, `full`, `wait`, HubError, HubUnreachable, StoreError.
      * @param {string} pin
      */
     set(pin) {
@@ -48,7 +48,7 @@ export class Decoy {
 }
 
 /**
- * The device's keys, but the one that opens what is sent to it, and a vault of its own.
+ * The device's keys, except the one for what is sent to it, and a vault of its own.
  * @param {UnlockedKeys} keys
  */
 async function ringOfDecoy(keys) {
@@ -91,7 +91,7 @@ async function setDecoy(device, pin) {
 }
 
 /**
- * The decoy, and those set from it: their places and keys, the innermost first. `isUsed`: its PIN opens.
+ * The decoy and those set from it, the innermost first: their places and keys. `isUsed`: its PIN opens.
  * @param {DeviceSession} device
  * @param {Uint8Array} rootKey
  * @returns {Promise<{ places: (Spare & { isUsed: boolean })[], keys: UnlockedKeys[] }>} `keys`: to be wiped
@@ -143,7 +143,6 @@ async function removeDecoy(device) {
 }
 
 /**
- * The tombstones of all records of a vault.
  * @param {DeviceSession} device
  * @param {UnlockedKeys} keys
  * @returns {Promise<import("../store/store.js").Waiting[]>}

@@ -1,4 +1,4 @@
-// Settings of this device that need not be sealed, each by a name of its own among the facts of the store.
+// Unsealed settings of this device, each a fact of the store.
 
 export class DeviceSettings {
     #device;
@@ -9,7 +9,6 @@ export class DeviceSettings {
     }
 
     /**
-     * Throws StoreError.
      * @template Value
      * @param {string} name
      * @param {Value} otherwise where it was never set
@@ -28,7 +27,7 @@ export class DeviceSettings {
         return this.#device.store.write({ facts: { [name]: value } });
     }
 
-    /** Every tab reads its settings again. */
+    /** Makes every tab read its settings again. */
     announce() {
         this.#device.emit("state");
         this.#device.tabs.post({ kind: "state" });

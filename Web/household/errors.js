@@ -1,10 +1,10 @@
 /**
  * `locked`: unlock first. `wrongPIN`, `wait` (for `retryAfterSeconds`), `pairAgain`: why unlocking failed. `noPasskey`:
- * the passkey opens nothing here. `weakPIN`. `alreadyPaired`, `refused` (by the owner), `tooLate`, `untrusted` (the hub
- * served what it must not): pairing. `noKey`: this device was not given the key. `notFound`. `noAnswer`: of a computer.
- * `cancelled`, `notSupported`, `noPRF`: what came of asking for a passkey. `noNotifications`: the person or the browser
- * refuses them. `noPush`: the push service does not answer. `notPicture`: a file that can't be kept as a photo.
- * `tooLarge`: for where it should go. `otherHub`, `full`: shared vaults.
+ * the passkey does not unlock this device. `weakPIN`. `alreadyPaired`, `refused` (by the owner), `tooLate`, `untrusted`
+ * (an invalid response of the hub): pairing. `noKey`: this device lacks the key. `notFound`. `noAnswer`: of a computer.
+ * `cancelled`, `notSupported`, `noPRF`: of a passkey. `noNotifications`: refused by the person or the browser.
+ * `noPush`: the push service does not answer. `notPicture`: an unsupported file. `tooLarge`: for its destination.
+ * `otherHub`, `full`: shared vaults.
  * @typedef {"locked" | "wrongPIN" | "wait" | "pairAgain" | "noPasskey" | "weakPIN" | "alreadyPaired" | "refused" |
  *   "tooLate" | "untrusted" | "noKey" | "notFound" | "noAnswer" | "notPaired" | "cancelled" | "notSupported" | "noPRF"
  *   | "noNotifications" | "noPush" | "notPicture" | "tooLarge" | "otherHub" | "full"} CompanionErrorCode

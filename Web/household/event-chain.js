@@ -1,8 +1,8 @@
-// Finds out whether the hub kept back events of a computer: each names the one before it, and the status the newest.
+// Detects whether the hub withheld events of a computer: each names the one before it, and the status the newest.
 
 /**
- * `named`: by an event or a status, and not here. `beginning`: what came before the first that was served; it may have
- * been forgotten in time.
+ * `named`: by an event or a status, but missing. `beginning`: the one before the first that was served; it may have
+ * expired.
  * @typedef {{ hasBegun: boolean, beginning: string | null, named: string[] }} EventChain
  */
 
@@ -28,7 +28,7 @@ export function nameEvent(chain, id, isHere) {
 }
 
 /**
- * So many events are missing, at least. To be asked once everything that the hub has was read.
+ * The least number of missing events, once everything at the hub was read.
  * @param {EventChain} chain
  */
 export const missingEvents = (chain) => (chain.hasBegun ? chain.named.length : 0);

@@ -1,5 +1,5 @@
-// What a companion shows of its household: computers, devices, alerts, launches that wait, apps. Only while it is
-// unlocked, although the status key would open it: a locked companion shows nothing.
+// What a companion shows of its household: computers, devices, alerts, pending launches, apps. Only while it is
+// unlocked, although the status key would open it.
 import { recordKey } from "../formats/record-key.js";
 import { ringKind } from "../crypto/ring.js";
 import { missingEvents } from "./event-chain.js";
@@ -9,12 +9,12 @@ import { openStored } from "./keys.js";
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("../formats/record-bodies.js").HouseholdEvent} HouseholdEvent */
 /**
- * `photo`: null where this device can't open it.
+ * `photo`: null if this device can't open it.
  * @typedef {Omit<HouseholdEvent, "photo"> & { photo?: string | null, key: string, sequence: number }} Alert
  */
 /**
- * `reported`: when it wrote this, by this device's clock, milliseconds since 1970. `arrived`: when this device read it.
- * `clockLead`: how far its clock is ahead of this device's, milliseconds.
+ * `reported`: when it was written, by this device's clock, milliseconds since 1970. `arrived`: when this device read
+ * it. `clockLead`: how far the computer's clock is ahead, in milliseconds.
  * @typedef {{ id: string, sequence: number, missingEvents: number, reported: number, arrived: number, clockLead: number
  *   } & import("../formats/record-bodies.js").ComputerStatus} Computer
  */
@@ -30,7 +30,7 @@ export class Household {
     }
 
     /**
-     * Records that were checked when they were ingested; those that don't open any more are left out.
+     * Opens records that were checked when they were ingested, without those that no longer open.
      * @param {Row[]} rows
      * @template {keyof import("../formats/record-bodies.js").RecordBodies} Kind
      * @param {Kind} kind
@@ -46,10 +46,7 @@ export class Household {
         return opened.flatMap((one) => one ?? []);
     }
 
-    /**
-     * By name.
-     * @returns {Promise<Computer[]>}
-     */
+    /** @returns {Promise<Computer[]>} */
     async computers() {
         const chains = await this.device.store.fact("chains",
             /** @type {Record<string, import("./event-chain.js").EventChain>} */ ({}));
@@ -68,8 +65,7 @@ export class Household {
     }
 
     /**
-     * The vault that new notes belong to: of the computer that let this device in, or of another one where that is
-     * gone.
+     * The vault of new notes: of the computer that admitted this device or, if that is gone, of another one.
      * @returns {Promise<string | null>}
      */
     async mainVault() {
@@ -78,9 +74,8 @@ export class Household {
     }
 
     /**
-     * Everybody who belongs, by the roster. `lastSeen` (seconds since 1970) and the rest are the hub's word, and absent
-     * offline.
-     * `owner`: of a shared vault's members.
+     * All devices of the roster. `lastSeen` (seconds since 1970) and the rest are reported by the hub, and absent
+     * offline. `owner`: of a shared vault's members.
      * @returns {Promise<{ id: string, name: string, owner: string | null, role: "computer" | "companion",
      *   isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
      */
@@ -88,7 +83,7 @@ export class Household {
         const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
             .map(({ row: { record }, body }) => {
                 const { name, owner } = body;
-                // Every member of a shared vault may write it; whose a device is, it reports itself.
+                // Every member of a shared vault may write it; only the device itself reports its owner.
                 return [record.id, { name, owner: record.author === record.id ? owner : null }];
             }));
         const atHub = await this.device.hub.devices().catch(() => []);
@@ -142,10 +137,7 @@ export class Household {
         this.device.changed(["events/"]);
     }
 
-    /**
-     * Hides alerts on this device, or shows them again.
-     * @param {string[]} keys
-     */
+    /** @param {string[]} keys */
     async hideAlerts(keys, hidden = true) {
         const rows = await Promise.all(keys.map((key) => this.device.store.record(key)));
         await this.device.store.write({ records: rows.flatMap((row) => (row ? [{ ...row, hidden }] : [])) });
@@ -153,7 +145,7 @@ export class Household {
     }
 
     /**
-     * Launches that wait now, as far as is known.
+     * Pending launches, as far as is known.
      * @returns {Promise<Launch[]>}
      */
     async launches() {
@@ -163,7 +155,7 @@ export class Household {
     }
 
     /**
-     * One launch, over or not; null where this device does not know it.
+     * A launch, pending or not; null if it is unknown.
      * @param {string} id
      * @returns {Promise<Launch | null>}
      */
@@ -187,8 +179,8 @@ export class Household {
     }
 
     /**
-     * A computer's list of locked apps and those that can be added; `opensUntil` by this device's clock. Null before it
-     * was reported.
+     * A computer's locked apps and those that can be added; `opensUntil` by this device's clock. Null before its first
+     * report.
      * @param {string} computer
      * @returns {Promise<import("../formats/record-bodies.js").ComputerApps | null>}
      */
@@ -206,7 +198,7 @@ export class Household {
     }
 
     /**
-     * The end of a command, or what is known of it.
+     * The reply to a command so far.
      * @param {string} id
      * @returns {Promise<import("../formats/record-bodies.js").CommandReply | null>}
      */

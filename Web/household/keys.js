@@ -1,4 +1,4 @@
-// The keys of a companion: those that are usable while it is locked, and those that need unlocking.
+// The keys of a companion: those that are usable while locked, and those that need unlocking.
 import { equalInConstantTime, fields, hex, unhex, utf8, wipe } from "../crypto/bytes.js";
 import { boxOwner, openBox } from "../crypto/box.js";
 import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
@@ -15,20 +15,19 @@ import { RecordRefusal } from "../formats/record-check.js";
 /** @typedef {import("../store/store.js").StatusKey} StatusKey */
 
 /**
- * Where the ring has the device's own keys: kind 3, the household as its vault. `idle`: in the place of the box key,
- * one that nothing is boxed to.
+ * Epochs of the device's own keys in the ring: kind 3, vault: the household. `idle`: an unused key in place of `box`.
  */
 const ownEpoch = { box: 1, signing: 3, idle: 4 };
 
-/** How far a status key's epoch may be above the newest that is known. docs/formats.md, "Keys of a household". */
+/** How far a status key's epoch may be above the newest known one. docs/formats.md, "Keys of a household". */
 const largestEpochStep = 2 ** 16;
 const largestFirstEpoch = 2 ** 31;
 
-/** A record is sealed under a key that this device was not given, or can't use while it is locked. */
+/** The key of a record is missing on this device, or unusable while it is locked. */
 export class KeyMissing extends Error {}
 
 /**
- * Null for what is no envelope.
+ * Null for an invalid envelope.
  * @param {Uint8Array} sealed
  */
 function wrapEpochOf(sealed) {
@@ -40,7 +39,7 @@ function wrapEpochOf(sealed) {
 }
 
 /**
- * The body of a household's record. Throws RecordRefusal `unreadable`, KeyMissing.
+ * Opens a household's record. Throws RecordRefusal `unreadable`, KeyMissing.
  * @param {Map<number, CryptoKey>} statusKeys by epoch
  * @param {CheckedRecord} record
  * @template {keyof RecordBodies} Kind
@@ -57,9 +56,9 @@ export async function openHousehold(statusKeys, record, kind) {
 }
 
 /**
- * The body of a household's record that was checked when it was ingested; null if it does not open any more.
+ * Opens a household's record that was checked when it was ingested; null if it no longer opens.
  * @param {DeviceSession} device
- * @param {HubRecord} record as it lies in the store
+ * @param {HubRecord} record as it is stored
  * @template {keyof RecordBodies} Kind
  * @param {Kind} kind
  */
@@ -72,7 +71,7 @@ export async function openStored({ roster, statusKeys }, record, kind) {
 }
 
 /**
- * Status keys as they lie in the store: no script can read them.
+ * Status keys in their stored form: no script can read them.
  * @param {KeyRing} ring
  * @param {string} household
  * @returns {Promise<StatusKey[]>}
@@ -83,8 +82,8 @@ export function statusKeysOf(ring, household) {
 }
 
 /**
- * Whether a record of "keys" is for a device: under its own id if the computer that admitted it sent it, else under
- * an id derived from both. docs/formats.md, "Keys of a household".
+ * Whether a record of "keys" is for a device: under its own id if the computer that admitted it sent it, else under an
+ * id derived from both. docs/formats.md, "Keys of a household".
  * @param {string} device
  * @param {CheckedRecord} record
  */
@@ -94,12 +93,11 @@ export async function isKeysFor(device, { name, author }) {
 }
 
 /**
- * A vault belongs to the computer that first gave its key, for as long as that is in the household: another one could
- * else give a newer key, and read what is written from then on. Of another one's vault only what is known already is
- * accepted.
+ * A vault belongs to the computer that sent its key first, while that is in the household: another one could send a
+ * newer key and read what is written from then on. From another one only known keys are accepted.
  * @param {import("../crypto/ring.js").RingEntry} entry
  * @param {string} giver
- * @param {KeyRing} ring what is known
+ * @param {KeyRing} ring the known keys
  * @param {Record<string, string>} owners changed in place
  * @param {(id: string) => boolean} isMember
  */
@@ -110,13 +108,13 @@ export function isAccepted({ kind, vault, epoch, key }, giver, ring, owners, isM
     return owners[vault] === giver || (known !== undefined && equalInConstantTime(known, key));
 }
 
-/** The keys that unlocking opens. They end with `wipe`. */
+/** The keys that unlocking opens, until `wipe`. */
 export class UnlockedKeys {
-    /** Which drawer they are from. */
+    /** The drawer that they are from. */
     drawer = 0;
 
     /**
-     * `receivesKeys`: whether anybody boxes to `box`.
+     * `receivesKeys`: whether keys are sealed to `box`.
      * @param {{ household: string, device: string, rootKey: Uint8Array, ring: KeyRing, signingKey: CryptoKey,
      *   box: import("../crypto/box.js").BoxOwner, receivesKeys: boolean }} keys
      */
@@ -151,12 +149,7 @@ export class UnlockedKeys {
         });
     }
 
-    /**
-     * Entries for the device's own keys.
-     * @param {string} household
-     * @param {Uint8Array} signing
-     * @param {Uint8Array} box
-     */
+    /** @param {string} household @param {Uint8Array} signing @param {Uint8Array} box */
     static ownEntries(household, signing, box) {
         return [
             { kind: ringKind.device, vault: household, epoch: ownEpoch.box, key: box },
@@ -165,8 +158,8 @@ export class UnlockedKeys {
     }
 
     /**
-     * For another vault on this device: the key that signs, so that its session works as any other, and in the place of
-     * the box key, which would open what the hub keeps for this device, one that is as much work to open.
+     * For another vault on this device: the signing key, so that its session works, and an idle key, as costly to open,
+     * in place of the box key, which opens what the hub keeps for this device.
      * @param {KeyRing} ring
      * @param {string} household
      */
@@ -184,10 +177,7 @@ export class UnlockedKeys {
         this.ring.wipe();
     }
 
-    /**
-     * The vaults' keys in bytes of their own: for a change that is sealed even if AppLocker is locked meanwhile. To be
-     * wiped.
-     */
+    /** Copies the vaults' keys, so that a change can finish if AppLocker is locked meanwhile. To be wiped. */
     cloneVaultKeys() {
         const entries = this.ring.entries.filter(({ kind }) => kind === ringKind.vault);
         return new UnlockedKeys({
@@ -225,10 +215,7 @@ export class UnlockedKeys {
         }
     }
 
-    /**
-     * The newest key of a vault.
-     * @param {string} vault
-     */
+    /** @param {string} vault */
     vaultKey(vault) {
         const entry = this.ring.current(ringKind.vault, vault);
         if (!entry) throw new CompanionError("noKey", "This device has no key of the vault; pair it again.");
@@ -246,7 +233,6 @@ export class UnlockedKeys {
     }
 
     /**
-     * The same, of bytes.
      * @param {{ vault: string, collection: string, id: string, revision: number }} name
      * @param {Uint8Array} body
      * @param {number} replaces
@@ -265,7 +251,6 @@ export class UnlockedKeys {
     }
 
     /**
-     * A record of the household under the newest status key.
      * @param {string} collection
      * @param {string} id
      * @param {unknown} body
@@ -281,7 +266,7 @@ export class UnlockedKeys {
     }
 
     /**
-     * The body of a record of a vault. Throws FormatError, CompanionError `noKey`.
+     * Opens a record of a vault. Throws FormatError, CompanionError `noKey`.
      * @param {HubRecord} record
      * @param {Uint8Array} sealed
      */
@@ -293,7 +278,7 @@ export class UnlockedKeys {
     }
 
     /**
-     * The body of a record that is boxed to a vault's inbox.
+     * Opens a record that is sealed to a vault's inbox.
      * @param {HubRecord} record
      * @param {Uint8Array} sealed
      */

@@ -1,8 +1,8 @@
-// Merges alerts: an app that tries again at once is shown once, with a count.
+// Merges alerts: an app that retries at once is shown once, with a count.
 
 /** @typedef {import("./household.js").Alert} Alert */
 /**
- * The first of them, and the keys of all.
+ * The first of them, with the keys of all.
  * @typedef {Alert & { keys: string[], lastTime: number }} MergedAlert
  */
 
@@ -10,7 +10,7 @@
 const together = 5000;
 
 /**
- * Newest first. Alerts of one kind about one app on one computer within 5 seconds of the first are one.
+ * Newest first. Merges alerts of one kind, app and computer within 5 seconds of the first.
  * @param {Alert[]} alerts
  * @returns {MergedAlert[]}
  */
@@ -22,7 +22,7 @@ export function mergeAlerts(alerts) {
     const found = [];
     for (const alert of inOrder) {
         const about = `${alert.kind}\n${alert.computer}\n${alert.app}`;
-        // Each photo is one of its own.
+        // Photos are not merged.
         const before = alert.app && !alert.photo ? latest.get(about) : undefined;
         if (before && alert.time - before.time < together) {
             before.keys.push(alert.key);

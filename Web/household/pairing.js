@@ -14,13 +14,10 @@ import { checkedRoster, keysRecordOf, patience, until, untilAdmitted, untrusted 
 import { checkRecord } from "../formats/record-check.js";
 
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
-/**
- * A device that was admitted and has no PIN yet.
- * @typedef {{ facts: DeviceFacts, keys: UnlockedKeys, roster: Roster }} Admitted
- */
+/** @typedef {{ facts: DeviceFacts, keys: UnlockedKeys, roster: Roster }} Admitted */
 
 /**
- * Asks to join, waits for the owner, checks the list of devices, and receives the keys. Throws FormatError (the link),
+ * Joins, waits for the owner, checks the list of devices, and receives the keys. Throws FormatError (the link),
  * HubError (the invitation: `gone`, `not_found`), HubUnreachable, CompanionError `refused`, `tooLate`, `untrusted`.
  * @param {DeviceSession} device
  * @param {string} link
@@ -35,7 +32,7 @@ export async function pair(device, link, name, { waiting, signal } = {}) {
         throw new CompanionError("alreadyPaired",
             "This device is already paired. Revoke it in Settings before you pair it again.");
     }
-    // It was revoked: from now on it stores data again.
+    // After a revocation it stores data again from now on.
     if (await device.store.wasRevoked()) await device.store.erase();
     const [signing, box] = [await freshPair(), await freshPair()];
     const token = randomBytes(32);
@@ -80,7 +77,7 @@ async function receiveKeys(hub, roster, keys) {
 }
 
 /**
- * Removes a device from the hub that was admitted and never set a PIN.
+ * Removes a device from the hub that was admitted and has no PIN.
  * @param {DeviceSession} device
  */
 export async function forgetUnfinished(device) {
@@ -90,4 +87,3 @@ export async function forgetUnfinished(device) {
     await new HubClient(unfinished.hub, unfinished.token).leave().catch(() => {});
     await device.store.write({ facts: { unfinished: null } });
 }
-

@@ -1,18 +1,18 @@
 // Face ID and fingerprint: a passkey whose PRF (W3C WebAuthn Level 3, section 10.1.4) yields 32 bytes that only it
-// yields. The passkey's signature is not verified: the 32 bytes have to unwrap the root key.
+// yields. Its signature is not verified: the 32 bytes have to unwrap the root key.
 import { randomBytes } from "../crypto/bytes.js";
 import { CompanionError } from "./errors.js";
 
 /** @typedef {import("./unlock.js").Passkey} Passkey */
 
-/** The person is given so long, in milliseconds. */
+/** Time limit in milliseconds. */
 const patience = 60_000;
 
 const withoutPRF = () => new CompanionError(
     "noPRF", "The passkeys of this device can’t store AppLocker’s key; use the PIN.");
 
 /**
- * Whether this device may support it. A browser that reports so may still lack PRF: only `createPasskey` shows it.
+ * Whether this device may support it. A browser that reports so may lack PRF: only `createPasskey` shows it.
  * @returns {Promise<boolean>}
  */
 export async function isAvailable() {
@@ -53,15 +53,15 @@ export async function createPasskey(userName) {
     const { prf } = made.getClientExtensionResults();
     const output = outputOf(prf);
     if (output) return { passkey, output };
-    // Most give the output only when the passkey is used.
+    // Most return the output only when the passkey is used.
     if (!prf?.enabled) throw withoutPRF();
     return { passkey, output: await askPasskey(passkey) };
 }
 
 /**
- * Asks the person for the passkey. Throws CompanionError `cancelled`, `notSupported`, `noPRF`.
+ * Throws CompanionError `cancelled`, `notSupported`, `noPRF`.
  * @param {Passkey} passkey
- * @returns {Promise<Uint8Array>} 32 bytes, to be wiped by whoever takes them
+ * @returns {Promise<Uint8Array>} 32 bytes, to be wiped by the caller
  */
 export async function askPasskey({ credential, salt }) {
     const found = await asked(() => navigator.credentials.get({

@@ -1,4 +1,4 @@
-// Which PINs are refused, and why. What is guessed first must not be one.
+// Refuses PINs that are easy to guess.
 import { CompanionError } from "./errors.js";
 
 /** As many digits as the calculator accepts. */
@@ -18,7 +18,7 @@ function isRun(pin) {
 const isRepeated = (pin) => /^(.{1,3})\1+$/u.test(pin);
 
 /**
- * Days of birth and of weddings, in either order.
+ * Birthdays and wedding days, in either order.
  * @param {string} pin
  */
 function isDate(pin) {
@@ -29,7 +29,7 @@ function isDate(pin) {
 }
 
 /**
- * Throws CompanionError `weakPIN`, whose message explains what is wrong.
+ * Throws CompanionError `weakPIN`, whose message explains why.
  * @param {string} pin
  */
 export function checkPIN(pin) {

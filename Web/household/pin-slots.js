@@ -1,4 +1,4 @@
-// What a PIN has: an entry at the hub, one of two slots, a drawer. The drawer has the PIN's own place and those that
+// Each PIN has an entry at the hub, one of two slots, and a drawer. The drawer has the PIN's own place and those that
 // are free for it, and nothing of other PINs. docs/formats.md, "A companion".
 import { base64, randomBytes, unbase64, utf8, wipe } from "../crypto/bytes.js";
 import { drawerCount } from "../crypto/drawers.js";
@@ -10,11 +10,11 @@ import { CompanionError } from "./errors.js";
 
 /** @typedef {{ verifier: Uint8Array, share: Uint8Array }} Entry */
 /**
- * A PIN's verifier (base64) and its slot. There are two where a change was interrupted: one of them is at the hub.
+ * A PIN's verifier (base64) and its slot. After an interrupted change there are two: one of them is at the hub.
  * @typedef {{ verifier: string, slot: number }} Tried
  */
 /**
- * Room for another PIN. `change` (base64): the secret that replaces its entry at the hub.
+ * A free place for another PIN. `change` (base64): the secret that replaces its entry at the hub.
  * @typedef {{ change: string, slots: number[], drawer: number }} Spare
  */
 /**
@@ -27,18 +27,14 @@ const shareEntries = 4;
 /** Two for each drawer's PIN. */
 const pinSlots = 2 * drawerCount;
 
-/**
- * In any order.
- * @template Item
- * @param {Item[]} items
- */
+/** @template Item @param {Item[]} items */
 export function shuffled(items) {
     const left = [...items];
     return items.map(() => left.splice(randomIndex(left.length), 1)[0]);
 }
 
 /**
- * The hub compares this and learns nothing by it.
+ * The hub compares it, and learns nothing else.
  * @param {Uint8Array} stretched
  * @param {Uint8Array} deviceSecret
  */
@@ -48,7 +44,7 @@ export const verifierOf = (stretched, deviceSecret) => hkdf(stretched, deviceSec
 export const triedOf = ({ verifier }, slot) => ({ verifier: base64(verifier), slot });
 
 /**
- * Places for a first PIN and those that may follow.
+ * Places for a first PIN and later ones.
  * @returns {{ place: Place, slots: number[], drawer: number }}
  */
 export function firstPlace() {
@@ -69,7 +65,7 @@ export function firstPlace() {
 export const randomEntry = () => ({ verifier: randomBytes(32), share: randomBytes(32) });
 
 /**
- * Puts a PIN's entry at the hub, always four in any order; each is found again by the secret that changes it.
+ * Stores a PIN's entry at the hub, always four in random order; each is found by the secret that changes it.
  * @param {import("../hub/client.js").HubClient} hub
  * @param {Entry} entry
  * @param {Place} place
@@ -83,7 +79,7 @@ export async function leaveEntries(hub, entry, { change, spare }) {
 }
 
 /**
- * Replaces the entry that this secret changes; repeatable if a response was lost.
+ * Replaces the entry of this secret; repeatable if a response was lost.
  * @param {DeviceSession} device
  * @param {string} change base64
  * @param {Entry} entry
@@ -91,7 +87,6 @@ export async function leaveEntries(hub, entry, { change, spare }) {
 export const putEntry = (device, change, entry) => device.hub.replacePIN(unbase64(change), entry);
 
 /**
- * A block with the root key behind this PIN, in this slot.
  * @param {KeySlots} slots
  * @param {number} slot
  * @param {string} pin
@@ -108,22 +103,13 @@ export async function withKey(slots, slot, pin, rootKey, deviceSecret) {
     return { slots: changed, entry };
 }
 
-/**
- * The unlock data without what was in these slots.
- * @param {import("./unlock.js").UnlockData} data
- * @param {number[]} slots
- */
+/** @param {import("./unlock.js").UnlockData} data @param {number[]} slots */
 export function cleared(data, slots) {
     const without = slots.reduce((block, slot) => block.clearing(slot), KeySlots.read(data.slots));
     return { ...data, slots: without.bytes };
 }
 
-/**
- * The place of the PIN with this root key.
- * @param {DeviceSession} device
- * @param {Uint8Array} rootKey
- * @returns {Promise<Place>}
- */
+/** @param {DeviceSession} device @param {Uint8Array} rootKey @returns {Promise<Place>} */
 export async function placeOf(device, rootKey) {
     const { content } = await openDrawer(device, rootKey);
     content.ring.wipe();
@@ -131,8 +117,8 @@ export async function placeOf(device, rootKey) {
 }
 
 /**
- * The slot and the verifier that are in use, after the hub was asked where a change was interrupted. Throws
- * CompanionError `pairAgain`, HubError, HubUnreachable.
+ * The slot and the verifier in use; asks the hub after an interrupted change. Throws CompanionError `pairAgain`,
+ * HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {Uint8Array} rootKey
  * @returns {Promise<{ place: Place, tried: Tried }>}

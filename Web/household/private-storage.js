@@ -1,5 +1,4 @@
-// What this device stores sealed under the root key: the key ring and small values by name. One root key opens one
-// drawer.
+// Values that are sealed under the root key: the key ring and small values by name. One root key opens one drawer.
 import { KeyRing, ringKind } from "../crypto/ring.js";
 import { drawerCount, filler, freshDrawers, openDrawers, putInto } from "../crypto/drawers.js";
 import { wipe } from "../crypto/bytes.js";
@@ -8,20 +7,17 @@ import { CompanionError } from "./errors.js";
 /** @typedef {import("../crypto/drawers.js").DrawerContent} DrawerContent */
 /** @typedef {import("../store/store.js").Change} Change */
 
-/** Where they lie in the store. */
+/** The stored name of the drawers. */
 export const drawersFact = "drawers";
 
-/**
- * Any of so many.
- * @param {number} count
- */
+/** @param {number} count */
 export const randomIndex = (count) => crypto.getRandomValues(new Uint32Array(1))[0] % count;
 
 /** @param {DeviceSession} device */
 const drawersIn = ({ store }) => store.fact(drawersFact, /** @type {Uint8Array[] | null} */ (null));
 
 /**
- * The facts of a device whose keys were just made.
+ * The facts of a device with new keys.
  * @param {DrawerContent} content
  * @param {Uint8Array} rootKey
  */
@@ -38,13 +34,13 @@ export const emptied = (drawers, indices) =>
     drawers.map((drawer, index) => (indices.includes(index) ? filler(drawer.length) : drawer));
 
 /**
- * What this root key opens. Throws CompanionError `pairAgain`, FormatError.
+ * The drawer that this root key opens. Throws CompanionError `pairAgain`, FormatError.
  * @param {DeviceSession} device
  * @param {Uint8Array} rootKey
  */
 export async function openDrawer(device, rootKey) {
     const drawers = await drawersIn(device);
-    // The ring as it was stored before there were drawers.
+    // The ring of versions without drawers.
     const sealed = drawers ? null : await device.store.fact("ring", /** @type {Uint8Array | null} */ (null));
     if (sealed) return { index: 0, content: { ring: await KeyRing.open(sealed, rootKey), kept: {} } };
     const found = drawers && (await openDrawers(drawers, rootKey));
@@ -68,12 +64,12 @@ async function moveRingLocked(device, rootKey) {
 }
 
 /**
- * Changes the drawer of this root key together with the rest of the same step. One at a time over all tabs; it finishes
+ * Changes the drawer of this root key together with the rest of the change. One at a time over all tabs; it finishes
  * even if AppLocker is locked meanwhile. Throws CompanionError `pairAgain`, FormatError `tooLarge`, StoreError.
  * @param {DeviceSession} device
  * @param {Uint8Array} rootKey
  * @param {(content: DrawerContent, drawers: Uint8Array[], index: number) => Promise<Change> | Change | void} body
- *   changes the content it is given; the change that it returns is written with it
+ *   changes the content in place; the change that it returns is written with it
  */
 export async function changeDrawer(device, rootKey, body) {
     const root = rootKey.slice();
@@ -112,7 +108,7 @@ export async function hasRecord(device, collection, id) {
     return record !== undefined && hasVaultKey(device.keys.ring, record.vault);
 }
 
-/** Small values that are sealed beside the keys: each PIN has its own. */
+/** Small values sealed beside the keys, separate for each PIN. */
 export class PrivateStorage {
     /** @param {DeviceSession} device */
     constructor(device) {

@@ -1,8 +1,8 @@
-// What a search is, wherever there is one: words that a text has, all of them, large or small letters alike.
+// Text search: all words have to occur, in large or small letters.
 
 /**
- * Returns a function that checks whether a text has all words; an empty search matches every text. It asks for the text
- * in small letters, and only where there is a word.
+ * Returns a function that checks whether a text in small letters has all words; it asks for the text only if there is a
+ * word.
  * @param {string} search as it was typed
  * @returns {(text: () => string) => boolean}
  */

@@ -14,11 +14,11 @@ import { checkPIN } from "./pin-rules.js";
 
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
 /**
- * A passkey that opens, for `navigator.credentials.get`.
+ * For `navigator.credentials.get`.
  * @typedef {{ credential: Uint8Array, salt: Uint8Array }} Passkey
  */
 /**
- * Stored unsealed. Which slots are in use, and by what, is sealed in the drawers.
+ * Stored unsealed. The use of the slots is sealed in the drawers.
  * @typedef {{ slots: Uint8Array, passkey: Passkey | null }} UnlockData
  */
 
@@ -30,8 +30,8 @@ const passkeySlot = 7;
 const passkeyKEK = (output) => hkdf(output, new Uint8Array(), "applocker/1/prf-kek");
 
 /**
- * The first PIN of a device that was just admitted: from now on everything is sealed behind it. Throws CompanionError
- * `weakPIN`, HubError, HubUnreachable, StoreError; nothing is kept then.
+ * Sets the first PIN of an admitted device: from now on everything is sealed under it. Throws CompanionError `weakPIN`,
+ * HubError, HubUnreachable, StoreError; nothing is kept then.
  * @param {DeviceSession} device
  * @param {DeviceFacts} facts
  * @param {UnlockedKeys} keys
@@ -67,7 +67,7 @@ export async function unlockDataOf(device) {
 }
 
 /**
- * The keys that this key opens; null if it opens none.
+ * Null if this key opens nothing.
  * @param {DeviceSession} device
  * @param {UnlockData} data
  * @param {Uint8Array} kek wiped
@@ -84,8 +84,8 @@ async function openWith(device, data, kek) {
 }
 
 /**
- * What this PIN opens; the hub counts it. Throws CompanionError `wrongPIN`, `wait`, `pairAgain`; HubUnreachable, as the
- * PIN needs the hub.
+ * The keys that this PIN unlocks; the hub counts the attempt. Throws CompanionError `wrongPIN`, `wait`, `pairAgain`;
+ * HubUnreachable.
  * @param {DeviceSession} device
  * @param {string} pin
  */
@@ -112,7 +112,7 @@ async function keysByPIN(device, pin) {
 }
 
 /**
- * What this passkey opens, without the hub. Throws CompanionError `noPasskey`.
+ * The keys that this passkey unlocks, without the hub. Throws CompanionError `noPasskey`.
  * @param {DeviceSession} device
  * @param {Uint8Array} output 32 bytes of WebAuthn's PRF; wiped
  */
@@ -132,7 +132,7 @@ async function unlock(device, opened) {
 }
 
 /**
- * Opens the keys to check that they open, and wipes them: the keys in use stay as they are.
+ * Checks that keys open, and wipes them: the keys in use stay.
  * @param {DeviceSession} device
  * @param {() => Promise<UnlockedKeys>} open
  */
@@ -152,7 +152,7 @@ export const unlockWithPIN = (device, pin) => unlock(device, keysByPIN(device, p
 export const unlockWithPasskey = (device, output) => unlock(device, keysByPasskey(device, output));
 
 /**
- * Throws as `keysByPIN`, also `wrongPIN` for one that opens something else; CompanionError `locked`.
+ * Throws as `keysByPIN`, `wrongPIN` for another vault's PIN, CompanionError `locked`.
  * @param {DeviceSession} device
  * @param {string} pin
  */
@@ -163,7 +163,7 @@ export async function confirmWithPIN(device, pin) {
 }
 
 /**
- * Accepts it whichever vault it opens: which one must not be visible. Throws as `keysByPasskey`, and CompanionError
+ * Accepts the passkey of any vault: which one must not be visible. Throws as `keysByPasskey`, and CompanionError
  * `locked`.
  * @param {DeviceSession} device
  * @param {Uint8Array} output
@@ -191,8 +191,8 @@ export function refusalOf(error) {
 }
 
 /**
- * Changes the PIN that unlocked this session; other PINs stay. If the app is killed meanwhile, either the old PIN or
- * the new one works. Throws CompanionError `weakPIN`, `pairAgain`, `wait`, HubError, HubUnreachable, StoreError.
+ * Changes this session's PIN. If the app is killed meanwhile, either the old PIN or the new one works. Throws
+ * CompanionError `weakPIN`, `pairAgain`, `wait`, HubError, HubUnreachable, StoreError.
  * @param {DeviceSession} device
  * @param {string} pin
  */
@@ -258,7 +258,7 @@ export async function removePasskey(device) {
 }
 
 /**
- * What to ask the authenticator with; null where there is none.
+ * Null without a passkey.
  * @param {DeviceSession} device
  */
 export const passkeyOf = async (device) => (await unlockDataOf(device)).passkey;

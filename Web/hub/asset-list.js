@@ -4,7 +4,7 @@ import { hex, utf8 } from "../crypto/bytes.js";
 import { sha256 } from "../crypto/primitives.js";
 
 /**
- * `version`: SHA-256 of what `sha256sum` prints for the files in the order of their names. `files`: SHA-256 by name.
+ * `version`: SHA-256 of the output of `sha256sum` for the files in order of their names. `files`: SHA-256 by name.
  * @typedef {{ release: string, version: string, files: Record<string, string> }} AssetList
  */
 
@@ -14,7 +14,7 @@ export const listName = "assets.json";
 const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
 
 /**
- * Null for what is no list, or one that does not have the version it says.
+ * Null for an invalid list, or one of another version than it names.
  * @param {any} value
  * @returns {Promise<AssetList | null>}
  */
@@ -29,7 +29,7 @@ export async function readList(value) {
 }
 
 /**
- * Of the files that are in use: a worker answers it from what it keeps. With `latest`, what the hub has now.
+ * The list of the files in use, from the worker. With `latest`, what the hub has now.
  * @param {{ latest?: boolean }} options
  * @returns {Promise<AssetList | null>} null where it can't be had
  */

@@ -40,7 +40,7 @@ export class HubClient {
     }
 
     /**
-     * For display only: when each device was last seen, as the hub reports it.
+     * For display only: the hub's report when each device was last seen.
      * @returns {Promise<HubAPI.HubDevice[]>}
      */
     async devices() {
@@ -61,7 +61,7 @@ export class HubClient {
     }
 
     /**
-     * Without a token: the proof admits the request.
+     * Without a token: the proof authorizes the request.
      * @param {string} invitation
      * @param {{ proof: Uint8Array, device: string, tokenHash: Uint8Array, sealed: Uint8Array,
      *   role?: HubAPI.HubDeviceRole }} request
@@ -72,11 +72,10 @@ export class HubClient {
         return this.#requests.send("POST", `/v1/invitations/${invitation}/join`, { body, access: "anybody" });
     }
 
-    // For devices that may admit others
+    // For devices that admit others
 
     /**
-     * Registers another household. A hub with restricted registration needs the token: members of its households may
-     * register.
+     * Registers another household. A hub with restricted registration requires a member's token.
      * @param {{ household: string, device: string, entry: Uint8Array, tokenHash: Uint8Array }} request
      */
     async found({ household, device, entry, tokenHash }) {
@@ -91,7 +90,7 @@ export class HubClient {
     }
 
     /**
-     * The newest sequence number, and the runs of the hub's store, oldest first.
+     * The newest sequence number, and the generations of the store, oldest first.
      * @returns {Promise<Pick<HubAPI.HouseholdReport, "sequence" | "generations">>}
      */
     async household() {
@@ -103,13 +102,12 @@ export class HubClient {
         return { sequence, generations: generations.map(({ id, after }) => ({ id, after })) };
     }
 
-    /** Deletes all of the household's data at the hub. */
     removeHousehold() {
         return this.#requests.send("DELETE", "/v1/household");
     }
 
     /**
-     * Throws HubError `conflict` where the list is longer already.
+     * Throws HubError `conflict` if the list is longer already.
      * @param {number} number of the entry
      * @param {Uint8Array} entry
      * @param {HubAPI.RosterChange} change
@@ -128,7 +126,7 @@ export class HubClient {
     }
 
     /**
-     * Null before a device has joined. Throws HubError `gone`.
+     * Null before a device joined. Throws HubError `gone`.
      * @param {string} id
      * @returns {Promise<{ device: string, sealed: Uint8Array } | null>}
      */
@@ -141,7 +139,7 @@ export class HubClient {
     }
 
     /**
-     * A device that joined by it and was not admitted is refused.
+     * Refuses a device that joined by it and was not admitted.
      * @param {string} id
      */
     withdraw(id) {
@@ -168,8 +166,8 @@ export class HubClient {
     }
 
     /**
-     * One outcome for each record, in the same order. Throws HubUnreachable `notUnderstood` where one has not its
-     * shape: it would be stored.
+     * One outcome for each record, in order. Throws HubUnreachable `notUnderstood` for an invalid one: it would be
+     * stored.
      * @param {HubRecord[]} records
      * @returns {Promise<HubAPI.HubWriteOutcome[]>}
      */
@@ -186,8 +184,8 @@ export class HubClient {
     }
 
     /**
-     * What was written after a sequence number, then what is written from now on.
-     * Throws HubError, HubUnreachable; ends where the hub ends it or the signal is given.
+     * What was written after a sequence number, then what is written from now on. Throws HubError, HubUnreachable; ends
+     * with the hub's response or by the signal.
      * @param {number} after
      * @param {AbortSignal} [signal]
      * @returns {AsyncGenerator<StreamItem, void>}
@@ -251,7 +249,7 @@ export class HubClient {
     // PIN share and push
 
     /**
-     * Always four entries. Throws HubError `conflict` once a PIN of those that are there was right.
+     * Always four entries. Throws HubError `conflict` once a PIN of the existing ones was right.
      * @param {{ verifier: Uint8Array, share: Uint8Array, changeHash: Uint8Array }[]} entries
      */
     setPINShare(entries) {
@@ -284,8 +282,7 @@ export class HubClient {
     }
 
     /**
-     * Another entry in the place of the one that this secret changes, which goes on to change it; the others stay.
-     * Throws HubError `not_found`, `gone`.
+     * Replaces the entry of this secret, which stays valid. Throws HubError `not_found`, `gone`.
      * @param {Uint8Array} changeSecret
      * @param {{ verifier: Uint8Array, share: Uint8Array }} entry
      */
@@ -295,7 +292,7 @@ export class HubClient {
         return this.#requests.send("POST", "/v1/pin-share/replace", { body });
     }
 
-    /** @param {PushSubscriptionJSON} subscription as `PushSubscription.toJSON()` gives it */
+    /** @param {PushSubscriptionJSON} subscription from `PushSubscription.toJSON()` */
     setPush(subscription) {
         const { endpoint, keys } = subscription;
         const body = /** @type {HubAPI.PushSubscriptionRequest} */ ({ endpoint, keys });
@@ -303,7 +300,7 @@ export class HubClient {
     }
 
     /**
-     * To other devices, or to the ones that are named. `content`: as JSON at most 3,072 bytes. `ttl`: seconds.
+     * To the named devices, or to all others. `content`: as JSON at most 3,072 bytes. `ttl`: seconds.
      * @param {{ content: unknown } & Omit<HubAPI.PushMessageRequest, "payload">} message
      * @returns {Promise<number>} how many subscriptions it is on its way to
      */

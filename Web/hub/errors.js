@@ -1,5 +1,5 @@
 /**
- * What the hub refuses with, as in Sources/Shared/HubAPI/HubError.swift.
+ * The hub's refusals, as in Sources/Shared/HubAPI/HubError.swift.
  * @typedef {"bad_request" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "gone" | "too_large"
  *   | "quota_exceeded" | "too_many" | "wrong_pin" | "unavailable" | "failed"} HubErrorCode
  */

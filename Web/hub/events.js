@@ -1,9 +1,9 @@
-// Server-sent events (WHATWG HTML, section 9.2.6) as a hub sends them.
+// Server-sent events (WHATWG HTML, section 9.2.6) of a hub.
 import { isCount, isID } from "../crypto/bytes.js";
 import { HubUnreachable } from "./errors.js";
 
 /**
- * What comes by `GET /v1/stream`. `large`: a record that has to be fetched. `live`: everything up to it was sent.
+ * Items of `GET /v1/stream`. `large`: a record that has to be fetched. `live`: everything up to it was sent.
  * @typedef {{ kind: "open" } | { kind: "record", record: HubRecord } | { kind: "large", sequence: number }
  *   | { kind: "roster", number: number } | { kind: "live", sequence: number }} StreamItem
  */
@@ -19,7 +19,7 @@ function number(text) {
     return value;
 }
 
-/** Versions of 8 bytes, at most 16 of them, as base64. */
+/** At most 16 versions of 8 bytes, as base64. */
 const isAncestors = (/** @type {unknown} */ value) => typeof value === "string"
     && /^[A-Za-z0-9+/]{0,171}={0,2}$/.test(value) && value.length % 4 === 0;
 
@@ -38,7 +38,7 @@ export function isRecord(value) {
         && (value.ancestors == null || isAncestors(value.ancestors));
 }
 
-/** Comments, unknown fields and unknown events are passed over. */
+/** Ignores comments, unknown fields and unknown events. */
 export class EventParser {
     #decoder = new TextDecoder();
     #pending = "";
@@ -47,7 +47,7 @@ export class EventParser {
     #data = "";
 
     /**
-     * Throws HubUnreachable for what no hub sends.
+     * Throws HubUnreachable for invalid data.
      * @param {Uint8Array} bytes
      * @returns {StreamItem[]}
      */
@@ -56,11 +56,11 @@ export class EventParser {
         const lines = this.#pending.split("\n");
         this.#pending = lines.pop() ?? "";
         if (this.#pending.length + this.#data.length > maximumLine) throw notUnderstood();
-        return lines.flatMap((line) => this.#take(line.replace(/\r$/, "")) ?? []);
+        return lines.flatMap((line) => this.#readLine(line.replace(/\r$/, "")) ?? []);
     }
 
     /** @param {string} line */
-    #take(line) {
+    #readLine(line) {
         if (line === "") {
             const item = this.#item();
             this.#event = "";

@@ -8,9 +8,9 @@ import { watchdog } from "./watchdog.js";
  *   signal?: AbortSignal }} Options
  */
 
-/** How long a response may take, in milliseconds. */
+/** Time limit of a response, in milliseconds. */
 const patience = 30_000;
-/** A stream that is silent for so long is dead: the hub sends something every 15 seconds. */
+/** A stream without data for so long is dead: the hub sends something every 15 seconds. */
 const silence = 45_000;
 
 export const notUnderstood = () =>
@@ -69,7 +69,7 @@ export class HubRequests {
     }
 
     /**
-     * One request and what `read` makes of its response. Throws HubError, HubUnreachable.
+     * Sends a request; `read` converts its response. Throws HubError, HubUnreachable.
      * @template Value
      * @param {string} method
      * @param {string} path
@@ -102,7 +102,7 @@ export class HubRequests {
     }
 
     /**
-     * A response that goes on. Throws HubError, HubUnreachable.
+     * A streamed response. Throws HubError, HubUnreachable.
      * @param {string} path
      * @param {Record<string, string>} headers
      * @param {AbortSignal} [signal]

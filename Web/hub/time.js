@@ -1,9 +1,9 @@
 /**
- * Clock, pauses and chance, so that tests can have their own.
+ * Clock, pauses and random numbers, which tests replace.
  * @typedef {object} Time
  * @property {() => number} now milliseconds since 1970
  * @property {(milliseconds: number, signal?: AbortSignal) => Promise<void>} sleep ends at once, without an error, when
- *   the signal is given
+ *   the signal aborts
  * @property {() => number} random from 0 up to 1
  */
 
@@ -24,9 +24,7 @@ export const systemTime = {
         }),
 };
 
-/**
- * How long to wait before the next attempt: longer each time, and by chance, so that many devices don't come at once.
- */
+/** Growing, random pauses before the next attempt, so that many devices don't reconnect at once. */
 export class Backoff {
     #failures = 0;
 
@@ -37,7 +35,7 @@ export class Backoff {
         this.longest = longest;
     }
 
-    /** Milliseconds: from half of the step to all of it; the step doubles up to the longest. */
+    /** Milliseconds: from half the step to all of it; the step doubles up to the longest. */
     next() {
         const step = Math.min(this.first * 2 ** Math.min(this.#failures, 16), this.longest);
         this.#failures += 1;

@@ -1,7 +1,7 @@
-// Ends requests and streams that have become silent.
+// Ends requests and streams that are silent.
 
 /**
- * A signal that aborts after so long a silence, or with the outer signal.
+ * A signal that aborts after a silence of this length, or with the outer signal.
  * @param {number} milliseconds
  * @param {AbortSignal} [outer]
  */

@@ -1,4 +1,4 @@
-// The life of a companion session: it is opened, paired, locked, unlocked, and erased.
+// The life of a companion session: opened, paired, locked, unlocked, and erased.
 import { isMarkedPaired, markPaired } from "../store/page-settings.js";
 import { CompanionStore } from "../store/store.js";
 import { Tabs } from "../store/tabs.js";
@@ -17,13 +17,12 @@ import { settleKeys } from "../sync/vault-keys.js";
 import { SessionState } from "./session-state.js";
 
 /**
- * `new`: to be paired. `choosingPIN`: admitted, a PIN has to be set. `lost`: the browser deleted the data of a paired
- * device. `revoked`: a computer revoked it, and everything was erased.
+ * `new`: not paired. `choosingPIN`: admitted, without a PIN. `lost`: the browser deleted the data of a paired device.
+ * `revoked`: a computer revoked it, and everything was erased.
  * @typedef {"new" | "choosingPIN" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
  */
 /** @typedef {import("../household/pairing.js").Admitted} Admitted */
 
-/** The companion session, from pairing to erasing. */
 export class Companion extends SessionState {
     /** @type {Admitted | null} */
     #admitted = null;
@@ -79,8 +78,8 @@ export class Companion extends SessionState {
     }
 
     /**
-     * Of a shared vault: unlocked from the beginning, and ended when the main session locks. Throws StoreError,
-     * FormatError, CompanionError `pairAgain`.
+     * Of a shared vault: unlocked from the beginning, and ended with the main session. Throws StoreError, FormatError,
+     * CompanionError `pairAgain`.
      * @param {import("../features/vaults/vaults.js").OpenMembership} membership
      * @param {import("../hub/time.js").Time} time
      */
@@ -128,9 +127,9 @@ export class Companion extends SessionState {
             case "connected":
                 return this.syncLoop.retryNow();
             case "lock":
-                return this.#lockHere();
+                return this.lockTab();
             case "erased":
-                this.#lockHere();
+                this.lockTab();
                 this.syncLoop.stop();
                 return this.#becomeErased(message.isRevoked);
             case "state":
@@ -143,7 +142,7 @@ export class Companion extends SessionState {
         const wasPaired = this.device.facts !== null;
         await this.device.load();
         if (!wasPaired && this.device.facts && !this.device.isRevoked) {
-            // It paired this device.
+            // That tab paired this device.
             this.#isLost = this.#isRevoked = false;
             this.syncLoop.start();
         }
@@ -151,7 +150,7 @@ export class Companion extends SessionState {
         this.device.emit("state");
     }
 
-    // Coming in
+    // Pairing
 
     /**
      * As `pair` in pairing.js; then the state is "choosingPIN", and nothing is kept before `setPIN`.
@@ -169,7 +168,7 @@ export class Companion extends SessionState {
     }
 
     /**
-     * The first PIN, which ends the pairing, or another one. Throws CompanionError `weakPIN`, HubError, HubUnreachable,
+     * The first PIN, which ends the pairing, or a new one. Throws CompanionError `weakPIN`, HubError, HubUnreachable,
      * StoreError.
      * @param {string} pin
      */
@@ -214,7 +213,7 @@ export class Companion extends SessionState {
         await open();
         if (locks !== this.#locks) {
             // AppLocker was locked while the keys were being opened.
-            this.#lockHere();
+            this.lockTab();
             throw new CompanionError("locked", "AppLocker was locked again.");
         }
         await ingestDeferred(this.device);
@@ -227,7 +226,7 @@ export class Companion extends SessionState {
         this.audit.unlocked().catch(() => {});
     }
 
-    /** @param {Promise<void>} attempt of which a wrong PIN goes into the log of the vault */
+    /** @param {Promise<void>} attempt whose wrong PIN is logged */
     async #counting(attempt) {
         try {
             await attempt;
@@ -238,8 +237,8 @@ export class Companion extends SessionState {
     }
 
     /**
-     * Asks for the PIN once more while unlocked: the hub counts the attempt, and the keys in use stay as they are.
-     * Throws as `unlockWithPIN`, and CompanionError `locked`.
+     * Asks for the PIN again while unlocked: the hub counts the attempt, and the keys in use stay. Throws as
+     * `unlockWithPIN`, and CompanionError `locked`.
      * @param {string} pin
      */
     confirmWithPIN(pin) {
@@ -263,7 +262,7 @@ export class Companion extends SessionState {
         return unlock.removePasskey(this.device);
     }
 
-    /** What to ask the authenticator with; null where there is none. */
+    /** The passkey to ask for; null without one. */
     passkey() {
         return unlock.passkeyOf(this.device);
     }
@@ -275,16 +274,12 @@ export class Companion extends SessionState {
 
     /** Wipes all keys and everything that was opened, in every tab. */
     lock() {
-        this.#lockHere();
+        this.lockTab();
         this.device.tabs.post({ kind: "lock" });
     }
 
-    /** As `lock`, in this tab alone: for one that was hidden too long while the person is in another. */
+    /** As `lock`, in this tab alone: it was hidden too long while another one is in use. */
     lockTab() {
-        this.#lockHere();
-    }
-
-    #lockHere() {
         this.#locks += 1;
         this.vaults.close();
         this.#admitted?.keys.wipe();
@@ -335,16 +330,15 @@ export class Companion extends SessionState {
     /** Ends this tab's part; for tests. */
     close() {
         this.syncLoop.stop();
-        this.#lockHere();
+        this.lockTab();
         this.device.tabs.close();
         this.device.store.close();
     }
 
-    /** As `close`, after the current edit is written. Of a shared vault. */
+    /** As `close`, after the current edit is written; for shared vaults. */
     async end() {
         this.syncLoop.stop();
-        this.#lockHere();
+        this.lockTab();
         await this.device.tabs.exclusive("edit", async () => this.close());
     }
 }
-

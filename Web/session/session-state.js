@@ -1,4 +1,4 @@
-// What the screens use of a companion session: the state of each feature, and what may be asked of the device.
+// The interface between screens and the companion session: the features' state and the device's methods.
 import { VaultAudit } from "../features/activity/audit.js";
 import { IntruderPhotos } from "../features/intruder-photos/intruder-photos.js";
 import { Decoy } from "../household/decoy.js";
@@ -17,8 +17,8 @@ import { reportOf } from "../sync/report.js";
 import { SyncLoop } from "../sync/sync-loop.js";
 
 /**
- * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of records that are to
- * be shown again), "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
+ * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of changed records),
+ * "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
  */
 export class SessionState extends EventTarget {
     /**
@@ -43,7 +43,7 @@ export class SessionState extends EventTarget {
         this.decoy = new Decoy(device, () => this.sendSoon());
         this.audit = new VaultAudit(device, this.editor, this.privateStorage, this.settings);
         this.commands = new Commands(device, this.household);
-        /** Those shared with others; each has a companion of its own. */
+        /** Shared vaults; each has a companion of its own. */
         this.vaults = new Vaults(this, {
             open: openVault, remove: (database) => CompanionStore.remove(database),
             names: (prefix) => CompanionStore.names(prefix),
@@ -69,25 +69,21 @@ export class SessionState extends EventTarget {
         return persistStorage();
     }
 
-    /** Who this device is in its household. Throws CompanionError `notPaired`. */
+    /** This device in its household. Throws CompanionError `notPaired`. */
     get own() {
         const { device, name, computer } = this.device.paired;
         return { device, name, computer };
     }
 
     /**
-     * The same object for as long as AppLocker stays unlocked. Throws CompanionError `locked`.
+     * The same object while AppLocker stays unlocked. Throws CompanionError `locked`.
      * @returns {object}
      */
     get unlockedSession() {
         return this.device.keys;
     }
 
-    /**
-     * Whether this session has a record. Throws CompanionError `locked`.
-     * @param {string} collection
-     * @param {string} id
-     */
+    /** @param {string} collection @param {string} id */
     hasRecord(collection, id) {
         return hasRecord(this.device, collection, id);
     }
@@ -100,12 +96,12 @@ export class SessionState extends EventTarget {
         await this.syncLoop.send();
     }
 
-    /** The network is back, or the page is seen again. */
+    /** The network is back, or the page is visible again. */
     wake() {
         this.syncLoop.retryNow();
     }
 
-    /** Sends what waits now or, where that fails, with the next connection. */
+    /** Sends pending changes now or with the next connection. */
     sendSoon() {
         this.syncLoop.send().catch(() => {
             this.device.tabs.post({ kind: "waiting" });

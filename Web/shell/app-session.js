@@ -1,4 +1,4 @@
-// What the page shows in each state of the companion: the screens while it is unlocked, and one page while it is not.
+// Shows the screens while the companion is unlocked, and one page in every other state.
 import { disguisedLockScreen } from "../features/disguise/disguised-lock-screen.js";
 import { chooseFirstPIN, lockScreen } from "../features/lock-screen/lock-screen.js";
 import { dataLost, revoked, welcome } from "../features/pairing/welcome.js";
@@ -13,11 +13,11 @@ export class AppSession {
     #companion;
     #frame;
     #root;
-    /** The pairing link that the page was opened with, until it was used. */
+    /** The pairing link that opened the page, until it is used. */
     #link;
     #shown = "";
     #page = new AbortController();
-    /** The owner asked to see why the data was lost or erased. */
+    /** The owner asked why the data was lost or erased. */
     #isAsked = false;
 
     /**
@@ -39,7 +39,7 @@ export class AppSession {
         if (invitation()) this.#answerInvitation();
     }
 
-    /** Whether the page looks like another app just now. */
+    /** Whether the page looks like another app now. */
     get isDisguised() {
         const { state } = this.#companion;
         if (appIdentity() === "applocker") return false;

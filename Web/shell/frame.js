@@ -29,7 +29,7 @@ export class Frame {
         this.router = new Router(companion, this.#main, routes, untabbedRoutes, (name) => this.#mark(name));
     }
 
-    /** AppLocker was unlocked. */
+    /** Called after unlocking. */
     open() {
         this.#open = new AbortController();
         const { signal } = this.#open;
@@ -94,7 +94,7 @@ export class Frame {
                 : `Offline: showing the data stored on this device. ${problem ?? ""}`);
     }
 
-    /** Asked, never forced: a note may be half-written. */
+    /** Asks before updating: a note may be unsaved. */
     #drawUpdate() {
         this.#update.hidden = offline.update === null;
         if (this.#update.hidden) return;

@@ -1,4 +1,4 @@
-// What pages do about notifications: they mark them as seen, and show what was tapped.
+// Notifications in pages: marks them as seen, and opens the tapped one.
 import { resubscribeAtStart, seen } from "../features/notifications/notifications.js";
 
 /** @param {Companion} companion */

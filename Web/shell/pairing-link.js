@@ -1,4 +1,4 @@
-/** The pairing link that opened the page, once: the secret in it leaves the address at once. */
+/** The pairing link that opened the page, once: its secret is removed from the address. */
 export function consumePairingLink() {
     if (!location.hash.startsWith("#pair=")) return null;
     const link = location.href;

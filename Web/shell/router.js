@@ -1,4 +1,4 @@
-// Shows the screen that the address names, and remembers where each was scrolled to.
+// Shows the screen of the address, and restores where it was scrolled to.
 import { pageTitle } from "../ui/app-identity.js";
 import { dismantle, element } from "../ui/element.js";
 import { button, empty, iconButton } from "../ui/parts.js";
@@ -13,7 +13,7 @@ export class Router {
     #scrolled = new Map();
     #address = "";
     /**
-     * Of what is shown: its address, and whether it may be left.
+     * The shown address, and whether it may be left.
      * @type {{ own: string, mayLeave: () => true | Promise<boolean> } | null}
      */
     #kept = null;
@@ -44,7 +44,7 @@ export class Router {
         this.#scrolled.clear();
     }
 
-    /** An address may be from a session behind another PIN: then nothing shows that another vault exists. */
+    /** An address may be from a session of another PIN: it must not reveal another vault. */
     async #leaveForeign() {
         const [, name, id] = /^#\/(notes|moments|photos)\/([0-9a-f]{32})\b/.exec(location.hash) ?? [];
         if (!id) return;
@@ -61,12 +61,12 @@ export class Router {
         }
     }
 
-    /** The address is another one. */
+    /** Called after the address changed. */
     async #follow() {
         const [wanted, kept, { signal }] = [location.hash, this.#kept, this.#shown];
         const answer = !kept || wanted === kept.own || kept.mayLeave();
         if (answer !== true) {
-            // It stays what is shown, in the address too, until the person has answered.
+            // Screen and address stay until the person has answered.
             history.pushState(null, "", kept?.own);
             if (!(await answer) || signal.aborted) return;
             history.replaceState(null, "", wanted);
@@ -103,7 +103,7 @@ export class Router {
     }
 
     /**
-     * A screen that can't be shown shows an error, and the others stay reachable.
+     * A screen that fails shows an error; the others stay reachable.
      * @param {AppScreen} screen
      * @param {Context} context
      * @returns {Promise<Page>}
@@ -112,7 +112,7 @@ export class Router {
         try {
             return await screen(context);
         } catch (error) {
-            // The message differs between engines.
+            // Engines differ in the message.
             const isUnread = error instanceof TypeError && /module/i.test(error.message);
             const text = isUnread
                 ? "This screen has not been loaded yet. Connect to the hub, then try again."
@@ -133,7 +133,7 @@ export class Router {
         dismantle(this.main);
         this.main.replaceChildren(head, ...body.flatMap((child) =>
             (child instanceof Node ? [child] : child ? [document.createTextNode(String(child))] : [])));
-        // A screen reader begins at the new screen's name; a field that asked for the focus keeps it.
+        // A screen reader begins at the new screen's name, unless a field asked for the focus.
         if (!this.main.contains(document.activeElement)) heading.focus({ preventScroll: true });
         window.scrollTo(0, scrolled);
     }

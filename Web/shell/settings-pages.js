@@ -1,4 +1,4 @@
-// The pages of the settings, which the features bring.
+// The settings pages of all features.
 import { settings, settingsPage } from "../features/settings/screen.js";
 import { auditPage } from "../features/activity/settings.js";
 import { exportPage } from "../features/backup/export-page.js";
@@ -50,7 +50,7 @@ const groups = [
 ];
 
 /**
- * Below a page of the list, by address: the page's name, the page, and where its arrow goes.
+ * Subpages of the list, by address: the page's name, the page, and the address of its arrow.
  * @type {Record<string, [string, SettingsPage, string]>}
  */
 const inner = {

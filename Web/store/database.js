@@ -1,11 +1,7 @@
 // IndexedDB with promises.
 import { storeError } from "./errors.js";
 
-/**
- * @template Value
- * @param {IDBRequest<Value>} request
- * @returns {Promise<Value>}
- */
+/** @template Value @param {IDBRequest<Value>} request @returns {Promise<Value>} */
 export const requested = (request) =>
     new Promise((resolve, reject) => {
         request.onsuccess = () => resolve(request.result);
@@ -28,9 +24,9 @@ export const visit = (request, body) =>
     });
 
 /**
- * Stores: `facts` by name, `records` by "collection/id" (index `lost`: those that a restored hub may not have),
- * `outbox` by the same, `deferred` by a number, `keys` by epoch, `staged` photos by id, `pieces` of sealed content by
- * [blob, number].
+ * Stores: `facts` by name, `records` by "collection/id" (index `lost`: those that a restored hub may lack), `outbox` by
+ * the same, `deferred` by a number, `keys` by epoch, `staged` photos by id, `pieces` of sealed content by [blob,
+ * number].
  * @param {string} name
  * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
  * @returns {Promise<IDBDatabase>} throws StoreError
@@ -74,8 +70,7 @@ export function openDatabase(name, lost) {
 }
 
 /**
- * One transaction: all of it or nothing, on disk once the promise resolves. The body may not wait for anything but its
- * own requests.
+ * One atomic transaction, on disk once the promise resolves. The body may only wait for its own requests.
  * @template Value
  * @param {IDBDatabase} database
  * @param {string[]} stores

@@ -1,12 +1,11 @@
 /**
- * `full`: the browser's quota is used up. `lost`: what was kept here is gone (evicted, or removed by the person).
- * `unavailable`: this browser keeps nothing for this site. `elsewhere`: a newer version of the app is open in another
- * tab.
- * `revoked`: a computer revoked this device, and it was erased.
+ * `full`: the browser's quota is used up. `lost`: the data is gone (evicted, or removed by the person). `unavailable`:
+ * this browser stores nothing for this site. `elsewhere`: a newer version of the app is open in another tab. `revoked`:
+ * a computer revoked this device, and it was erased.
  * @typedef {"full" | "lost" | "unavailable" | "elsewhere" | "revoked"} StoreErrorCode
  */
 
-/** What the device should keep can't be kept or read. */
+/** The data of this device can't be stored or read. */
 export class StoreError extends Error {
     /** @param {StoreErrorCode} code @param {string} message one sentence @param {unknown} [cause] */
     constructor(code, message, cause) {
@@ -17,7 +16,7 @@ export class StoreError extends Error {
 }
 
 /**
- * What a failed request of IndexedDB means for a person.
+ * Converts an error of IndexedDB into a sentence for people.
  * @param {unknown} error
  */
 export function storeError(error) {

@@ -31,7 +31,7 @@ export function followPageSettings(names, changed) {
 const pairedKey = (database) => `applocker-device/${database}`;
 
 /**
- * Whether a device was paired in this database. The mark stays if the browser deletes the database.
+ * Whether a device was paired in this database; stays true if the browser deletes the database.
  * @param {string} database
  */
 export const isMarkedPaired = (database) => localStorage.getItem(pairedKey(database)) !== null;

@@ -1,37 +1,35 @@
-// What a companion stores: records sealed, as they arrived; changes to be sent; its sealed keys.
+// What a companion stores: records sealed, as they arrived; pending changes; its sealed keys.
 import { isCount } from "../crypto/bytes.js";
 import { openDatabase, requested, transact, visit } from "./database.js";
 import { StoreError, storeError } from "./errors.js";
 
 /**
- * A record as it was ingested. `at`: when, by this device's clock. `hidden`: the person cleared it. `versions`: earlier
- * versions of the hub's, the newest last. `atHub`: the hub's store was restored, and has this revision (0: none)
- * instead of this one, which is sent again.
+ * An ingested record. `at`: when, by this device's clock. `hidden`: the person cleared it. `versions`: the hub's
+ * earlier versions, the newest last. `atHub`: the restored hub has this revision (0: none) instead of this one, which
+ * is sent again.
  * @typedef {{ key: string, collection: string, sequence: number, record: HubRecord, at: number, hidden?: boolean,
  *   versions?: string[], atHub?: number }} Row
  */
 /**
- * A blob that has to be at the hub before its record: its sealed bytes are stored in pieces of `pieceSize`. `hash`:
- * SHA-256 of all of them.
+ * A blob that is uploaded before its record, stored in pieces of `pieceSize`. `hash`: SHA-256 of its sealed bytes.
  * @typedef {{ blob: string, size: number, hash: Uint8Array }} Upload
  */
 /**
- * A change that waits to be sent, one for each record. `problem`: the code with which the hub refused it permanently.
- * `uploads` are sent first; `retries`: how often the hub had lost them; `isPushed`: the hub pushes it to other devices
- * as soon as it has it.
+ * A pending change, one for each record. `problem`: the code with which the hub refused it permanently. `uploads` are
+ * sent first; `retries`: how often the hub had lost them; `isPushed`: the hub pushes it to other devices.
  * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[],
  *   isUploaded?: boolean, retries?: number, isPushed?: boolean }} Waiting
  */
 /**
- * A photo that was sealed and belongs to no moment yet. `at`: when, by this device.
+ * A sealed photo without a moment. `at`: when, by this device.
  * @typedef {{ id: string, record: HubRecord, uploads: Upload[], at: number }} Staged
  */
 /**
- * A status key that no script can read: it opens while the companion is locked.
+ * A status key that no script can read, usable while the companion is locked.
  * @typedef {{ epoch: number, key: CryptoKey }} StatusKey
  */
 /**
- * All that one step changes.
+ * All changes of one step.
  * @typedef {object} Change
  * @property {Row[]} [records]
  * @property {HubRecord[]} [deferred] added to the stored ones
@@ -60,23 +58,20 @@ async function refuseIfRevoked(facts) {
     }
 }
 
-/** What a hub lost lies between the last sequence number that it has and the next one, within this distance. */
+/** Lost records are numbered between the hub's last sequence number and the next one, within this distance. */
 export const lostSpan = 0.5;
 
 /**
- * Earlier versions stored what a hub answered without checking it: a value that is no count is read as absent.
+ * Earlier versions stored unchecked values of the hub: one that is not a count is read as absent.
  * @param {unknown} value
  * @returns {number}
  */
 export const storedCount = (value) => (isCount(value) ? value : 0);
 
-/** Of sealed content, in bytes; a slow network uploads it well within the time limit of a request. */
+/** Of sealed content, in bytes; a slow network uploads it within the time limit of a request. */
 export const pieceSize = 1 << 20;
 
-/**
- * All pieces of a blob.
- * @param {string} blob
- */
+/** @param {string} blob */
 const piecesOf = (blob) => IDBKeyRange.bound([blob], [blob, []]);
 
 export class CompanionStore {
@@ -116,12 +111,7 @@ export class CompanionStore {
         return all.flatMap(({ name }) => (name?.startsWith(prefix) ? [name] : []));
     }
 
-    /**
-     * Reads one object store.
-     * @template Value
-     * @param {string} name
-     * @param {(store: IDBObjectStore) => Promise<Value>} body
-     */
+    /** @template Value @param {string} name @param {(store: IDBObjectStore) => Promise<Value>} body */
     #read(name, body) {
         return transact(this.#database, [name], "readonly", (transaction) => body(transaction.objectStore(name)));
     }
@@ -131,13 +121,13 @@ export class CompanionStore {
         return this.#read("facts", async (store) => (await requested(store.get(name))) ?? otherwise);
     }
 
-    /** Whether it is of a device that was revoked and erased. */
+    /** Whether the device was revoked and erased. */
     wasRevoked() {
         return this.fact(revokedFact, false);
     }
 
     /**
-     * A sequence number among the facts; 0 where none is stored.
+     * A sequence number among the facts, or 0.
      * @param {string} name
      */
     async sequence(name) {
@@ -150,7 +140,7 @@ export class CompanionStore {
     }
 
     /**
-     * Of a collection, newest first.
+     * Newest first.
      * @param {string} collection
      * @param {{ before?: number, after?: number, limit?: number }} page `before` and `after` are sequence numbers
      * @returns {Promise<Row[]>}
@@ -174,17 +164,13 @@ export class CompanionStore {
         return this.#read("outbox", (store) => requested(store.getAll()));
     }
 
-    /**
-     * Of one record.
-     * @param {string} key
-     * @returns {Promise<Waiting | undefined>}
-     */
+    /** @param {string} key @returns {Promise<Waiting | undefined>} */
     waitingFor(key) {
         return this.#read("outbox", (store) => requested(store.get(key)));
     }
 
     /**
-     * Records under keys that this device can't use yet.
+     * Records whose keys this device can't use yet.
      * @returns {Promise<{ number: number, record: HubRecord }[]>}
      */
     deferred() {
@@ -200,7 +186,7 @@ export class CompanionStore {
     }
 
     /**
-     * All of it, or nothing and a StoreError.
+     * Atomic. Throws StoreError.
      * @param {Change} change
      */
     write(change) {
@@ -235,8 +221,8 @@ export class CompanionStore {
     }
 
     /**
-     * The hub's store has nothing of what this device read after a sequence number. Rows after it may be lost there;
-     * they keep their order.
+     * The hub's store has nothing of what this device read after a sequence number. Later rows may be lost there; they
+     * keep their order.
      * @param {number} common the sequence number
      * @param {readonly string[]} compared collections of which the hub is sent again what it lost
      * @param {Pick<Change, "waiting" | "facts">} change written in the same transaction
@@ -248,7 +234,7 @@ export class CompanionStore {
             await refuseIfRevoked(facts);
             const index = records.index("order");
             for (const collection of [...compared, "events", "requests"]) {
-                // Those without a number came by a push.
+                // Rows without a number arrived by a push.
                 const [later, unnumbered] = await Promise.all([
                     IDBKeyRange.bound([collection, common], [collection, Infinity], true),
                     IDBKeyRange.only([collection, 0]),
@@ -274,7 +260,7 @@ export class CompanionStore {
     }
 
     /**
-     * Keys of the records that a restored hub has not, or has an older state of.
+     * Keys of the records that a restored hub lacks, or has in an older state.
      * @returns {Promise<string[]>}
      */
     lost() {
@@ -282,7 +268,7 @@ export class CompanionStore {
     }
 
     /**
-     * How many there are of a collection up to a sequence number, tombstones too.
+     * How many records a collection has up to a sequence number, tombstones too.
      * @param {string} collection
      * @param {number} upTo
      */
@@ -291,7 +277,7 @@ export class CompanionStore {
         return this.#read("records", (store) => requested(store.index("order").count(range)));
     }
 
-    // Photos on their way
+    // Photos that are not at the hub yet
 
     /** @param {string} id @returns {Promise<Staged | undefined>} */
     stagedPhoto(id) {
@@ -309,7 +295,7 @@ export class CompanionStore {
     }
 
     /**
-     * A range of a blob's bytes; null where they are not all here any more.
+     * Null if a part of the range is not here.
      * @param {string} blob
      * @param {number} start
      * @param {number} end
@@ -327,7 +313,7 @@ export class CompanionStore {
     }
 
     /**
-     * Each on its own, so that a page can do other things between them.
+     * One at a time, so that a page stays responsive.
      * @param {string} blob
      * @param {Uint8Array} sealed
      */
@@ -342,7 +328,7 @@ export class CompanionStore {
     }
 
     /**
-     * Deletes photos that were staged before this time, and pieces that nothing names.
+     * Deletes photos that were staged before this time, and pieces without a photo or change.
      * @param {number} before milliseconds since 1970
      */
     sweepPieces(before) {
@@ -385,4 +371,3 @@ export class CompanionStore {
         });
     }
 }
-

@@ -1,9 +1,8 @@
-// Coordinates the tabs of one companion: one of them follows the hub and sends, and the others receive its messages.
+// Coordinates the tabs of one companion: one follows the hub and sends, and the others receive its messages.
 
 /**
- * `changed`: records that were written, by their keys. `waiting`: something waits to be sent. `connected`:
- * the hub can be reached again. `lock`: every tab locks.
- * `unlocked`: this device's keys changed. `erased`: the device is no companion any more;
+ * `changed`: written records, by their keys. `waiting`: a change is pending. `connected`: the hub can be reached again.
+ * `lock`: every tab locks. `unlocked`: this device's keys changed. `erased`: the device is no longer a companion;
  * `isRevoked`: because a computer revoked it.
  * @typedef {{ kind: "changed", keys: string[] } | { kind: "waiting" } | { kind: "connected" } | { kind: "lock" }
  *   | { kind: "erased", isRevoked: boolean } | { kind: "state" }} TabMessage

@@ -1,5 +1,5 @@
 // Uploads sealed content in pieces, before the records that name it. It needs no key: it continues while the companion
-// is locked, and resumes when the app is opened again.
+// is locked, and resumes after a restart.
 import { HubError, HubUnreachable } from "../hub/errors.js";
 import { Backoff } from "../hub/time.js";
 import { pieceSize } from "../store/store.js";
@@ -11,9 +11,9 @@ import { pieceSize } from "../store/store.js";
  * @typedef {{ photo: string, sent: number, size: number, problem: string | null }} UploadProgress
  */
 
-/** After how many records they are sent together. */
+/** Records that are sent together. */
 const batch = 16;
-/** A hub may lose or refuse bytes this often. */
+/** How often a hub may lose or refuse bytes. */
 const maximumAttempts = 3;
 
 export class BlobUploader {
@@ -41,7 +41,9 @@ export class BlobUploader {
         this.#retry = new AbortController();
     }
 
-    /** Uploads all pending content, now or when the hub can be reached; concurrent calls are one. Never throws. */
+    /**
+     * Uploads all pending content, now or when the hub can be reached; concurrent calls share one run. Never throws.
+     */
     async start() {
         if (this.#isRunning) {
             this.#runAgain = true;
@@ -56,7 +58,7 @@ export class BlobUploader {
                 await this.device.tabs.exclusive("upload", () => this.#all(signal), signal);
             } while (this.#runAgain && !signal.aborted);
         } catch {
-            // Stopped, or the store is gone: the next start goes on.
+            // Stopped, or the store is gone: the next start resumes.
         } finally {
             this.#isRunning = false;
         }
@@ -67,7 +69,7 @@ export class BlobUploader {
             .filter(({ uploads, isUploaded, problem }) => uploads && !isUploaded && !problem);
     }
 
-    /** How much room on this device the photos take that are not uploaded. */
+    /** Size of the photos on this device that are not uploaded. */
     async waitingBytes() {
         const uploads = (await this.#waiting()).flatMap((line) => line.uploads ?? []);
         return uploads.reduce((sum, { size }) => sum + size, 0);
@@ -115,8 +117,7 @@ export class BlobUploader {
             if (!isComplete) {
                 this.#report(line.key, done, size,
                     "This photo can’t be uploaded to the hub; remove it and add it again.");
-                // Its bytes are gone, or the hub refuses them. If the change was withdrawn meanwhile, this has no
-                // effect.
+                // Its bytes are gone, or the hub refuses them. This has no effect on a withdrawn change.
                 return this.#settle(line, { problem: "not_uploaded" });
             }
             done += upload.size;

@@ -1,4 +1,4 @@
-// Resolves the conflict of a change that the hub refused because it has another version than the one that was changed.
+// Resolves a change that the hub refused because it has another version than the one that was changed.
 import { recordKey } from "../formats/record-key.js";
 import { readBody } from "../formats/record-bodies.js";
 import { hasVaultKey } from "../household/private-storage.js";
@@ -16,14 +16,14 @@ import { sealedBytes } from "../crypto/signature.js";
 /** @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys */
 
 /**
- * Whether what is of this vault can be opened and sealed now.
+ * Whether this vault can be opened and sealed now.
  * @param {DeviceSession} device
  * @param {string} vault
  */
 export const isOpen = ({ unlocked }, vault) => unlocked !== null && hasVaultKey(unlocked.ring, vault);
 
 /**
- * The hub has another revision than this device thought: an older one that this change follows, or another device's.
+ * The hub has an unexpected revision: an older one that this change follows, or another device's.
  * @param {DeviceSession} device
  * @param {Waiting} line
  * @param {HubRecord} conflict
@@ -57,21 +57,21 @@ async function refuseConflict(device, what) {
 }
 
 /**
- * Whether what the hub has was there before this change: its answer was lost, or the hub lost what came between.
+ * Whether the hub's version precedes this change: its answer was lost, or the hub lost what followed.
  * @param {HubRecord} change
  * @param {Row} row
  * @param {HubRecord} conflict
  */
 async function isOlder(change, row, conflict) {
     if (!(await follows(change, row)) && (await version(change)) !== (await version(row.record))) return false;
-    // Of keys and names of a shared vault no versions are kept, and nobody else changes them.
+    // Keys and names of a shared vault have no versions, and only this device changes them.
     if (!comparedCollections.includes(row.collection)) return conflict.revision < row.record.revision;
     return row.atHub === conflict.revision || (await versionsOf(row)).includes(await version(conflict));
 }
 
 /**
- * Resolves two concurrent versions. Of notes and moments both are kept, except that a removal here is dropped. Of other
- * records a removal here stays, and any other change here is dropped.
+ * Resolves two concurrent versions. Of notes and moments both stay, but a removal here is dropped. Of other records a
+ * removal here stays, and any other change here is dropped.
  * @param {DeviceSession} device
  * @param {Waiting} line
  * @param {HubRecord} other
@@ -114,8 +114,7 @@ export async function settleDiverged(device, line, other) {
 }
 
 /**
- * The pending change replaces the hub's version: an older one, or one that no device accepts, of a revoked or unknown
- * device.
+ * The pending change replaces the hub's version: an older one, or one of a revoked or unknown device.
  * @param {DeviceSession} device
  * @param {Waiting} line
  * @param {number} replaces the revision that the hub has
@@ -140,7 +139,7 @@ async function overwrite(device, { key, record }, replaces) {
 }
 
 /**
- * Versions that the hub's did not know of become records of their own, once their vault is open.
+ * Versions that the hub's does not follow become records of their own, once their vault is open.
  * @param {DeviceSession} device
  * @returns {Promise<number>} how many
  */
@@ -173,11 +172,11 @@ export async function copyDiverged(device) {
 const unreadable = Symbol("unreadable");
 
 /**
- * A version as a record of its own; null where nothing of it would be lost.
+ * A version as a record of its own; null if nothing would be lost.
  * @param {DeviceSession} device
  * @param {UnlockedKeys} keys
  * @param {HubRecord} record
- * @param {HubRecord} other what stays under its name
+ * @param {HubRecord} other the one that keeps its name
  */
 async function copyOf(device, keys, record, other) {
     const [sealed, otherSealed] = [sealedBytes(record), sealedBytes(other)];
@@ -202,7 +201,7 @@ async function copyOf(device, keys, record, other) {
     const moment = readMoment(body);
     if (!moment) return unreadable;
     const theirs = otherBody && readMoment(otherBody);
-    // A move to the trash yields, as a removal does; and both may have the same content.
+    // A move to the trash yields, like a removal; and both may have the same content.
     const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
     if (moment.removed !== undefined || isSame) return null;
     return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);

@@ -1,4 +1,4 @@
-// The state that all parts of a companion share: its store, its household, and the keys that are in memory now.
+// The state that all parts of a companion share: its store, its household, and the keys in memory.
 import { recordKey } from "../formats/record-key.js";
 import { HubClient } from "../hub/client.js";
 import { equalInConstantTime } from "../crypto/bytes.js";
@@ -9,13 +9,12 @@ import { statusKeysOf } from "../household/keys.js";
 
 /**
  * @typedef {import("../store/store.js").CompanionStore} CompanionStore
- * @typedef {import("../store/store.js").Change} Change
  * @typedef {import("../store/tabs.js").Tabs} Tabs
  * @typedef {import("../hub/time.js").Time} Time
  * @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys
  */
 /**
- * Stored unsealed: which device this is, and its token. `deviceSecret` goes into what the hub compares a PIN by.
+ * Stored unsealed: this device and its token. `deviceSecret` is part of a PIN's verifier.
  * @typedef {{ hub: string, household: string, computer: string, device: string, name: string, token: Uint8Array,
  *   deviceSecret: Uint8Array }} DeviceFacts
  */
@@ -44,7 +43,7 @@ export class DeviceSession {
     #following = Promise.resolve();
 
     /**
-     * Called before anything is sent. Throws HubError, HubUnreachable, CompanionError: it is sent later then.
+     * Called before sending. Throws HubError, HubUnreachable, CompanionError: then it is sent later.
      * @type {() => Promise<void>}
      */
     beforeSending = async () => {};
@@ -90,10 +89,7 @@ export class DeviceSession {
         this.notResent.clear();
     }
 
-    /**
-     * Whether a computer's signature proves that this device was revoked. A member of a shared vault erases nothing by
-     * itself.
-     */
+    /** Whether a computer's signature proves the revocation. Members of a shared vault erase nothing by themselves. */
     get isRevoked() {
         return !this.member && this.facts !== null && this.roster.revoked.has(this.facts.device);
     }
@@ -118,15 +114,15 @@ export class DeviceSession {
         return this.facts;
     }
 
-    /** The keys in memory while unlocked. Throws CompanionError `locked`. */
+    /** Throws CompanionError `locked`. */
     get keys() {
         if (!this.unlocked) throw new CompanionError("locked", "AppLocker is locked; unlock it first.");
         return this.unlocked;
     }
 
     /**
-     * What is stored of a record: the change that waits to be sent, the row of what the hub has, the newer record of
-     * the two, and the hub's revision that it is based on.
+     * A record's pending change, the row of what the hub has, the newer record of the two, and the hub's revision that
+     * it is based on.
      * @param {string} collection
      * @param {string} id
      */
@@ -136,7 +132,7 @@ export class DeviceSession {
     }
 
     /**
-     * The same of each record of a collection: the newest of the hub's first, then those that it never had.
+     * The same of a collection: the hub's newest first, then those that it never had.
      * @param {string} collection
      * @param {{ after?: number, limit?: number }} [page] of the hub's; `after`: a sequence number
      */
@@ -152,7 +148,7 @@ export class DeviceSession {
     }
 
     /**
-     * Content that was opened is not returned once its keys are gone. Throws CompanionError `locked`.
+     * Throws CompanionError `locked` once these keys are gone, so that opened content is not returned.
      * @param {UnlockedKeys} keys as they were when opening began
      */
     requireUnlocked(keys) {
@@ -168,7 +164,7 @@ export class DeviceSession {
     }
 
     /**
-     * Announces written records to the screens of this tab and of the others.
+     * Announces written records in all tabs.
      * @param {string[]} keys "collection/id"
      */
     changed(keys) {
@@ -177,10 +173,7 @@ export class DeviceSession {
         this.tabs.post({ kind: "changed", keys });
     }
 
-    /**
-     * Follows the hub's list of devices. One call at a time: each continues where the previous one ended. Throws
-     * CompanionError `untrusted`.
-     */
+    /** Follows the hub's list of devices, one call at a time. Throws CompanionError `untrusted`. */
     followRoster() {
         const following = this.#following.catch(() => {}).then(() => this.#followRoster());
         this.#following = following;
@@ -221,10 +214,7 @@ export class DeviceSession {
         this.emit("roster");
     }
 
-    /**
-     * Sends the entries that a restored hub lost; devices that they revoke lose their access again. Throws
-     * RosterViolation.
-     */
+    /** Sends entries that a restored hub lost: devices that they revoke lose access again. Throws RosterViolation. */
     async #restoreRoster() {
         const { entries } = this.roster;
         const served = await this.hub.roster(0);
@@ -249,7 +239,7 @@ export class DeviceSession {
     }
 
     /**
-     * Reports a problem of the hub to the owner; the same one once.
+     * Reports a problem of the hub to the owner, once.
      * @param {string} sentence
      * @param {boolean} [isRecord] a record was refused
      */

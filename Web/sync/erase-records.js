@@ -1,16 +1,16 @@
-// Erases all records of a collection: their sealed bytes leave this device in the step in which a tombstone for the hub
-// is written, which frees their blobs there.
+// Erases all records of a collection: the step that deletes their sealed bytes here writes tombstones, which free their
+// blobs at the hub.
 import { hasVaultKey } from "../household/private-storage.js";
 import { withoutSnapshot } from "./moment-snapshot.js";
 import { editExclusively } from "./record-editor.js";
 import { versionsBefore } from "./versions.js";
 
-/** So many records are erased in one step. */
+/** Records erased in one step. */
 const step = 64;
 
 /**
- * Those of the open vaults. What was erased stays erased where it ends early. Throws CompanionError `locked`,
- * StoreError, and what `next` throws.
+ * Those of the open vaults. If it ends early, what was erased stays erased. Throws CompanionError `locked`, StoreError,
+ * and the errors of `next`.
  * @param {DeviceSession} device
  * @param {"photos" | "moments"} collection
  * @param {{ next: () => void, progress: (count: number) => void }} options `next`: called before each step; `progress`:

@@ -6,17 +6,17 @@ import { ancestorsIn } from "./versions.js";
 
 /** @typedef {import("../crypto/roster.js").Roster} Roster */
 
-/** How many are sealed again in one step. */
+/** Records sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
 const collections = ["about", "moments", "photos", "notes"];
 
 /**
- * Accepts what a former member wrote under the keys of its time, unless it would replace a newer version. Null for its
+ * Accepts a former member's record under the keys of its time, unless it would replace a newer version. Null for its
  * other records. Throws RecordRefusal.
  * @param {Roster} roster
  * @param {HubRecord} record
- * @param {import("../store/store.js").Row | undefined} row what is known of it
+ * @param {import("../store/store.js").Row | undefined} row the stored one
  * @param {number} known the revision that it has to be above
  */
 export async function checkFormerMemberRecord(roster, record, row, known) {
@@ -28,8 +28,7 @@ export async function checkFormerMemberRecord(roster, record, row, known) {
 }
 
 /**
- * Seals pending changes again that were written before a member left, so that none is sent under keys that the member
- * knows.
+ * Seals pending changes from before a member left again, so that none is sent under keys that the member has.
  * @param {DeviceSession} device
  * @param {string} vault
  * @param {number} epoch
@@ -57,8 +56,7 @@ export async function resealWaiting(device, vault, epoch) {
 }
 
 /**
- * Records of former members are signed by this device and sealed under the newest keys, so that later members accept
- * them too.
+ * Signs records of former members and seals them under the newest keys, so that later members accept them too.
  * @param {DeviceSession} device
  * @param {string} vault
  */

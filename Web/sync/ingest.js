@@ -14,14 +14,14 @@ import { compare, follows, versionsBefore } from "./versions.js";
 
 /** @typedef {import("../store/store.js").Row} Row */
 /**
- * What a batch changes, before it is written. `apart`: versions that become records of their own.
+ * The changes of a batch before they are written. `apart`: versions that become records of their own.
  * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("../household/computer-clocks.js").Clocks,
  *   chains: Record<string, import("../household/event-chain.js").EventChain>, hasNewKeys: boolean,
  *   refusals: RecordRefusal[], changed: string[], apart: HubRecord[], owners?: Record<string, string>,
  *   hasFollowedRoster: boolean }} Batch
  */
 
-/** A batch needs the hub's newest list of devices: it is read without holding the lock, and the batch is restarted. */
+/** A batch needs the hub's newest list of devices: it is read without the lock, and the batch is restarted. */
 class RosterNeeded extends Error {}
 
 /**
@@ -62,7 +62,7 @@ function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = 
         try {
             for (const record of records) await ingestOne(device, record, batch);
         } catch (error) {
-            // Keys in memory that were not stored go: who owns their vaults was not stored either.
+            // Drops keys in memory that were not stored: neither were the owners of their vaults.
             if (batch.hasNewKeys) await device.load();
             throw error;
         }
@@ -99,7 +99,7 @@ function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = 
 }
 
 /**
- * Ingests records that were deferred because a key was missing.
+ * Ingests records that were deferred without a key.
  * @param {DeviceSession} device
  */
 export async function ingestDeferred(device) {
@@ -160,7 +160,7 @@ async function put(device, record, known, batch) {
 }
 
 /**
- * A record that the hub may have lost: it may serve an older version, or a version of another device.
+ * A record that the hub may have lost: it may serve an older version, or another device's.
  * @param {DeviceSession} device
  * @param {HubRecord} record
  * @param {Row} known
@@ -175,17 +175,17 @@ async function ingestCompared(device, record, known, batch) {
     }
     const { row, copied } = await compare(known, record);
     const line = copied === known.record ? await device.store.waitingFor(known.key) : undefined;
-    // If a change of it is pending, the change becomes the copy.
+    // A pending change of it becomes the copy.
     if (copied && !(line && (await follows(line.record, known)))) batch.apart.push(copied);
     if (row) batch.rows.set(known.key, row);
     else await put(device, record, known, batch);
 }
 
 /**
- * Null for one of a device that was revoked since.
+ * Null for a device that was revoked since.
  * @param {DeviceSession} device
  * @param {HubRecord} record
- * @param {Row | undefined} row what is known of it
+ * @param {Row | undefined} row the stored one
  * @param {Batch} batch
  * @param {number} known the revision that it has to be above
  */
@@ -202,7 +202,7 @@ async function check(device, record, row, batch, known = row?.record.revision ??
 }
 
 /**
- * Opens records of the household, and updates clocks, chains and keys from them. Throws RecordRefusal, KeyMissing.
+ * Opens records of the household, and updates clocks, chains and keys. Throws RecordRefusal, KeyMissing.
  * @param {DeviceSession} device
  * @param {import("../formats/record-check.js").CheckedRecord} record
  * @param {Batch} batch
@@ -266,7 +266,7 @@ async function look(device, record, batch) {
             await open("requests");
             return true;
         case "commands": {
-            // The first revision is a companion's own.
+            // The first revision is the companion's.
             if (revision === 1) return false;
             const reply = await open("replies");
             if (reply.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
@@ -279,8 +279,7 @@ async function look(device, record, batch) {
 }
 
 /**
- * Which computer each vault belongs to: those whose keys arrived with the pairing, to the computer that paired this
- * device.
+ * The computer that each vault belongs to; vaults of the pairing, to the computer that paired this device.
  * @param {DeviceSession} device
  * @returns {Promise<Record<string, string>>}
  */

@@ -1,5 +1,5 @@
 // The stored index of moments: sealed in one piece, so that unlocking doesn't open thousands of records. It covers all
-// records up to one sequence number, and is void where a record arrives below that number.
+// records up to one sequence number, and is void if a record arrives below it.
 import { concat, fields, randomBytes, textOf, utf8, wipe } from "../crypto/bytes.js";
 import { drawerCount, filler } from "../crypto/drawers.js";
 import { hkdf } from "../crypto/primitives.js";
@@ -7,7 +7,7 @@ import { openContent, sealContent, streamName } from "../crypto/stream.js";
 
 /** @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys */
 /**
- * Of `count` records of the hub's, all of them up to the sequence number `upTo`. `unreadable`: keys of records.
+ * `count` records of the hub's, all up to the sequence number `upTo`. `unreadable`: keys of records.
  * @template Moment
  * @typedef {{ version: 1, upTo: number, count: number, unreadable: string[], moments: Moment[] }} Snapshot
  */
@@ -20,7 +20,7 @@ const saltLength = 32;
 export const withoutSnapshot = Object.freeze({ [fact]: null });
 
 /**
- * The facts that void it where one of these rows belongs below the sequence number up to which records were read.
+ * The facts that void it if one of these rows is below the sequence number up to which records were read.
  * @param {import("../store/store.js").Row[]} rows
  * @param {number} cursor
  */
@@ -28,13 +28,14 @@ export const withoutSnapshotBelow = (rows, cursor) =>
     (rows.some(({ collection, sequence }) => collection === "moments" && sequence <= cursor) ? withoutSnapshot : {});
 
 /**
- * Its salt is fresh, so the key is for one stream.
- * @param {Uint8Array} rootKey @param {Uint8Array} salt
+ * A fresh salt: the key is for one stream.
+ * @param {Uint8Array} rootKey
+ * @param {Uint8Array} salt
  */
 const snapshotKey = (rootKey, salt) => hkdf(rootKey, salt, fields("applocker/1/moment-index"));
 
 /**
- * One for each drawer of keys, whichever are in use: the others are random bytes.
+ * One for each drawer; those of unused drawers are random bytes.
  * @param {DeviceSession} device
  * @returns {Promise<Uint8Array[] | null>}
  */
@@ -47,7 +48,7 @@ async function stored({ store }) {
  * @param {DeviceSession} device
  * @param {UnlockedKeys} keys
  * @returns {Promise<{ cursor: number, snapshot: Snapshot<any> | null }>} `cursor`: every record up to it is in the
- *   store. `snapshot`: null where there is none that fits the store
+ *   store. `snapshot`: null if none fits the store
  */
 export async function readSnapshot(device, keys) {
     // First: records that arrive meanwhile are above it.
@@ -90,7 +91,7 @@ export async function writeSnapshot(device, keys, cursor, content) {
     await device.tabs.exclusive("index", async () => {
         const kept = (await stored(device)) ?? Array.from({ length: drawerCount }, () => filler(bytes.length));
         const changed = kept.map((one, drawer) => (drawer === keys.drawer ? bytes : one));
-        // A full device does without it.
+        // A full device works without it.
         await store.write({ facts: { [fact]: changed } }).catch(() => {});
     });
 }

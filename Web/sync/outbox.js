@@ -1,4 +1,4 @@
-// Sends pending changes of vaults' records, written offline or not, in any tab, once each.
+// Sends pending changes of vaults' records in any tab, once each.
 import { firstBatch } from "./request-batch.js";
 import { HubUnreachable } from "../hub/errors.js";
 import { copyDiverged, isOpen, resolveConflict, settleDiverged } from "./conflicts.js";
@@ -14,7 +14,7 @@ const maximumRetries = 3;
 const secondsOfPush = 86_400;
 
 /**
- * Sends everything that can be sent. Throws HubError, HubUnreachable: it is tried again later.
+ * Sends everything that can be sent. Throws HubError, HubUnreachable: then it is retried later.
  * @param {DeviceSession} device
  */
 export function sendWaiting(device) {
@@ -50,8 +50,8 @@ async function sendLines(device, parked) {
 }
 
 /**
- * Another device's version may have replaced the one that some of these changes are based on. At a restored hub it may
- * have the revision that they replace, and would be lost there.
+ * Another device may have replaced a version that these changes are based on. A restored hub may have it as the
+ * revision that they replace, and would lose it.
  * @param {DeviceSession} device
  * @param {Waiting[]} batch
  * @returns {Promise<boolean>} whether there were any
@@ -70,7 +70,7 @@ async function settleDivergedOf(device, batch) {
 }
 
 /**
- * Returns a sentence where this line can't be sent now.
+ * A sentence if this line can't be sent now.
  * @param {DeviceSession} device
  * @param {Waiting} line
  * @param {HubAPI.HubWriteOutcome} outcome
@@ -100,7 +100,7 @@ async function settle(device, line, outcome, seen) {
     if (["unavailable", "too_many", "unauthorized"].includes(code)) throw new HubUnreachable("offline", sentence);
     if (["quota_exceeded", "failed"].includes(code)) return sentence;
     if (code === "bad_request" && line.uploads && (line.retries ?? 0) < maximumRetries) {
-        // The hub forgets blobs that no record names for a day: they are sent again.
+        // The hub deletes unnamed blobs after a day: they are sent again.
         return become({ isUploaded: false, retries: (line.retries ?? 0) + 1 });
     }
     await become({ problem: code });
@@ -141,7 +141,7 @@ async function acknowledge(device, line, sequence, seen) {
 }
 
 /**
- * Once: devices that are not reached see it when they are opened.
+ * Sent once: devices that are not reached see it when they are opened.
  * @param {DeviceSession} device
  * @param {HubRecord} record
  */
@@ -151,7 +151,7 @@ async function pushToOthers(device, record) {
 }
 
 /**
- * A hub answers nothing of a request where one record replaces what is no revision.
+ * A hub rejects a whole request if `replaces` of one record is not a revision.
  * @param {HubRecord} record
  */
 function withValidBase(record) {

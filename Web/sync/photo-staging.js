@@ -1,5 +1,5 @@
-// Sealed content of photos that the hub doesn't have yet. A photo is staged before the moment is saved that it belongs
-// to: for a day at most.
+// Sealed content of photos that the hub doesn't have yet. A photo is staged until its moment is saved: for a day at
+// most.
 
 /** @typedef {import("../store/store.js").Upload} Upload */
 
@@ -9,7 +9,7 @@ const stagedTime = 86_400_000;
 /** @param {Upload[]} uploads */
 const blobsOf = (uploads) => uploads.map(({ blob }) => blob);
 
-/** Stages one photo: all of it, or nothing. Throws StoreError. */
+/** Stages one photo completely, or not at all. Throws StoreError. */
 export class PhotoStaging {
     /** @type {Upload[]} */
     #uploads = [];
@@ -42,7 +42,7 @@ export class PhotoStaging {
 export const stagedPhoto = (device, id) => device.store.stagedPhoto(id);
 
 /**
- * Removes the staged photos that these conditions fit, with their content.
+ * Removes matching staged photos, with their content.
  * @param {DeviceSession} device
  * @param {(photo: import("../store/store.js").Staged) => boolean} isRemoved
  */
@@ -55,14 +55,14 @@ export async function removeStaged({ store }, isRemoved) {
 }
 
 /**
- * Removes what an app left that was closed: photos without a moment after a day, content without a photo.
+ * Removes what a closed app left: photos without a moment after a day, content without a photo.
  * @param {DeviceSession} device
  */
 export const sweepStaged = ({ store, tabs, time }) =>
     tabs.exclusive("seal", () => store.sweepPieces(time.now() - stagedTime));
 
 /**
- * A range of a blob's sealed bytes: from this device while it has them, from the hub afterwards. Throws HubError,
+ * A range of a blob's sealed bytes: from this device while it has them, else from the hub. Throws HubError,
  * HubUnreachable, StoreError.
  * @param {DeviceSession} device
  * @param {string} blob

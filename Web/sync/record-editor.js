@@ -1,5 +1,4 @@
-// Edits a vault's records on this device: one edit at a time, durable before it is reported, sent when the hub can be
-// reached.
+// Edits records of a vault: one at a time, durable before it is reported, sent when the hub can be reached.
 import { randomID } from "../crypto/bytes.js";
 import { ringKind } from "../crypto/ring.js";
 import { hasVaultKey } from "../household/private-storage.js";
@@ -8,7 +7,7 @@ import { ancestorsAfter, ancestorsAfterChange } from "./versions.js";
 
 /** @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys */
 /**
- * A record as it was opened. `base`: the hub's revision that it is based on.
+ * An opened record. `base`: the hub's revision that it is based on.
  * @typedef {{ id: string, vault: string, revision: number, base: number, signature: string }} Version
  */
 
@@ -50,7 +49,7 @@ export class RecordEditor {
     }
 
     /**
-     * Where new records belong. Throws CompanionError `noKey`.
+     * The vault of new records. Throws CompanionError `noKey`.
      * @param {UnlockedKeys} keys
      * @returns {Promise<string>}
      */
@@ -65,7 +64,7 @@ export class RecordEditor {
     }
 
     /**
-     * The name of the next revision, which of the hub's it replaces, and the versions that it follows.
+     * The name of the next revision, the hub's revision that it replaces, and its ancestors.
      * @param {string} collection
      * @param {Version | null} version as it was read; null for a new one
      * @param {UnlockedKeys} keys
@@ -75,7 +74,7 @@ export class RecordEditor {
         const vault = version?.vault ?? (await this.vault(keys));
         const { line, row } = await this.device.stored(collection, id);
         const newest = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0, version?.revision ?? 0);
-        // The version that was read may have reached the hub meanwhile: then it is its own base there. Another device's
+        // The version that was read may have reached the hub meanwhile, and is then its own base. Another device's
         // record of the same revision is not replaced.
         const base = row && version && row.record.signature === version.signature
             ? version.revision
@@ -88,7 +87,7 @@ export class RecordEditor {
     }
 
     /**
-     * Writes all of the change or nothing, then announces and sends it.
+     * Writes the change atomically, then announces and sends it.
      * @param {import("../store/store.js").Change} change
      */
     async commit(change) {

@@ -4,7 +4,7 @@ const batchRecords = 64;
 const batchCharacters = 5_000_000;
 
 /**
- * What goes in one request: of these, as many from the first on.
+ * As many of the first lines as fit in one request.
  * @template {{ record: HubRecord }} Line
  * @param {Line[]} lines
  */

@@ -15,7 +15,7 @@ import { storedCount } from "../store/store.js";
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {{ row: Row, record: HubRecord }} Offer */
 
-/** So often one record is sent in a row, each time in the place of what the hub turned out to have. */
+/** How often a record is sent in a row. */
 const mostAttempts = 4;
 
 /**
@@ -40,7 +40,7 @@ export async function callsForSending(device, { collection, id }, before) {
 }
 
 /**
- * Throws HubError, HubUnreachable: it is sent with the next connection.
+ * Throws HubError, HubUnreachable: then it is sent with the next connection.
  * @param {DeviceSession} device
  */
 export async function resendLost(device) {
@@ -60,7 +60,7 @@ export async function resendLost(device) {
 }
 
 /**
- * Some of what can be sent now.
+ * Some records that can be sent now.
  * @param {DeviceSession} device
  */
 async function lostRecords(device) {
@@ -97,8 +97,8 @@ const isOffered = (device, { collection, record }) =>
     collection !== "intruders" && (collection !== "audit" || record.author === device.paired.device);
 
 /**
- * A row's version, signed by this device: with its own revision or, where the hub has that one or a higher one, with
- * the next.
+ * A row's version, signed by this device: with its own revision or, if the hub has that one or a higher one, with the
+ * next.
  * @param {import("../household/keys.js").UnlockedKeys} keys
  * @param {Row} row
  */
@@ -175,7 +175,7 @@ function settledRow(row, record, sequence) {
  * @param {Row} row as it was
  * @param {string} seen the hub's store
  * @param {() => Row} make
- * @param {number} sequence that the hub gave
+ * @param {number} sequence that the hub assigned
  */
 function change(device, row, seen, make, sequence = 0) {
     const { store, tabs } = device;

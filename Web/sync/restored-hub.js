@@ -7,15 +7,15 @@ import { withoutSnapshot } from "./moment-snapshot.js";
 import { comparedCollections } from "./versions.js";
 
 /**
- * What the companion knows of the hub's store. `newest`: the highest sequence number that it assigned. `apart`:
- * versions that become records of their own once AppLocker is unlocked.
+ * Facts about the hub's store. `newest`: the highest sequence number that it assigned. `apart`: versions that become
+ * records of their own after unlocking.
  */
 export const storeFacts = Object.freeze({
     generations: "generations", newest: "newest", comparing: "comparing", apart: "apart",
 });
 
 /**
- * The last sequence number up to which the device's records and the hub's are the same.
+ * The last sequence number up to which this device and the hub have the same records.
  * @param {HubAPI.HubGeneration[] | null} known as the hub served them when the device read last; null where it did not
  *   ask
  * @param {number} newest the highest sequence number that the device has seen
@@ -38,8 +38,7 @@ const knownGenerations = ({ store }) =>
 const restoredFact = "auditRestored";
 
 /**
- * The last time that the hub's store was found to be restored: its id, and the sequence number above which it assigns
- * numbers again.
+ * The last restoration of the hub's store: its id, and the sequence number above which numbers are assigned again.
  * @param {DeviceSession} device
  */
 export async function lastRestoration({ store }) {
@@ -47,7 +46,7 @@ export async function lastRestoration({ store }) {
     return found && { id: found.store, from: found.from };
 }
 
-/** What the hub serves now may be of another store than what it served before: the next connection compares them. */
+/** The hub may serve another store than before: the next connection compares them. */
 export const restarted = () => new HubUnreachable("restarted",
     "The hub was restarted during the comparison; it is repeated.");
 
@@ -90,8 +89,7 @@ export async function compareStores(device) {
 }
 
 /**
- * The highest sequence number, including the one that the hub just assigned. An invalid one stays until `compareStores`
- * corrects it.
+ * The highest sequence number, including a new one. An invalid one stays until `compareStores` corrects it.
  * @param {DeviceSession} device
  * @param {number} sequence
  */
@@ -101,8 +99,7 @@ export async function newestWith({ store }, sequence) {
 }
 
 /**
- * Whether the hub's store is still the one that was asked about: records that were read meanwhile may be of an earlier
- * one.
+ * Whether the hub's store is still the one that was asked about: records that were read may be of an earlier one.
  * @param {DeviceSession} device
  * @param {string} seen the store that was asked about
  */
@@ -112,15 +109,15 @@ export async function isSameStore(device, seen) {
 }
 
 /**
- * Which store the hub was last known to have. A later store may lack records of this one.
+ * The hub's last known store. A later store may lack records of this one.
  * @param {DeviceSession} device
  */
 export const storeSeen = async (device) => JSON.stringify(await knownGenerations(device));
 
 /**
- * Sends records. Refuses a restarted hub until the next connection has compared its store: a sequence number that it
- * assigned before would look like one that it has lost. Sending them again then changes nothing of what was written.
- * Throws HubError, HubUnreachable.
+ * Sends records, but not to a restarted hub before the next connection has compared its store: a number that it
+ * assigned before would look like one that it lost. Sending them again changes nothing. Throws HubError,
+ * HubUnreachable.
  * @param {DeviceSession} device
  * @param {HubRecord[]} records
  */
@@ -132,7 +129,7 @@ export async function writeToKnownStore(device, records) {
 }
 
 /**
- * Everything that the hub has was compared: lost records may be sent from now on.
+ * Everything at the hub was compared: lost records may be sent from now on.
  * @param {DeviceSession} device
  * @param {string} seen the store that was read; another tab may have found the next one since
  */

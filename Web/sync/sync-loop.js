@@ -9,8 +9,8 @@ import { BlobUploader } from "./blob-uploader.js";
 
 /**
  * `live`: all of the hub's records are here, and new ones are shown at once. `waiting`: an attempt failed, and the next
- * one follows after a pause. `other`: another tab follows the hub. `removed`: the hub refuses this device and shows no
- * proof that it was revoked.
+ * one follows after a pause. `other`: another tab follows the hub. `removed`: the hub refuses this device without a
+ * proof of its revocation.
  * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
  */
 
@@ -24,7 +24,7 @@ export class SyncLoop {
     problem = null;
     #stop = new AbortController();
     #retry = new AbortController();
-    /** Given by `retryNow` since the attempt began, or since the connection is live. */
+    /** Aborted by `retryNow` since the attempt began, or since the connection is live. */
     #retrySignal = this.#retry.signal;
     #sending = false;
     #sendAgain = false;
@@ -56,7 +56,7 @@ export class SyncLoop {
         this.#become("off");
     }
 
-    /** The network is back, or the page is seen again: no need to wait any longer. */
+    /** Ends the pause: the network is back, or the page is visible again. */
     retryNow() {
         this.#retry.abort();
         this.#retry = new AbortController();
@@ -122,7 +122,7 @@ export class SyncLoop {
                 this.backoff.succeeded();
                 this.#retrySignal = this.#retry.signal;
                 this.#become("live");
-                // A pause in whichever tab sends began without a connection.
+                // The pause of the tab that sends began without a connection.
                 this.uploader.retryNow();
                 device.tabs.post({ kind: "connected" });
             }
@@ -137,7 +137,7 @@ export class SyncLoop {
     }
 
     /**
-     * Reads everything that the hub has since the last time.
+     * Reads what the hub has since the last time.
      * @returns {Promise<string>} the store that was read
      */
     async sync() {
@@ -159,7 +159,7 @@ export class SyncLoop {
         return seen;
     }
 
-    /** Sends what waits, now or with the next connection. Many calls at once are one or two. */
+    /** Sends pending changes, now or with the next connection. Many calls at once are one or two. */
     async send() {
         if (this.#sending) {
             this.#sendAgain = true;
@@ -185,8 +185,8 @@ export class SyncLoop {
     }
 
     /**
-     * Ends the connection's pause, in whichever tab follows the hub: only a new connection compares a restarted hub.
-     * @returns {AbortSignal} for the sender's pause, which goes on
+     * Ends the connection's pause in the tab that follows the hub: only a new connection compares a restarted hub.
+     * @returns {AbortSignal} for the sender's pause
      */
     #reconnect() {
         if (this.connection === "other") this.device.tabs.post({ kind: "waiting" });
@@ -197,7 +197,7 @@ export class SyncLoop {
         return this.#retry.signal;
     }
 
-    /** What can't be sent just now, as over a quota, keeps nothing from being read: `send` tries again by itself. */
+    /** A failure to send, as over a quota, does not stop reading: `send` retries by itself. */
     async #sendOrWait() {
         await this.send().catch((error) => {
             if (!(error instanceof HubUnreachable)) throw error;

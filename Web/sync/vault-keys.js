@@ -21,20 +21,21 @@ const attempts = 8;
 const derivedID = async (label, ...rest) => hex((await sha256(fields(label, ...rest))).slice(0, 16));
 
 /**
- * The one vault of the household that a shared vault is.
+ * The one vault of a shared vault's household.
  * @param {string} household
  */
 export const sharedVaultID = (household) => derivedID("applocker/1/shared-vault", unhex(household));
 
 /**
- * Where the keys of an epoch are.
+ * The id of the keys of an epoch.
  * @param {string} household
  * @param {number} epoch
  */
 export const keysID = (household, epoch) => derivedID("applocker/1/vault-keys", unhex(household), u32(epoch));
 
 /**
- * Which device of a household a member is. Those who know that device can compare; to all others it is a random number.
+ * Which device of a household a member is. Only those who know that device can compare; to others it is a random
+ * number.
  * @param {string} household the shared vault's
  * @param {string} member
  * @param {string} device of the member's own household
@@ -43,18 +44,12 @@ export const ownerTag = (household, member, device) =>
     derivedID("applocker/1/vault-owner", unhex(household), unhex(member), unhex(device));
 
 /**
- * Each device that is revoked, or leaves, begins a new epoch of keys.
+ * Each revocation or departure begins a new epoch of keys.
  * @param {import("../crypto/roster.js").Roster} roster
  */
 export const epochOf = (roster) => roster.revoked.size + 1;
 
-/**
- * The existing keys with those of a new epoch.
- * @param {KeyRing} ring
- * @param {string} household
- * @param {string} vault
- * @param {number} epoch
- */
+/** @param {KeyRing} ring @param {string} household @param {string} vault @param {number} epoch */
 export const withEpoch = (ring, household, vault, epoch) => new KeyRing([...ring.entries,
     ...[{ kind: ringKind.vault, vault }, { kind: ringKind.status, vault: household }]
         .filter((entry) => !ring.key(entry.kind, entry.vault, epoch))
@@ -77,8 +72,8 @@ export function readBoxes(sealed) {
 }
 
 /**
- * The keys of an epoch are accepted only from a device that is a member after the revocation that began it: a member
- * could otherwise make them ahead, and read what is written after its own removal. Throws RecordRefusal.
+ * Accepts the keys of an epoch only from a device that is a member after the revocation that began it: a member could
+ * otherwise make them ahead, and read what is written after its own removal. Throws RecordRefusal.
  * @param {import("../crypto/roster.js").Roster} roster the hub's newest
  * @param {import("../formats/record-check.js").CheckedRecord} record
  */
@@ -88,7 +83,7 @@ export function checkKeysOfEpoch(roster, record) {
 }
 
 /**
- * Adds a device's keys from a record of keys; a member that has no box in it stores it too. Throws RecordRefusal.
+ * Adds a device's keys from a record of keys; a member without a box in it stores it too. Throws RecordRefusal.
  * @param {UnlockedKeys} keys
  * @param {import("../formats/record-check.js").CheckedRecord} record
  */
@@ -114,7 +109,6 @@ export async function addVaultKeys(keys, record) {
 }
 
 /**
- * The record of an epoch's keys, for all members.
  * @param {{ household: string, roster: import("../crypto/roster.js").Roster, keys: UnlockedKeys, ring: KeyRing,
  *   epoch: number, revision: number, replaces?: number }} given
  * @returns {Promise<HubRecord>}
@@ -143,8 +137,8 @@ export async function settleKeys(device, ingest) {
     const { household } = device.paired;
     const vault = await sharedVaultID(household);
     await device.followRoster();
-    // A revision of the hub's that differs from the one here is replaced: an older one at a restored hub, or one that
-    // no device accepts, as a member may make before its own removal.
+    // A different revision at the hub is replaced: an older one of a restored hub, or one that no device accepts, as a
+    // member may make before its own removal.
     /** @type {number | undefined} */
     let atHub;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -162,11 +156,11 @@ export async function settleKeys(device, ingest) {
                         + "member has to remove it and invite it again.");
             }
             await resealWaiting(device, vault, epoch);
-            // One does it: who made these keys.
+            // Done by the author of these keys.
             if (row.record.author === keys.device) await adoptRecords(device, vault);
             return;
         }
-        // Only who has the keys can give them; before that somebody else does.
+        // Only a device that has the keys can send them.
         if (row && !hasKeys) {
             throw new CompanionError("noKey",
                 "This device is waiting for another member to send the vault’s newest keys.");

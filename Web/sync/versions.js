@@ -1,5 +1,5 @@
 // Which version of a record follows which. Revisions alone don't show it: two devices can each write the same one, and
-// a hub that was restored from a backup assigns the same number twice. docs/formats.md, "A restored hub".
+// a restored hub assigns the same number twice. docs/formats.md, "A restored hub".
 import { base64, fields, hex, u64, unbase64, unhex } from "../crypto/bytes.js";
 import { sha256 } from "../crypto/primitives.js";
 import { sealedBytes } from "../crypto/signature.js";
@@ -17,15 +17,12 @@ export const comparedCollections = Object.freeze(
 /** Whether both of two diverged versions are kept. */
 export const keepsBoth = (/** @type {string} */ collection) => collection === "notes" || collection === "moments";
 
-/**
- * The largest step of a revision that a hub accepts. A hub that claims a higher one could make this device sign a
- * number so high that no device could change the record any more.
- */
+/** The largest step of a revision. A hub that claims more could make this device sign the last possible number. */
 const largestStep = 2 ** 20;
 export const farConflict = "a conflict with a revision that is too high";
 
 /**
- * Whether a record may be signed in the place of a revision that the hub claims to have.
+ * Whether a record may be signed in place of a revision that the hub claims to have.
  * @param {number} atHub
  * @param {number} own the revision that is here
  */
@@ -42,7 +39,7 @@ export const version = (record) => versionOf({ revision: record.revision, sealed
 /** @param {HubRecord} record @returns {string[]} */
 const ancestorsOf = ({ ancestors }) => hex(unbase64(ancestors ?? "")).match(/.{16}/g) ?? [];
 
-/** What a change names, for the same change sealed again. */
+/** The ancestors of a change that is sealed again. */
 export const ancestorsIn = (/** @type {HubRecord} */ { ancestors }) => (ancestors === undefined ? {} : { ancestors });
 
 /** @param {string[]} versions the newest last */
@@ -52,14 +49,14 @@ const distinct = (versions) => versions.filter((one, index) => versions.lastInde
 const joined = (versions) => base64(unhex(versions.join("")));
 
 /**
- * Every version that the hub had of a record, as far as is known, the newest last.
+ * All known versions of a record that the hub had, the newest last.
  * @param {Row} row
  */
 export const versionsOf = async (row) =>
     distinct([...(row.versions ?? []), ...ancestorsOf(row.record), await version(row.record)]).slice(-mostVersions);
 
 /**
- * What a row keeps of the one that it replaces.
+ * The versions that a row keeps of its predecessor.
  * @param {Row | undefined} row
  * @returns {Promise<{ versions?: string[] }>}
  */
@@ -74,8 +71,8 @@ export async function versionsBefore(row) {
 export const ancestorsAfter = async (row) => joined((await versionsOf(row)).slice(-mostAncestors / 2));
 
 /**
- * The ancestors of a change of a pending change: the hub may have the pending one if its response was lost. Of many
- * ancestors, the middle ones are dropped.
+ * The ancestors of a change of a pending change, which the hub may have if its response was lost. Of many ancestors,
+ * the middle ones are dropped.
  * @param {HubRecord} record that waits
  * @param {Row | undefined} row that it may stand on
  */
@@ -97,7 +94,7 @@ export async function ancestorsAgain(row, record) {
 }
 
 /**
- * Whether a change was made with knowledge of a row's version. A change without ancestors is compared by its revision.
+ * Whether a change was based on a row's version. Without ancestors its revision is compared.
  * @param {HubRecord} change
  * @param {Row} row
  */
@@ -107,7 +104,7 @@ export async function follows(change, row) {
 }
 
 /**
- * The copy that a version becomes, the same on every device that makes one.
+ * The id of a copy, the same on every device.
  * @param {string} id
  * @param {Uint8Array} sealed
  */
@@ -115,7 +112,7 @@ export const copyID = async (id, sealed) =>
     hex((await sha256(fields("applocker/1/conflict", unhex(id), sealed))).slice(0, 16));
 
 /**
- * Compares what the hub serves with a row that it may have lost. A lower revision never replaces the row: ancestors are
+ * Compares the hub's record with a row that it may have lost. A lower revision never replaces the row: ancestors are
  * not signed, and an old record that this device never received looks like a change made meanwhile.
  * @param {Row} row
  * @param {HubRecord} record checked
@@ -136,12 +133,12 @@ export async function compare(row, record) {
     const [isRemovedHere, isRemovedThere] = [!row.record.sealed, !record.sealed];
     const isKnown = known.includes(theirs);
     if (record.revision < row.record.revision || (isKnown && record.revision === row.record.revision)) {
-        // Versions from before a removal may be unknown here: they are not restored.
+        // Versions from before a removal may be unknown here and are not restored.
         const isCopied = both && !isKnown && !isRemovedThere && !isRemovedHere;
         return { row: staying, ...(isCopied ? { copied: record } : {}) };
     }
     if (record.revision > row.record.revision && ancestorsOf(record).includes(own)) return {};
-    // Neither knows of the other. Of a note a removal gives way, elsewhere it stays.
+    // Neither is based on the other. A removal of a note yields; elsewhere it stays.
     if (isRemovedHere && !isRemovedThere && !both) return { row: staying };
     return both && !isRemovedHere ? { copied: row.record } : {};
 }

@@ -1,5 +1,5 @@
-// What the type checker's own list of the browser lacks: WebAuthn's PRF (W3C WebAuthn Level 3, section 10.1.4), trusted
-// types, and the badge.
+// Browser interfaces that the type checker lacks: WebAuthn's PRF (W3C WebAuthn Level 3, section 10.1.4), trusted types,
+// and the badge.
 interface PRFInputs {
     eval?: { first: BufferSource; second?: BufferSource };
     evalByCredential?: Record<string, { first: BufferSource; second?: BufferSource }>;
@@ -31,7 +31,7 @@ interface WorkerNavigator {
     setAppBadge?(count?: number): Promise<void>;
     clearAppBadge?(): Promise<void>;
 }
-// Left out of the list for workers by mistake.
+// Missing in the type checker's list for workers.
 interface AbortController {
     abort(reason?: any): void;
 }
@@ -47,7 +47,7 @@ interface OffscreenCanvas {
     convertToBlob(options: { type: string; quality: number }): Promise<Blob>;
 }
 declare var OffscreenCanvas: { new (width: number, height: number): OffscreenCanvas };
-// The File System Access API, of Chromium alone; a folder's and a file's handles are of every browser.
+// The File System Access API, only in Chromium; the handles of folders and files are in every browser.
 interface FileSystemDirectoryHandle {
     values(): AsyncIterable<FileSystemHandle>;
 }

@@ -1,5 +1,5 @@
-// What a companion sends to a hub, and what a hub answers: Sources/Shared/HubAPI describes each field. The names are those
-// of Swift; Tests/JavaScript/shapes.js compares the fields. Bytes are base64.
+// Messages between companion and hub: Sources/Shared/HubAPI describes each field. The names are those of Swift;
+// Tests/JavaScript/shapes.js compares the fields. Bytes are base64.
 declare namespace HubAPI {
     type HubDeviceRole = "computer" | "companion";
     type HubDeviceState = "pending" | "active";

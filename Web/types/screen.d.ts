@@ -1,4 +1,4 @@
-// Types that every file of the page knows: the companion session, what a screen is, and what it is given.
+// Types of every file of the page: the companion session, a screen, and its context.
 import type { Companion as CompanionSession } from "../session/companion.js";
 import type { Child } from "../ui/element.js";
 import type { IconName } from "../ui/icon.js";
@@ -7,7 +7,7 @@ import type { Question } from "../ui/sheet.js";
 declare global {
     type Companion = CompanionSession;
 
-    /** `signal` aborts when the person leaves the screen or AppLocker is locked: everything that listens or waits ends with it. */
+    /** `signal` aborts when the person leaves the screen or AppLocker is locked, and ends all listeners and pauses. */
     interface Context {
         companion: Companion;
         signal: AbortSignal;
@@ -21,13 +21,13 @@ declare global {
         ask: (question: Question) => Promise<boolean>;
         /** Asks for the PIN or the passkey once more. */
         confirmUnlock: (question: Question) => Promise<boolean>;
-        /** Asked whenever the address changes; not by `go` with `replace`, and not when AppLocker is locked. */
+        /** Asked whenever the address changes, but not by `go` with `replace` or when AppLocker is locked. */
         beforeLeaving: (mayLeave: () => true | Promise<boolean>) => void;
     }
 
     interface Page {
         title: string;
-        /** The address that the arrow goes to; without it the screen is one of the tabs. */
+        /** The address of the arrow; without it the screen is one of the tabs. */
         back?: string;
         /** Beside the title. */
         actions?: Child[];

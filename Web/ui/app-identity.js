@@ -1,5 +1,5 @@
-// What the app calls itself and looks like from outside: AppLocker, or a calculator. No secret: it is read before
-// anything is shown, so index.html names nothing, and nothing flashes.
+// The app's name and icons from outside: AppLocker's or a calculator's. Not secret: read before anything is shown, so
+// that index.html names nothing and nothing flashes.
 import { CompanionError } from "../household/errors.js";
 import { mostDigits } from "../household/pin-rules.js";
 import { followPageSettings, isMarkedPaired, pageSetting, setPageSetting } from "../store/page-settings.js";
@@ -10,11 +10,11 @@ import { element } from "./element.js";
 /** The stored name of the setting that the service worker reads. */
 const identityFact = "guise";
 
-/** The database of a page; other sessions have databases of their own. */
+/** A page's database; other sessions have databases of their own. */
 const database = "applocker";
 
 /**
- * `manifest`: what is put on the Home Screen.
+ * `manifest`: for the Home Screen.
  * @type {Record<AppIdentity, { name: string, manifest: string, icon: string, smallIcon: string, touchIcon: string }>}
  */
 const identities = {
@@ -29,16 +29,13 @@ const identities = {
     },
 };
 
-/** @returns {AppIdentity} what the person chose */
+/** @returns {AppIdentity} the person's choice */
 export const chosenIdentity = () => (pageSetting("identity") === "calculator" ? "calculator" : "applocker");
 
-/** @returns {AppIdentity} what is to be seen now */
+/** @returns {AppIdentity} what is visible now */
 export const appIdentity = () => (pageSetting("panic") ? "calculator" : chosenIdentity());
 
-/**
- * Where the person chose none, an app that was put on the Home Screen as a calculator starts as one: with its
- * start_url.
- */
+/** Without a choice, an app that was installed as a calculator starts as one, by its start_url. */
 export function adoptIdentityFromAddress() {
     const isAsked = new URLSearchParams(location.search).get("as") === "calculator";
     // A link must not change the appearance of a paired device.
@@ -54,7 +51,7 @@ export function chooseIdentity(chosen) {
 }
 
 /**
- * Throws CompanionError `weakPIN` where a PIN can't be typed into what the app looks like.
+ * Throws CompanionError `weakPIN` if the PIN can't be typed into what the app looks like.
  * @param {string} pin
  * @param {AppIdentity} [chosen]
  */
@@ -79,14 +76,14 @@ export async function storeIdentity({ state, settings }) {
     }
 }
 
-/** The device was removed: there is nothing to hide any more. */
+/** After the device was removed there is nothing to hide. */
 export function resetIdentity() {
     setPageSetting("identity", null);
     setPageSetting("panic", null);
     applyIdentity();
 }
 
-/** Harmless in every tab, and after a reload, until the person comes back. */
+/** Disguises every tab, also after a reload, until the person returns. */
 export function beginPanic() {
     setPageSetting("panic", "1");
     applyIdentity();
@@ -101,7 +98,7 @@ export function endPanic() {
 export const isPanic = () => pageSetting("panic") !== null;
 
 /**
- * The page's title: in disguise the same whatever is open, as the task switcher and the list of tabs show it.
+ * The page's title: constant in disguise, as the task switcher and the list of tabs show it.
  * @param {string} [title] of a screen
  */
 export function pageTitle(title) {
@@ -109,13 +106,13 @@ export function pageTitle(title) {
     return title && appIdentity() === "applocker" ? `${title} · ${name}` : name;
 }
 
-/** Puts name and icons into the page. */
+/** Sets the page's name and icons. */
 export function applyIdentity() {
     const shown = identities[appIdentity()];
     document.documentElement.dataset.identity = appIdentity();
     document.title = shown.name;
     const head = [
-        // A panic is over soon: nothing is put on the Home Screen, and what is there stays.
+        // A panic is temporary: nothing new is offered for the Home Screen.
         ...(isPanic() ? [] : [element("link", { rel: "manifest", href: shown.manifest })]),
         element("meta", { name: "apple-mobile-web-app-title", content: shown.name }),
         element("link", { rel: "apple-touch-icon", href: shown.touchIcon }),

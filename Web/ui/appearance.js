@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. No secret: it is read before the store is open, so that nothing flashes.
+// Light, dark, or the system's choice. Not secret: read before the store is open, so that nothing flashes.
 import { pageSetting, setPageSetting } from "../store/page-settings.js";
 
 /** @typedef {"system" | "light" | "dark"} Appearance */

@@ -1,5 +1,5 @@
-// The progress of one command to a computer, as a line in a screen or as toasts. "Done" is shown when the computer has
-// replied so.
+// The progress of one command to a computer, as a line in a screen or as toasts. "Done" is shown once the computer has
+// replied.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
 import { named, sentenceOf } from "./words.js";
@@ -11,7 +11,7 @@ import { named, sentenceOf } from "./words.js";
 const steps = ["sending", "sent", "received", "done"];
 /** How long a finished command stays visible, in milliseconds. */
 const shownFor = 6000;
-/** As long as a command may take, in milliseconds. */
+/** Longest duration of a command, in milliseconds. */
 const longestCommand = 40_000;
 
 export class CommandProgress {
@@ -36,7 +36,7 @@ export class CommandProgress {
         signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
     }
 
-    /** Whether its end is not known yet. */
+    /** Whether its outcome is pending. */
     get isUnderWay() {
         return ["sending", "sent", "received"].includes(this.state);
     }
@@ -69,7 +69,7 @@ export class CommandProgress {
     }
 
     /**
-     * Something to tap behind the line.
+     * Shows a control after the line.
      * @param {Node} node
      */
     offer(node) {
@@ -125,7 +125,7 @@ export async function sendWithToasts({ companion, toast, signal }, { id, name },
 }
 
 /**
- * A listener for the steps of a command that calls nothing after the screen is left.
+ * A listener for a command's steps that does nothing after the screen is left.
  * @param {AbortSignal} signal
  * @param {Record<string, () => void>} steps
  */

@@ -1,21 +1,16 @@
-// The computer that the screens show, remembered between visits.
+// The computer that screens show, remembered between visits.
 import { element } from "./element.js";
 import { segments } from "./parts.js";
 
 /** @typedef {import("../household/household.js").Computer} Computer */
 
 const fact = "chosenComputer";
-/** The hub is asked again who is there after so long, in milliseconds. */
+/** How often the hub is asked which devices are connected, in milliseconds. */
 const askEvery = 30_000;
-/** A computer reports every five minutes while it is connected. */
+/** A connected computer reports every five minutes. */
 const reportsEvery = 330_000;
 
-/**
- * The one that was chosen last, or the first.
- * @param {Companion} companion
- * @param {Computer[]} computers
- * @returns {Promise<Computer | null>}
- */
+/** @param {Companion} companion @param {Computer[]} computers @returns {Promise<Computer | null>} */
 export async function chosenComputer(companion, computers) {
     const kept = await companion.settings.get(fact, "");
     return computers.find(({ id }) => id === kept) ?? computers[0] ?? null;
@@ -27,7 +22,7 @@ export async function chooseComputer(companion, id) {
 }
 
 /**
- * Null where there is nothing to pick.
+ * Null if there is only one.
  * @param {Computer[]} computers
  * @param {string} chosen
  * @param {(id: string) => void} pick
@@ -46,7 +41,7 @@ export function computerPicker(computers, chosen, pick) {
 }
 
 /**
- * Which devices the hub has a connection of, asked now and again. `lastSeen` is its word, in seconds since 1970.
+ * Which devices are connected, as the hub reports it. `lastSeen`: seconds since 1970.
  * @typedef {Map<string, { isConnected: boolean, lastSeen: number | null }>} Presence
  */
 
@@ -66,7 +61,7 @@ export function followPresence(companion, changed, signal) {
 }
 
 /**
- * When a computer was there last; null while it is.
+ * When a computer was last seen; null while it is connected.
  * @param {Companion} companion
  * @param {Computer} computer
  * @param {Presence} presence
@@ -77,8 +72,8 @@ export function lastSeen(companion, computer, presence) {
     const now = companion.now();
     const known = presence.get(computer.id);
     const isFollowed = connection === "live" || connection === "other";
-    // A hub that keeps its reports back could call it connected all the same. They count from their arrival: the
-    // computer's clock may have been wrong meanwhile.
+    // A hub that withholds reports could claim a connection. Reports count from their arrival: the computer's clock may
+    // have been wrong meanwhile.
     const hasReported = known
         ? known.isConnected && now - computer.arrived < reportsEvery
         : now - computer.reported < reportsEvery;

@@ -1,9 +1,9 @@
-// Makes the page's elements. Text is always a text node: a name with markup in it stays a name.
+// Creates elements. Text is always a text node: markup in a name stays text.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /**
- * Functions named `on…` listen; `value`, `checked` and `disabled` are set as such; everything else is an attribute,
- * absent where it is null or false.
+ * Functions named `on…` are listeners; `value`, `checked` and `disabled` are properties; everything else is an
+ * attribute, absent if it is null or false.
  * @typedef {Record<string, any>} Properties
  */
 
@@ -51,7 +51,7 @@ export function drawing(tag, properties = {}, ...children) {
 }
 
 /**
- * Makes a list's nodes what `items` are, and keeps those that did not change: focus, scrolling and a swipe stay.
+ * Updates a list's nodes to `items`, and keeps unchanged ones with their focus, scroll position and swipe.
  * @template Item
  * @param {Element} container
  * @param {Item[]} items
@@ -63,7 +63,7 @@ export function keyed(container, items, keyOf, make, versionOf = (item) => JSON.
     const before = new Map([...container.children]
         .map((node) => [/** @type {HTMLElement} */ (node).dataset.key ?? "", node]));
     const keys = new Set(items.map(keyOf));
-    // First what goes: to be moved around it would cost what stays its focus.
+    // Removals first: moving a node around them would lose its focus.
     for (const [key, node] of before) {
         if (!keys.has(key)) node.remove();
     }
@@ -90,7 +90,7 @@ export function keyed(container, items, keyOf, make, versionOf = (item) => JSON.
 }
 
 /**
- * Removes the content of elements that are no longer shown. Engines keep a removed image alive, and with it the
+ * Removes the content of elements that are no longer shown: engines keep a removed image alive, and with it the
  * elements around it.
  * @param {Element} root stays, empty
  */

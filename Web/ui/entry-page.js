@@ -1,4 +1,4 @@
-// The layout of a page that stands before the app: an emblem, a title, a sentence, and what there is to do.
+// The layout of a page before the app: an emblem, a title, a text and controls.
 import { element } from "./element.js";
 
 export const emblem = () => element("img", { src: "/icons/favicon.svg", alt: "", width: 72, height: 72 });

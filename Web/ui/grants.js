@@ -1,31 +1,18 @@
-// For how long a person may open something, and the words for it.
+// Durations of grants, and their words.
 
-/**
- * What a person may choose for how long something opens.
- * @typedef {{ label: string, value: import("../household/commands.js").Grant }} GrantChoice
- */
+/** @typedef {{ label: string, value: import("../household/commands.js").Grant }} GrantChoice */
 
-/** @param {number} seconds @returns {import("../household/commands.js").Grant} */
-const lasting = (seconds) => ({ kind: "duration", seconds });
+/** @param {number} seconds @returns {GrantChoice} */
+const lasting = (seconds) => ({ label: secondsWords(seconds), value: { kind: "duration", seconds } });
+
+/** @type {GrantChoice} */
+const untilLocked = { label: "Until locked", value: { kind: "until_locked" } };
 
 /** @type {GrantChoice[]} */
 export const launchGrants = [
-    { label: "This launch only", value: { kind: "this_launch" } },
-    { label: "5 minutes", value: lasting(300) },
-    { label: "15 minutes", value: lasting(900) },
-    { label: "1 hour", value: lasting(3600) },
-    { label: "Until locked", value: { kind: "until_locked" } },
+    { label: "This launch only", value: { kind: "this_launch" } }, ...[300, 900, 3600].map(lasting), untilLocked,
 ];
-
-/** @type {GrantChoice[]} */
-export const appGrants = [
-    { label: "30 seconds", value: lasting(30) },
-    { label: "5 minutes", value: lasting(300) },
-    { label: "15 minutes", value: lasting(900) },
-    { label: "30 minutes", value: lasting(1800) },
-    { label: "1 hour", value: lasting(3600) },
-    { label: "Until locked", value: { kind: "until_locked" } },
-];
+export const appGrants = [...[30, 300, 900, 1800, 3600].map(lasting), untilLocked];
 
 /**
  * "for 5 minutes", "until it is locked".

@@ -69,7 +69,7 @@ const paths = {
 /** @typedef {keyof typeof paths} IconName */
 
 /**
- * Beside words: hidden from screen readers.
+ * Used beside words: hidden from screen readers.
  * @param {IconName} name
  */
 export function icon(name) {

@@ -1,4 +1,4 @@
-// A launch that waits at a computer, and the answer to it.
+// A pending launch, and its answer.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
 import { button, iconButton, letter } from "./parts.js";
@@ -10,13 +10,10 @@ import { launchGrants, secondsWords } from "./grants.js";
 /** @typedef {import("../household/household.js").Launch} Launch */
 /** @typedef {import("../household/commands.js").Grant} Grant */
 
-/**
- * A card appears by itself, and must not receive a tap that was meant for what was there before: its buttons wake so
- * many milliseconds later.
- */
+/** Milliseconds until a new card's buttons are enabled: a tap meant for what was there before has no effect. */
 const wakesAfter = 500;
 
-/** A card that was answered stays so long, in milliseconds, so that its end is read. */
+/** How long an answered card stays, in milliseconds. */
 const staysFor = 5000;
 
 export class LaunchCard {
@@ -37,7 +34,7 @@ export class LaunchCard {
     /**
      * @param {Context} context
      * @param {Launch} launch
-     * @param {"approve" | "deny" | null} [prefer] what was asked for elsewhere: it stands first, and a tap is needed
+     * @param {"approve" | "deny" | null} [prefer] chosen elsewhere: it is the first button, and needs a tap
      *   all the same
      */
     constructor(context, launch, prefer = null) {
@@ -81,12 +78,12 @@ export class LaunchCard {
         return this.#launch.id;
     }
 
-    /** Whether somebody answered here. */
+    /** Whether it was answered here. */
     get isAnswered() {
         return this.#progress.isUnderWay || this.#ended !== null;
     }
 
-    /** Whether an answer was given here, and what came of it was shown for long enough to be read. */
+    /** Whether its outcome was shown for long enough to be read. */
     get isRead() {
         return !this.#progress.isUnderWay && this.#ended !== null && Date.now() - this.#ended > staysFor;
     }
@@ -100,14 +97,14 @@ export class LaunchCard {
         this.tick();
     }
 
-    /** Each second. */
+    /** Called each second. */
     tick() {
         const left = this.#launch.expires - this.#context.companion.now();
         this.#clock.textContent = countdown(left / 1000);
         const isOpen = left > 0 && !this.#progress.isUnderWay && !this.#isDone;
         for (const node of this.#buttons) node.disabled = !isOpen || !this.#isAwake;
         this.#hint.hidden = this.isAnswered;
-        // Another launch may wait below, with buttons of its own.
+        // Another launch may follow below, with its own buttons.
         if (this.#isDone && this.#row.contains(document.activeElement)) this.element.focus({ preventScroll: true });
         this.#row.hidden = this.#badge.hidden = this.#isDone;
     }
@@ -137,10 +134,7 @@ export class LaunchCard {
     }
 }
 
-/**
- * What became of a launch, in words.
- * @param {Launch} launch
- */
+/** @param {Launch} launch */
 export function outcomeWords({ outcome, ...launch }) {
     const [appName, computerName] = [named(launch.appName), named(launch.computerName)];
     switch (outcome) {

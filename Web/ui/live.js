@@ -1,8 +1,8 @@
-// Keeps a part of the screen up to date with the records.
+// Updates a part of the screen with the records.
 
 /**
- * Calls `show` now and after each change of a record of these collections, one at a time, at most once a frame. `show`
- * throws if AppLocker is locked meanwhile, which is ignored: the screen is removed then too.
+ * Calls `show` now and after each change of these collections, one at a time, at most once a frame. `show` throws if
+ * AppLocker is locked meanwhile, which is ignored: the screen is removed then too.
  * @param {Companion} companion
  * @param {string[]} collections
  * @param {() => Promise<void>} show
@@ -32,11 +32,7 @@ export async function live(companion, collections, show, signal) {
     await update();
 }
 
-/**
- * Calls `tick` each second while the page is visible.
- * @param {() => void} tick
- * @param {AbortSignal} signal
- */
+/** @param {() => void} tick @param {AbortSignal} signal */
 export function everySecond(tick, signal) {
     const timer = setInterval(() => {
         if (!document.hidden) tick();

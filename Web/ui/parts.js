@@ -1,4 +1,4 @@
-// The pieces that every screen is made of.
+// Components that all screens use.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
 
@@ -20,7 +20,6 @@ export function button(label, onclick, { kind = "", wide = false, icon: name, ..
 }
 
 /**
- * A button that is an icon alone.
  * @param {IconName} name
  * @param {string} label
  * @param {(event: MouseEvent) => unknown} onclick
@@ -32,10 +31,7 @@ export function iconButton(name, label, onclick, rest = {}) {
     }, icon(name));
 }
 
-/**
- * A list of sentences.
- * @param {string[]} sentences
- */
+/** @param {string[]} sentences */
 export const points = (...sentences) =>
     element("ul", { class: "settings-points" }, ...sentences.map((sentence) => element("li", {}, sentence)));
 
@@ -82,10 +78,7 @@ export const badge = (text, mood = "", name) =>
 export const tile = (name, mood = "") =>
     element("span", { class: `tile${mood && ` tile-${mood}`}`, "aria-hidden": "true" }, icon(name));
 
-/**
- * An app's first letter.
- * @param {string} name
- */
+/** @param {string} name */
 export const letter = (name) =>
     element("span", { class: "tile", "aria-hidden": "true" }, [...name.trim()][0]?.toLocaleUpperCase() ?? "?");
 
@@ -93,13 +86,7 @@ export const letter = (name) =>
 export const banner = (name, mood, ...children) =>
     element("div", { class: `banner${mood && ` banner-${mood}`}` }, icon(name), element("div", {}, ...children));
 
-/**
- * Where a list has nothing.
- * @param {IconName} name
- * @param {string} title
- * @param {string} text
- * @param {Child} [action]
- */
+/** @param {IconName} name @param {string} title @param {string} text @param {Child} [action] */
 export const empty = (name, title, text, action) =>
     element("div", { class: "card empty" }, icon(name), element("p", { class: "empty-title" }, title),
         element("p", {}, text), action);
@@ -108,6 +95,23 @@ export const empty = (name, title, text, action) =>
 export function field(label, properties) {
     return element("label", { class: "field" }, element("span", { class: "field-label" }, label),
         element("input", { class: "input", ...properties }));
+}
+
+/**
+ * A hidden input to choose files with: a button calls its `click`.
+ * @param {Properties} properties
+ * @param {(files: File[]) => void} chosen at least one
+ */
+export function fileInput(properties, chosen) {
+    const input = element("input", {
+        type: "file", class: "visually-hidden", tabindex: "-1", "aria-hidden": "true", ...properties,
+        onchange: () => {
+            const files = [...(input.files ?? [])];
+            input.value = "";
+            if (files.length > 0) chosen(files);
+        },
+    });
+    return input;
 }
 
 /** @param {string} label @param {(words: string) => void} search */
@@ -122,7 +126,7 @@ export function searchField(label, search) {
 }
 
 /**
- * One of a few, `choose` is called at a change.
+ * A choice of a few; `choose` is called at a change.
  * @template {string} Value
  * @param {string} label
  * @param {[Value, string][]} options
@@ -140,6 +144,14 @@ export function segments(label, options, chosen, choose) {
         },
     }, text));
     return element("div", { class: "segments", role: "group", "aria-label": label }, ...buttons);
+}
+
+/** @param {{ title: string, note?: string, name: string, checked: boolean, choose: () => unknown }} content */
+export function radioRow({ title, note, name, checked, choose }) {
+    return element("label", { class: "row settings-choice" },
+        element("span", { class: "row-text" }, element("span", { class: "row-title" }, title),
+            note && element("span", { class: "row-note" }, note)),
+        element("input", { type: "radio", name, class: "settings-radio", checked, onchange: choose }));
 }
 
 /**

@@ -1,17 +1,17 @@
-// Opens pictures as they come into view, a few at once, and drops them when they are far away or the screen goes.
+// Opens pictures as they come into view, a few at once, and drops distant ones.
 
 /**
- * `near`, `far`: pixels beyond the screen, where a picture is opened and where it is dropped.
+ * `near`, `far`: distances from the screen, in pixels, at which a picture is opened and dropped.
  * @typedef {{ open: (id: string) => Promise<Blob | null>, atOnce?: number, near?: number, far?: number }} Source
  */
 
-/** Before one that failed is tried again, in milliseconds. */
+/** Pause before a failed one is retried, in milliseconds. */
 const pause = 5_000;
-/** Of a small picture, in pixels of the screen. */
+/** In pixels of the screen. */
 const smallWidth = 480;
 
 /**
- * As small as the grid shows it, so that hundreds of them don't fill the memory.
+ * Reduced to the grid's size, so that hundreds of them don't fill the memory.
  * @param {Uint8Array} picture a JPEG; wiped
  */
 export async function small(picture) {
@@ -80,7 +80,7 @@ export class PictureLoader {
         this.#places.delete(place);
     }
 
-    /** Those that failed are tried again. */
+    /** Retries failed ones. */
     #again() {
         if (this.#signal.aborted) return;
         for (const one of this.#places.values()) one.hasFailed = false;
@@ -119,7 +119,7 @@ export class PictureLoader {
         } catch (error) {
             one.hasFailed = true;
             if (!this.#signal.aborted && this.#places.has(place)) this.failed(place, error);
-            // A new photo's picture comes a moment after its record.
+            // A new photo's picture arrives after its record.
             setTimeout(() => this.#again(), pause);
         }
         this.#loading -= 1;

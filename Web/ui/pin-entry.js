@@ -1,4 +1,4 @@
-// Where a PIN is typed: round keys and dots, or a field for one with letters.
+// PIN input: a keypad with dots, or a field for letters.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
 import { button } from "./parts.js";
@@ -6,10 +6,7 @@ import { countdown } from "./words.js";
 
 const longest = 64;
 
-/**
- * `submit` gets what was typed and throws where it is not taken; the entry is empty again then. `wait` stops it for so
- * long.
- */
+/** `submit` throws if the PIN is refused, and the entry is cleared. `wait` disables it for so many seconds. */
 export class PINEntry {
     #typed = "";
     #isBusy = false;
@@ -39,7 +36,7 @@ export class PINEntry {
         this.go = go;
         this.explain = explain;
         this.toggle = button("Use letters", () => this.#switch(), { kind: "plain", icon: "keyboard" });
-        // In a sheet it takes the focus, so that Enter sends what was typed, and does not press the first key.
+        // In a sheet it has the focus, so that Enter submits and does not press the first key.
         this.element = element("div", {
             class: "pin-entry", role: "group", "aria-label": "PIN keypad", tabindex: "-1", autofocus: true,
         }, this.#dots, this.#count, this.#message, this.#body, this.toggle);
@@ -49,7 +46,7 @@ export class PINEntry {
     }
 
     /** @param {string} sentence */
-    say(sentence) {
+    showMessage(sentence) {
         this.#message.textContent = sentence;
     }
 
@@ -62,7 +59,7 @@ export class PINEntry {
     #tick() {
         if (this.#signal.aborted) return;
         const left = (this.#waitsUntil - performance.now()) / 1000;
-        this.say(left > 0 ? `Too many wrong PINs. Try again in ${countdown(left)}.` : "");
+        this.showMessage(left > 0 ? `Too many wrong PINs. Try again in ${countdown(left)}.` : "");
         this.#enable();
         if (left > 0) setTimeout(() => this.#tick(), 500);
     }
@@ -125,7 +122,7 @@ export class PINEntry {
     /** @param {string} value */
     #type(value) {
         if (!this.#enable() || this.#typed.length >= longest) return;
-        if (this.#waitsUntil === 0 || this.#typed === "") this.say("");
+        if (this.#waitsUntil === 0 || this.#typed === "") this.showMessage("");
         this.#typed += value;
         navigator.vibrate?.(5);
         this.#drawDots();
@@ -138,8 +135,7 @@ export class PINEntry {
 
     /** @param {KeyboardEvent} event */
     #pressed(event) {
-        // A sheet over this one, or the field, takes its own keys. The one on top was opened, and put into the page,
-        // last.
+        // A sheet over this one, or the field, handles its own keys. The topmost dialog is the last in the page.
         if (this.#isText || event.ctrlKey || event.metaKey || event.altKey) return;
         const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
         if (dialog && !dialog.contains(this.element)) return;
@@ -155,7 +151,7 @@ export class PINEntry {
         if (!pin || !this.#enable()) return;
         this.#isBusy = true;
         this.#enable();
-        this.say("");
+        this.showMessage("");
         try {
             await this.#submit(pin);
         } catch (error) {
@@ -163,7 +159,7 @@ export class PINEntry {
             if (/** @type {{ code?: string }} */ (error).code === "wait" && seconds) {
                 this.#waitsUntil = performance.now() + seconds * 1000;
             }
-            this.say(this.explain(error));
+            this.showMessage(this.explain(error));
             this.#shake();
         }
         this.#clear();

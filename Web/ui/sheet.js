@@ -1,4 +1,4 @@
-// Questions over the screen. A sheet is a modal <dialog>: the browser keeps the focus in it, and Escape ends it.
+// Modal questions. A sheet is a <dialog>: the browser keeps the focus in it, and Escape closes it.
 import { element } from "./element.js";
 import { button, field } from "./parts.js";
 
@@ -50,9 +50,7 @@ function isOutside(dialog, event) {
     return event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom;
 }
 
-/**
- * @typedef {{ title: string, text?: string, action: string, isDanger?: boolean }} Question
- */
+/** @typedef {{ title: string, text?: string, action: string, isDanger?: boolean }} Question */
 
 /** @param {Question} question @param {AbortSignal} signal @returns {Promise<boolean>} */
 export async function ask({ title, text, action, isDanger = false }, signal) {
@@ -66,7 +64,7 @@ export async function ask({ title, text, action, isDanger = false }, signal) {
 }
 
 /**
- * One of several, with a word under each.
+ * One button for each option.
  * @template Value
  * @param {string} title
  * @param {{ value: Value, label: string, isDanger?: boolean }[]} options
@@ -82,7 +80,7 @@ export function choose(title, options, signal) {
 }
 
 /**
- * Asks for one line of text; null where the person left.
+ * Asks for one line of text; null if cancelled.
  * @param {AbortSignal} signal
  * @param {string} title
  * @param {string} text

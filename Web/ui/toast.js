@@ -1,11 +1,11 @@
-// One sentence about what was just done, with a way back where there is one.
+// One sentence about what was just done, with an undo where there is one.
 import { element } from "./element.js";
 import { button } from "./parts.js";
 
 const shownFor = 6000;
 
 /**
- * A newer one replaces it, and the older one's undo ends.
+ * Replaces an older one, whose undo ends.
  * @param {string} sentence
  * @param {{ undo?: () => unknown, milliseconds?: number }} options `undo` is offered for so long
  */
@@ -19,7 +19,7 @@ export function toast(sentence, { undo, milliseconds = shownFor } = {}) {
     setTimeout(() => toast.remove(), milliseconds);
 }
 
-/** It may show a secret's name: it is removed when AppLocker is locked. */
+/** It may show a secret's name: removed when AppLocker is locked. */
 export function clearToasts() {
     document.getElementById("toasts")?.replaceChildren();
 }

@@ -1,11 +1,11 @@
-// Whose moments are shown: the own ones, or those of a shared vault. The last choice is stored sealed.
+// Whose moments are shown: the person's own, or a shared vault's. The last choice is stored sealed.
 import { element } from "./element.js";
 import { named } from "./words.js";
 
 const kept = "chosenVault";
 
 /**
- * Null: the own one, also where the chosen one is not there any more.
+ * Null: the person's own, also if the chosen vault is gone.
  * @param {Companion} main
  * @returns {Promise<Vault | null>}
  */
@@ -20,7 +20,7 @@ export async function chosenVault(main) {
 export const chooseVault = (main, id) => main.privateStorage.set(kept, id);
 
 /**
- * The row to choose by; null where there is nothing to choose.
+ * Null without shared vaults.
  * @param {Context} context
  * @param {Vault | null} chosen
  */

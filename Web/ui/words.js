@@ -26,10 +26,7 @@ function daysBetween(one, other) {
     return Math.round((start(other) - start(one)) / 86_400_000);
 }
 
-/**
- * "14:05".
- * @param {number} seconds since 1970
- */
+/** @param {number} seconds since 1970 */
 export const timeOfDay = (seconds) => clock.format(seconds * 1000);
 
 /**
@@ -46,10 +43,7 @@ export function dayName(seconds, now = Date.now() / 1000) {
     return (days < 180 ? date : dateOfYear).format(seconds * 1000);
 }
 
-/**
- * "3 May 2024, 14:05".
- * @param {number} seconds since 1970
- */
+/** @param {number} seconds since 1970 */
 export const dayAndTime = (seconds) => `${dateOfYear.format(seconds * 1000)}, ${timeOfDay(seconds)}`;
 
 /**
@@ -63,12 +57,14 @@ export function countdown(seconds) {
     return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, "0"))).join(":");
 }
 
+/** @param {string} text @returns {boolean} whether it has a visible character */
+export const isVisible = (text) => /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(text);
+
 /** @param {number} count @param {string} one @param {string} many */
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /**
- * A name inside one of our sentences: without the signs that would turn the words around it, and no longer than a name
- * is.
+ * A name within a sentence: without bidirectional control characters, and shortened.
  * @param {string} name
  */
 export function named(name) {
@@ -87,7 +83,7 @@ export function size(bytes) {
 }
 
 /**
- * What went wrong, for a person: our errors' messages are sentences already.
+ * A sentence for people; the messages of AppLocker's errors are sentences already.
  * @param {unknown} error
  */
 export function sentenceOf(error) {

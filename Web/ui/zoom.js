@@ -1,4 +1,4 @@
-// A picture that is moved by touch: swiped to the next one, or made larger with two fingers or a double tap.
+// A picture that is moved by touch: swiped to the next one, or zoomed with two fingers or a double tap.
 
 const largest = 4;
 const swipe = 60;
@@ -19,7 +19,7 @@ export function zoomable(stage, image, turn, signal) {
     let isPinch = false;
 
     const draw = () => {
-        // The picture can't be pushed out of sight.
+        // The picture can't be moved out of view.
         const [roomX, roomY] = [((scale - 1) * stage.clientWidth) / 2, ((scale - 1) * stage.clientHeight) / 2];
         x = Math.max(-roomX, Math.min(roomX, x));
         y = Math.max(-roomY, Math.min(roomY, y));

@@ -3,12 +3,12 @@
 
 /** @typedef {import("../formats/record-bodies.js").EventKind} EventKind */
 /**
- * `launch`: a launch that waits. `vault`: an entry that another device of the vault pushes. The others as the kinds of
+ * `launch`: a pending launch. `vault`: an entry that another device of the vault pushes. The others are kinds of
  * HouseholdEvent.
  * @typedef {"launch" | "blocked" | "failed" | "photographed" | "vault"} NoticeKind
  */
 /**
- * `quiet`: this kind is turned off. `address`: where a tap leads, after the "#". `about`: finds a notification of the
+ * `quiet`: this kind is turned off. `address`: opened by a tap, after the "#". `about`: identifies notifications of the
  * same thing.
  * @typedef {{ kind: NoticeKind | "unknown" | "test", tag: string, title: string, body: string, address: string,
  *   answers: boolean, quiet: boolean, about: string }} Notice
@@ -16,7 +16,7 @@
 
 /** @type {readonly NoticeKind[]} */
 export const noticeKinds = Object.freeze(["launch", "blocked", "failed", "photographed", "vault"]);
-/** Facts of the store. */
+/** Names of facts in the store. */
 export const factNames = Object.freeze({
     kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise",
 });
@@ -40,7 +40,7 @@ export const testNotice = {
 };
 
 /**
- * The text while the app is disguised: the same for everything, without actions.
+ * The text while disguised: the same for everything, without actions.
  * @param {Notice} notice
  * @param {"calculator" | "unknown"} identity
  * @returns {Notice}
@@ -75,7 +75,7 @@ export function noticeOf({ collection, id, body }, clock) {
 }
 
 /**
- * A lock screen does not say what was done with a vault: only that something was.
+ * A lock screen shows only that something was done with a vault, not what.
  * @param {string} device
  * @param {string} [name]
  * @returns {Notice}

@@ -1,4 +1,4 @@
-// A push message is the signed record as JSON, as it stands on the hub. Opened with what is there while locked.
+// A push message is the signed record as JSON, as the hub has it, opened with the keys that are available while locked.
 import { recordKey } from "../formats/record-key.js";
 import { textOf } from "../crypto/bytes.js";
 import { isRecord } from "../hub/events.js";
@@ -7,15 +7,15 @@ import { checkRecord } from "../formats/record-check.js";
 
 /** @typedef {import("../formats/record-bodies.js").RecordBodies} RecordBodies */
 /**
- * Of "audit", whose key is not available while locked: the device that wrote it and, as far as can be read, its name.
+ * Of "audit", which can't be opened while locked: the device that wrote it and, if it can be read, its name.
  * @typedef {{ collection: "events", id: string, body: RecordBodies["events"] }
  *   | { collection: "requests", id: string, body: RecordBodies["requests"] }
  *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }} OpenedPush
  */
 
 /**
- * For the service worker. Throws RecordRefusal, KeyMissing, and a SyntaxError for an invalid record: it then shows that
- * something came.
+ * For the service worker. Throws RecordRefusal, KeyMissing, and a SyntaxError for an invalid record: then the
+ * notification is general.
  * @param {DeviceSession} device loaded from the store
  * @param {Uint8Array} message
  * @returns {Promise<OpenedPush>}

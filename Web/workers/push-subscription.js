@@ -3,7 +3,7 @@ import { base64url, unbase64url } from "../crypto/bytes.js";
 import { CompanionError } from "../household/errors.js";
 import { factNames } from "./notification-text.js";
 
-/** A push service is waited for so long, in milliseconds. */
+/** Time limit of a push service, in milliseconds. */
 export const pushPatience = 10_000;
 
 /**
@@ -28,8 +28,8 @@ const keyOf = (subscription) => {
 };
 
 /**
- * A subscription under the hub's key, known to the hub: made where there is none, replaced where the hub has another
- * key. Throws CompanionError `noPush`, HubError, HubUnreachable.
+ * Subscribes under the hub's key and registers it at the hub; replaces a subscription under another key. Throws
+ * CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
  */

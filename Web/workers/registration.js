@@ -1,11 +1,10 @@
-// Registers the service worker, which keeps the app on this device for use offline, and asks before an update is
-// activated.
+// Registers the service worker, which caches the app for offline use, and asks before an update is activated.
 import { fetchList } from "../hub/asset-list.js";
 import { scriptURL } from "./script-url.js";
 
 /**
- * `ready`: it opens without a network. `unsupported`: this browser keeps no app (a private window). `failed`: `problem`
- * says why.
+ * `ready`: it works offline. `unsupported`: this browser caches no app (a private window). `failed`: `problem` has the
+ * reason.
  * @typedef {"starting" | "ready" | "unsupported" | "failed"} OfflineState
  */
 /**
@@ -15,8 +14,8 @@ import { scriptURL } from "./script-url.js";
 
 /**
  * Events: "state" (`offline` changed), "ready" (an update waits for `applyUpdate`; detail: its version), "failed" (an
- * update was refused and nothing changed; detail: one sentence), "reload" (another version took over and this page
- * reloads; cancelable: a page that has something to keep calls `location.reload()` itself).
+ * update was refused; detail: one sentence), "reload" (another version is active and this page reloads; cancelable: a
+ * page with unsaved content calls `location.reload()` itself).
  */
 export const updates = new EventTarget();
 
@@ -39,9 +38,7 @@ function become(change) {
     updates.dispatchEvent(new Event("state"));
 }
 
-/**
- * Once for each page, when it is drawn: it costs the network something. Never throws; the outcome is in `offline`.
- */
+/** Once for each page, when it is drawn. Never throws; the outcome is in `offline`. */
 export function startOffline() {
     return (starting ??= start());
 }
@@ -57,7 +54,7 @@ async function start() {
     }
     let had = container.controller !== null;
     container.addEventListener("controllerchange", () => {
-        // The first worker takes over the page that it came with.
+        // The first worker claims the page that registered it.
         if (!had) return void (had = true);
         if (updates.dispatchEvent(new Event("reload", { cancelable: true }))) location.reload();
     });
@@ -76,7 +73,7 @@ async function start() {
 }
 
 /**
- * Asks the hub for its version; a different one is fetched, and its state is "ready" then.
+ * Asks the hub for its version, and fetches a different one, whose state is "ready" then.
  * @returns {Promise<boolean>} whether the hub has another version than the one in use
  */
 export async function checkForUpdate() {
@@ -144,7 +141,7 @@ function refused(found) {
 }
 
 /**
- * Activates the waiting version in every tab, and each tab reloads.
+ * Activates the waiting version; every tab reloads.
  * @returns {boolean} whether there was one
  */
 export function applyUpdate() {
@@ -154,7 +151,8 @@ export function applyUpdate() {
 }
 
 /**
- * What runs here. `hash` is the same on every device with the same files; docs/operations.md has how to compare it.
+ * The running version. `hash` is the same on every device with the same files; docs/operations.md has how to compare
+ * it.
  * @returns {Promise<{ version: string, hash: string } | null>} null where it can't be had: no network, nothing kept
  */
 export async function appVersion() {

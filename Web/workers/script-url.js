@@ -1,4 +1,4 @@
-// The scripts that a page may start as workers, under the one policy of trusted types that the hub's headers name.
+// The scripts of workers, under the one policy of trusted types that the hub's headers name.
 
 const allowed = /^\/(service-worker\.js\?version=[0-9a-f]{64}|workers\/sealing\.js)$/;
 const policy = globalThis.trustedTypes?.createPolicy("applocker", {

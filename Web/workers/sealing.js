@@ -1,5 +1,5 @@
-// Decodes a chosen photo in a worker, makes its sizes and seals them. All output is sealed, except the thumbnail and
-// the metadata. The worker stores nothing and ends after one photo.
+// Decodes a chosen photo in a worker, resizes it and seals it. Only the thumbnail and the metadata leave it unsealed.
+// The worker stores nothing and ends after one photo.
 import { ExifError, exifPrefix, readExif, takenAt } from "../formats/exif.js";
 import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide,
     thumbnailSide } from "../formats/moment-format.js";
@@ -9,8 +9,7 @@ import { sha256 } from "../crypto/primitives.js";
 import { sealContent } from "../crypto/stream.js";
 
 /**
- * `keepsOriginal`: the file as it is, with everything that it says about place and camera; else its pixels alone are
- * kept.
+ * `keepsOriginal`: the file with its metadata, such as place and camera; otherwise only its pixels.
  * @typedef {{ file: Blob, name: Uint8Array, keepsOriginal: boolean }} SealingJob
  */
 /**
@@ -45,7 +44,7 @@ class Refusal extends Error {
 const bytesOf = async (blob, end = blob.size) => new Uint8Array(await blob.slice(0, end).arrayBuffer());
 
 /**
- * The whole picture, at most so large.
+ * The whole picture, limited in size.
  * @param {ImageBitmap} image
  * @param {number} side the longer one's length, at most
  * @param {string} type
@@ -58,7 +57,7 @@ async function drawn(image, side, type, quality) {
     const context = canvas.getContext("2d");
     if (!context) throw new Refusal("notDecoded");
     if (type === "image/jpeg") {
-        // A JPEG knows no transparency.
+        // JPEG has no transparency.
         context.fillStyle = "#fff";
         context.fillRect(0, 0, canvas.width, canvas.height);
     }
@@ -118,7 +117,7 @@ async function seal({ file, name, keepsOriginal }) {
     });
     const { width, height } = image;
     const longer = Math.max(width, height);
-    // PNG holds its pixels without loss, also the transparent ones.
+    // PNG is lossless, also for transparent pixels.
     const kept = type === "image/png" ? "image/png" : "image/jpeg";
     const original = keepsOriginal ? { bytes: content, type } : {
         bytes: await bytesOf(await drawn(image, longer, kept, 0.92)), type: kept,

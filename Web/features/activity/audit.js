@@ -1,10 +1,11 @@
-// What was done with a vault: each device writes its own chain of sealed entries, and all of them read all.
+// The log of a vault: each device writes its own chain of sealed entries, and every device reads all of them.
 // docs/formats.md, "Log of a vault".
 import { recordKey } from "../../formats/record-key.js";
 import { fields, hex, isID, randomID, textOf, unhex } from "../../crypto/bytes.js";
 import { sha256 } from "../../crypto/primitives.js";
 import { Roster } from "../../crypto/roster.js";
 import { sealedBytes } from "../../crypto/signature.js";
+import { groupBy } from "../../household/group-by.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { lastRestoration } from "../../sync/restored-hub.js";
 
@@ -12,13 +13,13 @@ import { lastRestoration } from "../../sync/restored-hub.js";
 /** @typedef {AuditKind | "admitted" | "revoked"} LineKind */
 /**
  * `at`: seconds since 1970, by the writer's clock. `number`: from 1, of this device in this vault. `previous`: hash of
- * its entry before, "" of the first. `alert`: the other devices say so at once. `moments`, `photos`: how many.
+ * the device's entry before, "" for the first. `alert`: other devices show it at once. `moments`, `photos`: counts.
  * @typedef {{ kind: AuditKind, at: number, number: number, previous: string, alert?: true, moments?: number,
  *   photos?: number }} AuditEntry
  */
 /**
- * What a screen shows. `device`: who did it, or, of `admitted` and `revoked`, to whom it was done. `sequence`: of the
- * hub, 0 before it is there. `number`: in its device's chain, from 1; 0 of `admitted` and `revoked`.
+ * An entry for display. `device`: the one that did it or, of `admitted` and `revoked`, the one concerned. `sequence`:
+ * the hub's, 0 while unsent. `number`: in its device's chain, from 1; 0 of `admitted` and `revoked`.
  * @typedef {{ key: string, kind: LineKind, at: number, device: string, alert: boolean, sequence: number,
  *   number: number, moments: number, photos: number }} AuditLine
  */
@@ -34,7 +35,7 @@ const page = 64;
 const failuresFact = "wrongPINs";
 const mostFailures = 50;
 const names = { failures: "auditFailures", seen: "auditSeen", restored: "auditRestored", heads: "auditHeads" };
-/** One choice for all PINs of this device: a choice of each would show by its pushes which PIN was used. */
+/** One choice for all PINs of this device: its pushes must not reveal which PIN was used. */
 const alertsFact = "auditAlerts";
 
 /**
@@ -65,7 +66,7 @@ const linkOf = async (record) => hex(await sha256(fields(
     "applocker/1/vault-audit", unhex(record.vault), unhex(record.id), sealedBytes(record) ?? new Uint8Array())));
 
 /**
- * Among lines of one second: an entry follows the admission of its device, and an unsent one those that the hub has.
+ * Order within one second: an entry follows its device's admission, and unsent entries follow those at the hub.
  * @param {AuditLine} line
  */
 const place = ({ number, sequence }) => (number === 0 ? 0 : sequence || Number.MAX_SAFE_INTEGER);
@@ -87,8 +88,7 @@ export class VaultAudit {
     // Writing
 
     /**
-     * Durable when it returns; it leaves when the hub can be reached. Throws CompanionError `locked`, `noKey`,
-     * StoreError.
+     * Durable when it returns; sent when the hub can be reached. Throws CompanionError `locked`, `noKey`, StoreError.
      * @param {AuditKind} kind
      * @param {{ moments?: number, photos?: number, at?: number }} rest `at`: seconds since 1970, where it was before
      *   now
@@ -125,9 +125,7 @@ export class VaultAudit {
         await this.record("unlocked");
     }
 
-    /**
-     * Remembers a wrong PIN. While locked there is no key to record it with: the next unlocking does, of any vault.
-     */
+    /** Remembers a wrong PIN: without a key while locked, the next unlocking of any vault records it. */
     async failed() {
         await this.device.tabs.exclusive("audit", async () => {
             const failures = [...(await this.#failures()), this.device.time.now()];
@@ -140,8 +138,8 @@ export class VaultAudit {
     }
 
     /**
-     * The end of this device's chain. What was written offline reaches the hub in any order: so it is kept, and what is
-     * newer is looked for among the newest records.
+     * The end of this device's chain. Offline entries reach the hub in any order, so the end is stored, and newer ones
+     * are searched among the newest records.
      * @param {string} vault
      * @param {import("../../household/keys.js").UnlockedKeys} keys
      * @returns {Promise<{ number: number, link: string }>}
@@ -160,7 +158,7 @@ export class VaultAudit {
     // Reading
 
     /**
-     * The newest first, with the devices that came and went. Throws CompanionError `locked`.
+     * Newest first, with admissions and revocations of devices. Throws CompanionError `locked`.
      * @param {{ limit?: number }} options
      * @returns {Promise<{ lines: AuditLine[], missing: number, isAll: boolean }>} `missing`: entries that a later one
      *   of its device names, and that are not here, or not as they were
@@ -215,7 +213,7 @@ export class VaultAudit {
     }
 
     /**
-     * New entries of other devices that are to be shown at once; the newest first. Each is returned once.
+     * New entries of other devices to show at once, newest first. Each is returned once.
      * @returns {Promise<AuditLine[]>}
      */
     newAlerts() {
@@ -231,7 +229,7 @@ export class VaultAudit {
             if (newest !== seen) await this.kept.set(names.seen, newest);
             if (isRestored) await this.kept.set(names.restored, restoration.id);
             const own = this.device.keys.device;
-            // What was before this device knew of any is old.
+            // Entries from before this device read any are old.
             return seen === null
                 ? []
                 : lines.filter(({ alert, device, sequence }) => alert && device !== own && sequence > after);
@@ -252,18 +250,10 @@ async function opening(record, keys) {
  * @param {boolean} isAll none was left out at the beginning
  */
 async function missingIn(entries, isAll) {
-    /** @type {Map<string, { record: HubRecord, entry: AuditEntry }[]>} */
-    const chains = new Map();
-    for (const one of entries) {
-        const name = `${one.record.vault}/${one.record.author}`;
-        const chain = chains.get(name);
-        if (chain) chain.push(one);
-        else chains.set(name, [one]);
-    }
     let missing = 0;
-    for (const chain of chains.values()) {
+    for (const chain of groupBy(entries, ({ record }) => `${record.vault}/${record.author}`).values()) {
         chain.sort((one, other) => one.entry.number - other.entry.number);
-        // What was written offline is out of order: at the edge some are left out.
+        // Offline entries are out of order: at the limit some are left out.
         const whole = isAll ? chain : chain.slice(page);
         let [number, link] = isAll || whole.length === 0
             ? [0, ""]

@@ -1,5 +1,6 @@
 // The log of the vault: what was done with it, on which device, by days.
 import { alertKinds } from "./audit.js";
+import { groupBy } from "../../household/group-by.js";
 import { element } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";
@@ -34,7 +35,7 @@ export async function auditPage({ companion, signal, toast }) {
             `${counted(missing, "entry", "entries")} of this log ${missing === 1 ? "is" : "are"} missing or ` +
                 `changed. The hub is withholding entries, or somebody removed them with one of your devices.`)));
         longer.hidden = isAll;
-        list.replaceChildren(...byDay(lines)
+        list.replaceChildren(...[...groupBy(lines, ({ at }) => dayName(at))]
             .map(([day, own]) => section(day, [rows(...own.map((line) => lineOf(line, name)))])));
     };
     await live(companion, ["audit", "devices"], show, signal);
@@ -61,19 +62,6 @@ export async function auditPage({ companion, signal, toast }) {
             list, longer,
         ],
     };
-}
-
-/** @param {AuditLine[]} lines newest first @returns {[string, AuditLine[]][]} */
-function byDay(lines) {
-    /** @type {Map<string, AuditLine[]>} */
-    const days = new Map();
-    for (const line of lines) {
-        const day = dayName(line.at);
-        const own = days.get(day);
-        if (own) own.push(line);
-        else days.set(day, [line]);
-    }
-    return [...days];
 }
 
 /** @param {AuditLine} line @param {(id: string) => string} name */

@@ -22,10 +22,7 @@ const kinds = {
 /** @param {AuditLine} line */
 export const kindOf = ({ kind }) => kinds[kind];
 
-/**
- * "12 moments, 30 photos".
- * @param {AuditLine} line
- */
+/** @param {AuditLine} line */
 export const amounts = ({ moments, photos }) =>
     [moments > 0 && counted(moments, "moment"), photos > 0 && counted(photos, "photo")].filter(Boolean).join(", ");
 

@@ -1,17 +1,16 @@
-// A long list by days that is drawn only where it is seen: parts far away are empty and as high as they were.
+// A long list by days. Only parts near the screen are drawn; the others keep their height.
+import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { dayName } from "../../ui/words.js";
 
 /** Rows drawn at once. */
 const partLength = 20;
-/** Of a row that was never drawn, in pixels. */
+/** Of a row before it is drawn, in pixels. */
 const usualHeight = 73;
-/** Parts are drawn before they are seen, in pixels. */
+/** How far from the screen parts are drawn, in pixels. */
 const ahead = 900;
 
-/**
- * @template {{ time: number, key: string }} Item `time` is milliseconds since 1970
- */
+/** @template {{ time: number, key: string }} Item `time` is milliseconds since 1970 */
 export class DayList {
     #make;
     #observer;
@@ -38,14 +37,7 @@ export class DayList {
      * @param {Item[]} items
      */
     show(items) {
-        /** @type {Map<string, Item[]>} */
-        const days = new Map();
-        for (const item of items) {
-            const day = String(new Date(item.time).setHours(0, 0, 0, 0));
-            const known = days.get(day);
-            if (known) known.push(item);
-            else days.set(day, [item]);
-        }
+        const days = groupBy(items, ({ time }) => String(new Date(time).setHours(0, 0, 0, 0)));
         keyed(this.element, [...days], ([day]) => day, ([day]) => element("section", { class: "section" },
             element("h2", { class: "section-title day-title" }, dayName(Number(day) / 1000 + 3600)),
             element("div", { class: "card day-parts" })),
@@ -61,7 +53,7 @@ export class DayList {
     }
 
     /**
-     * Parts are counted from the oldest row, so that a new one on top moves nothing from part to part.
+     * Parts are counted from the oldest row, so that a new row moves none to another part.
      * @param {Element} place
      * @param {Item[]} items
      * @param {boolean} isFirst
@@ -97,9 +89,9 @@ export class DayList {
             if (!this.#drawn.has(node)) this.#draw(node);
             return;
         }
-        // A list that is not on the page yet has no height: rows removed from it would never return.
+        // A detached list has no height: rows removed from it would never return.
         if (boundingClientRect.height === 0) return;
-        // Who works with the keyboard stays where they are.
+        // The keyboard's focus stays where it is.
         if (!this.#drawn.has(node) || node.contains(document.activeElement)) return;
         this.#drawn.delete(node);
         node.style.setProperty("height", `${boundingClientRect.height}px`);

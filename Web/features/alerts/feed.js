@@ -1,5 +1,4 @@
-// The alerts that are kept, opened page by page, and kept up to date one by one: ten thousand are not opened again for
-// one.
+// The stored alerts, opened page by page and updated one by one: a change does not reopen ten thousand of them.
 import { mergeAlerts } from "../../household/merge-alerts.js";
 
 /** @typedef {import("../../household/household.js").Alert} Alert */
@@ -26,15 +25,15 @@ export class AlertFeed {
         this.signal = signal;
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("events/"));
-            // It fails only because AppLocker is locked: the screen is removed then too.
+            // Fails only because AppLocker is locked: the screen is removed then too.
             if (keys.includes("events/")) this.load().catch(() => {});
-            else if (keys.length > 0) this.#take(keys).catch(() => {});
+            else if (keys.length > 0) this.#update(keys).catch(() => {});
         }, { signal });
         signal.addEventListener("abort", () => this.#alerts.clear(), { once: true });
     }
 
     /**
-     * Newest first, as many as are kept.
+     * Newest first.
      * @returns {MergedAlert[]}
      */
     get alerts() {
@@ -46,9 +45,7 @@ export class AlertFeed {
         return [...this.#alerts.values()].reduce((newest, { sequence }) => Math.max(newest, sequence), 0);
     }
 
-    /**
-     * Resolves with the first page; further pages load in the background. Throws CompanionError `locked`, StoreError.
-     */
+    /** Resolves with the first page; the rest loads in the background. Throws CompanionError `locked`, StoreError. */
     load() {
         return this.#inTurn(async () => {
             this.#kept = Math.max(1, Number(await this.companion.settings.get("alertsKept", usuallyKept))
@@ -62,7 +59,7 @@ export class AlertFeed {
     }
 
     /**
-     * One after another: what was read before a change must not be kept after it.
+     * Serialized: what was read before a change must not be kept after it.
      * @param {() => Promise<void>} step
      */
     #inTurn(step) {
@@ -84,7 +81,7 @@ export class AlertFeed {
     }
 
     /** @param {string[]} keys */
-    #take(keys) {
+    #update(keys) {
         return this.#inTurn(async () => {
             const found = await this.#household.alertsOf(keys);
             if (this.signal.aborted) return;

@@ -6,9 +6,9 @@ import { named, sentenceOf, timeOfDay } from "../../ui/words.js";
 
 /** @typedef {import("../../household/merge-alerts.js").MergedAlert} MergedAlert */
 
-/** The button reports that it works only where that takes longer, in milliseconds. */
+/** The button shows that it works only after so long, in milliseconds. */
 const patience = 300;
-/** An alert comes before its photo: for so long after it the photo may be on its way, in milliseconds. */
+/** How long after an alert its photo may still be uploading, in milliseconds. */
 const arrival = 120_000;
 const pause = 1_000;
 
@@ -31,7 +31,7 @@ export class AlertPhotos {
     }
 
     /**
-     * A button, or the picture where it is open already; null where the alert has none.
+     * A button, or the open picture; null for an alert without a photo.
      * @param {MergedAlert} alert
      */
     of(alert) {
@@ -96,6 +96,7 @@ export class AlertPhotos {
         const known = this.#addresses.get(photo);
         if (known) return known;
         const address = URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" }));
+        bytes.fill(0);
         this.#addresses.set(photo, address);
         return address;
     }

@@ -1,14 +1,14 @@
-// Pull to refresh, as fingers know it. Who has no finger has a button.
+// Pull to refresh by touch. Without touch there is a button.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 
-/** Pulled so far, in pixels, it refreshes. */
+/** How far to pull, in pixels. */
 const enough = 72;
 
 /**
  * @param {() => Promise<void>} refresh
  * @param {AbortSignal} signal
- * @returns {HTMLElement} stands on top of what is pulled
+ * @returns {HTMLElement} the indicator above the pulled element
  */
 export function pullToRefresh(refresh, signal) {
     const mark = element("div", { class: "pull", "aria-hidden": "true" }, icon("refresh"));

@@ -1,4 +1,4 @@
-// An alert in the list, and in full.
+// An alert as a row, and in full.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, iconButton, tile } from "../../ui/parts.js";
@@ -34,7 +34,7 @@ export const titleOf = (alert) => alert.appName ?? alert.app ?? kindOf(alert.kin
 
 /** Share of its width over which a swipe deletes an alert. */
 const goesAt = 0.35;
-/** A finger that moves less, in pixels, taps. */
+/** A touch that moves less, in pixels, is a tap. */
 const tapSlop = 10;
 
 /** @param {MergedAlert} alert @param {{ open: () => void, remove: () => void, photo: Node | null }} what */
@@ -64,7 +64,7 @@ export function alertRow(alert, { open, remove, photo }) {
 }
 
 /**
- * A swipe to the left deletes it.
+ * Deletes the alert on a swipe to the left.
  * @param {HTMLElement} node
  * @param {() => void} remove
  * @param {() => void} swiped
@@ -114,7 +114,7 @@ const reasons = {
 };
 
 /**
- * Every field in words. `remove` is offered.
+ * All fields in words.
  * @param {MergedAlert} alert
  * @param {{ remove: () => void, photo: Node | null }} what
  * @param {AbortSignal} signal

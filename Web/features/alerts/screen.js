@@ -1,4 +1,4 @@
-// What happened, by days.
+// Alerts by day.
 import { element } from "../../ui/element.js";
 import { empty, iconButton, segments } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
@@ -53,7 +53,7 @@ export async function alerts(context) {
         const at = rows.findIndex((row) => row.closest(".alert")?.contains(focused));
         await undoable(() => household.hideAlerts(alert.keys), "Alert deleted.",
             () => household.hideAlerts(alert.keys, false));
-        // The focus goes to the next one.
+        // The focus moves to the next one.
         const next = rows[at + 1] ?? rows[at - 1];
         if (at >= 0 && next instanceof HTMLElement && next.isConnected) next.focus({ preventScroll: true });
     };

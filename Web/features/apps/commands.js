@@ -11,7 +11,7 @@ import { appGrants, grantWords } from "../../ui/grants.js";
 
 /** The computer accepts no more. */
 const maximumCategories = 32;
-/** Of the apps that could be added: who looks for one types. */
+/** Apps that could be added and are listed; a search finds the others. */
 const shownOthers = 60;
 
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
@@ -49,7 +49,6 @@ export async function removeApp(context, computer, app, progress) {
 }
 
 /**
- * The categories that the app is in afterwards are chosen, or entered.
  * @param {Context} context
  * @param {Named} computer
  * @param {RemoteApp} app
@@ -88,7 +87,7 @@ export async function changeCategories(context, computer, app, known, progress) 
         }, name, element("button", { type: "submit", class: "button" }, "Add")),
         element("div", { class: "buttons buttons-even" }, button("Cancel", () => end(app.categories)),
             button("Save", () => {
-                // A name that was typed and not added yet is meant too.
+                // Includes a name that was typed and not added.
                 add();
                 end([...chosen]);
             }, { kind: "primary" }))];

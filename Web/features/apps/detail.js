@@ -1,4 +1,4 @@
-// One app of a computer's list: its state, when it is locked, and what can be asked about it.
+// One app of a computer's list: its state, its schedule and its commands.
 import { element, keyed } from "../../ui/element.js";
 import { badge, button, letter, row, rows, section } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
@@ -30,10 +30,7 @@ export class AppDetail {
         this.element = element("div", { class: "apps-detail" }, this.#place, this.#progress.element);
     }
 
-    /**
-     * What the computer reports now.
-     * @param {ComputerApps | null} list
-     */
+    /** @param {ComputerApps | null} list */
     show(list) {
         const app = list?.apps.find(({ id }) => id === this.#id);
         keyed(this.#place, [app ? { app, categories: list?.categories } : null], () => "only", () => (app

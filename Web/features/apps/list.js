@@ -1,4 +1,5 @@
 // A computer's list of apps by category. A row changes only when the computer reports the new state.
+import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { empty, iconButton, letter } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
@@ -39,16 +40,10 @@ export class AppsList {
         const wanted = words.toLocaleLowerCase().trim();
         const found = list.apps.filter(({ id, name, categories }) =>
             `${name}\n${id}\n${categories.join("\n")}`.toLocaleLowerCase().includes(wanted));
-        /** @type {Map<string, RemoteApp[]>} */
-        const sections = new Map();
-        for (const app of [...found].sort((one, other) => one.name.localeCompare(other.name))) {
-            // In several: under the first of them.
-            const name = [...app.categories].sort((one, other) => one.localeCompare(other))[0] ?? "";
-            const known = sections.get(name);
-            if (known) known.push(app);
-            else sections.set(name, [app]);
-        }
-        // Those without a category come last.
+        // Under the first of its categories.
+        const sections = groupBy(found.sort((one, other) => one.name.localeCompare(other.name)),
+            ({ categories }) => [...categories].sort((one, other) => one.localeCompare(other))[0] ?? "");
+        // Apps without a category are last.
         const inOrder = [...sections]
             .sort(([one], [other]) => Number(!one) - Number(!other) || one.localeCompare(other))
             .map(([name, apps]) => ({

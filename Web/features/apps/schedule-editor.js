@@ -11,7 +11,7 @@ const explanations = {
     none: "It is locked at all times.", block: "Locked inside these times, unlocked outside.",
     allow: "Unlocked only inside these times.",
 };
-/** Nobody needs more, and a record has an end. */
+/** Limits the size of the record. */
 const maximumWindows = 20;
 
 /**
@@ -31,13 +31,13 @@ export function scheduleEditor(context, computer, app) {
     let schedule;
     let number = 0;
     /** @param {Schedule} read */
-    const take = (read) => {
+    const load = (read) => {
         schedule = {
             mode: read.mode, windows: read.windows.map((window) =>
                 ({ ...window, days: [...window.days], key: String(number++) })),
         };
     };
-    take(known ?? { mode: "none", windows: [] });
+    load(known ?? { mode: "none", windows: [] });
     const list = element("div", { class: "schedule-windows" });
     const explanation = element("p", { class: "soft note" });
     const words = element("p", { class: "schedule-words", role: "status" });
@@ -128,7 +128,7 @@ export function scheduleEditor(context, computer, app) {
     }, { kind: "primary", wide: true });
     const choices = element("div", { class: "chips" }, ...presets.map(({ label, text }) => element("button", {
         type: "button", class: "chip", title: scheduleWords(text), onclick: () => {
-            take(/** @type {Schedule} */ (readSchedule(text)));
+            load(/** @type {Schedule} */ (readSchedule(text)));
             draw();
         },
     }, label)));

@@ -4,7 +4,7 @@
  * @typedef {"none" | "block" | "allow"} ScheduleMode none: always locked; block: locked inside; allow: open inside only
  */
 /**
- * `days` from Monday, 0, to Sunday, 6. `from` and `to` are "HH:MM", `to` up to "24:00"; a window may go over midnight.
+ * `days`: Monday is 0, Sunday 6. `from` and `to`: "HH:MM", `to` up to "24:00"; a window may cross midnight.
  * @typedef {{ days: number[], from: string, to: string }} Window
  */
 /** @typedef {{ mode: ScheduleMode, windows: Window[] }} Schedule */
@@ -28,7 +28,7 @@ export const presets = [
 ];
 
 /**
- * The text's meaning; null where it has another one than this version knows.
+ * Null if this version does not understand the text.
  * @param {string | undefined} text
  * @returns {Schedule | null}
  */
@@ -66,7 +66,7 @@ function daysOf(word) {
     const ends = word.split("-").map((name) => Math.max(names.indexOf(name), long.indexOf(name)));
     if (ends.length > 2 || ends.some((end) => end < 0)) return null;
     const [first, last = first] = ends;
-    // "fri-mon" goes over Sunday.
+    // "fri-mon" includes Sunday.
     return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, index) => (first + index) % 7);
 }
 
@@ -78,7 +78,7 @@ export function writeSchedule({ mode, windows }) {
 }
 
 /**
- * What has to be put right before it can be sent, or null.
+ * Why it can't be sent, or null.
  * @param {Schedule} schedule
  */
 export function problemOf({ mode, windows }) {

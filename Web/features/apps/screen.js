@@ -1,4 +1,4 @@
-// Remote control: what is locked on a computer, and what this device asks of it.
+// Remote control of a computer's locked apps.
 import { element, keyed } from "../../ui/element.js";
 import { everySecond, live } from "../../ui/live.js";
 import { button, empty, iconButton, searchField } from "../../ui/parts.js";

@@ -6,7 +6,7 @@ import { timeOfDay } from "../../ui/words.js";
 /** @typedef {import("../../formats/record-bodies.js").RemoteApp} RemoteApp */
 
 /**
- * A computer reports the minute in which a grant ends: nothing finer is shown.
+ * A computer reports the end of a grant in minutes, so nothing finer is shown.
  * @param {RemoteApp} app
  */
 export function stateWords({ state, opensUntil }) {
@@ -38,7 +38,7 @@ function left(until, now) {
 }
 
 /**
- * Each second: what counts down.
+ * Updates countdowns each second.
  * @param {Element} place
  * @param {number} now milliseconds since 1970
  */

@@ -1,11 +1,11 @@
-// A backup larger than memory: written as it comes, and read where it is needed. docs/formats.md, "Backup".
+// A backup larger than memory: written as a stream, and read at any position. docs/formats.md, "Backup".
 import { ByteReader, concat, u64, wipe } from "../../crypto/bytes.js";
 import { FormatError } from "../../crypto/errors.js";
 import { ContentStream, streamHeaderLength } from "../../crypto/stream.js";
 import { entryKind, headerLength, name, openHeader, sealHeader } from "./notes-backup.js";
 
 const entryHeaderLength = 9;
-/** Of an entry that is no blob, in bytes. */
+/** Largest entry that is not a blob, in bytes. */
 const maximumEntry = 32 << 20;
 
 const damaged = () => new FormatError("malformed", "The backup is damaged or truncated.");
@@ -22,7 +22,7 @@ export class BackupWriter {
         this.#buffer = new Uint8Array(stream.chunkSize);
     }
 
-    /** @param {string} passphrase @param {(bytes: Uint8Array) => unknown} write what comes next; awaited */
+    /** @param {string} passphrase @param {(bytes: Uint8Array) => unknown} write called in order; awaited */
     static async behind(passphrase, write) {
         const { rootKey, header } = await sealHeader(passphrase);
         const stream = await ContentStream.sealing(name, rootKey);
@@ -39,12 +39,12 @@ export class BackupWriter {
     }
 
     /**
-     * What belongs to the entry that was begun.
+     * Data of the entry that was begun.
      * @param {Uint8Array} bytes
      */
     async put(bytes) {
         for (let at = 0; at < bytes.length;) {
-            // Only where more comes: the last chunk says that it is the last.
+            // Only if more follows: the last chunk is marked as the last.
             if (this.#used === this.#buffer.length) await this.#flush(false);
             const part = bytes.subarray(at, at + this.#buffer.length - this.#used);
             this.#buffer.set(part, this.#used);
@@ -71,7 +71,7 @@ export class BackupWriter {
     }
 }
 
-/** A backup in a file, read at any place; every piece is authenticated before it is given out. */
+/** Reads a backup file at any position; every piece is authenticated before it is returned. */
 export class BackupReader {
     /** @type {{ index: number, bytes: Uint8Array } | null} */
     #chunk = null;
@@ -92,7 +92,7 @@ export class BackupReader {
      */
     static async open(file, passphrase) {
         const header = new Uint8Array(await file.slice(0, headerLength + streamHeaderLength).arrayBuffer());
-        // A file without a stream is no backup.
+        // A file without a stream is not a backup.
         const rootKey = await openHeader(header.length < headerLength + streamHeaderLength ? new Uint8Array() : header,
             passphrase);
         const stream = await ContentStream.opening(header.slice(headerLength), name, rootKey);
@@ -131,7 +131,7 @@ export class BackupReader {
     }
 
     /**
-     * Where every entry lies, to its end; what is between is not read.
+     * The positions of all entries, without reading their content.
      * @returns {AsyncGenerator<{ kind: number, from: number, to: number }>} throws FormatError
      */
     async *entries() {
@@ -150,7 +150,7 @@ export class BackupReader {
         }
     }
 
-    /** Nothing that was opened stays. */
+    /** Drops everything that was opened. */
     forget() {
         wipe(this.#chunk?.bytes);
         this.#chunk = null;

@@ -79,7 +79,7 @@ async function begin(context, days, { going, status, start }) {
 }
 
 /**
- * Where to: a tap of its own, as browsers ask for one.
+ * Chooses the destination: browsers require a tap of its own.
  * @param {Context} context
  * @param {ExportPlan} plan
  * @param {{ going: HTMLElement, status: HTMLElement, start: HTMLElement }} parts
@@ -142,13 +142,13 @@ function leftOut(photos, moments) {
  * @param {ExportPlan} plan
  * @param {import("./export-target.js").ExportTarget} target
  * @param {{ going: HTMLElement, status: HTMLElement }} parts
- * @param {() => string} finished what is said then
+ * @param {() => string} finished the sentence at the end
  */
 async function write({ companion, signal: outer }, plan, target, { going, status }, finished) {
     status.textContent = "";
     const writing = new Transfer("Exporting", outer);
     shown(going, writing.element);
-    // Before the first byte: nothing leaves without it.
+    // Recorded before the first byte is exported.
     await companion.audit.record("exported", { moments: plan.moments.length, photos: plan.photos.length });
     const { photos, missing } = await writing.run((signal) => exportPlain(companion, plan, target, {
         signal, progress: (done, all) => writing.show(done, all, `${size(done)} of ${size(all)}`),

@@ -1,8 +1,8 @@
-// Where a plain export goes: a folder that the person chose, or one file to be saved.
+// Destinations of a plain export: a folder that the person chose, or one file to save.
 import { ZipWriter } from "./zip.js";
 
 /**
- * `write`: a path with "/", its bytes, and when it was last changed, "2024-05-17T18:30:05". `abandon`: removes what was
+ * `write`: a path with "/", its content, and its modification time, "2024-05-17T18:30:05". `abandon` removes what was
  * written.
  * @typedef {{ write(path: string, bytes: Uint8Array, local: string): Promise<void>, end(): Promise<void>,
  *   abandon(): Promise<void> }} ExportTarget
@@ -13,7 +13,7 @@ const folderName = "Everline";
 /** @param {FileSystemDirectoryHandle} folder @param {string} name */
 async function has(folder, name) {
     const found = (/** @type {unknown} */ error) => {
-        // Something of another kind has the name.
+        // An item of another kind has the name.
         if (error instanceof DOMException && error.name === "TypeMismatchError") return true;
         if (error instanceof DOMException && error.name === "NotFoundError") return false;
         throw error;
@@ -21,7 +21,7 @@ async function has(folder, name) {
     return folder.getDirectoryHandle(name).then(() => true, found);
 }
 
-/** A new folder in the chosen one: nothing that is there is written over. @implements {ExportTarget} */
+/** A new folder in the chosen one: nothing is overwritten. @implements {ExportTarget} */
 export class FolderTarget {
     /** @param {FileSystemDirectoryHandle} parent @param {FileSystemDirectoryHandle} folder */
     constructor(parent, folder) {
@@ -64,7 +64,7 @@ export class FolderTarget {
     }
 }
 
-/** One ZIP, which the browser holds until it is saved. @implements {ExportTarget} */
+/** One ZIP, in memory until it is saved. @implements {ExportTarget} */
 export class ZipTarget {
     /** @type {Blob[]} */
     #parts = [];

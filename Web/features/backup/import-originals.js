@@ -8,15 +8,15 @@ import { CompanionError } from "../../household/errors.js";
 /** @typedef {import("./moment-import.js").Kept} Kept */
 /** @typedef {{ removed: number, left: { name: string, sentence: string }[] }} Removal */
 
-/** So long no photo reaches the hub before it counts as out of reach; milliseconds. */
+/** After so long without progress the hub counts as unreachable, in milliseconds. */
 const patience = 60_000;
 const pause = 300;
 
-/** Why an original stays where it is. */
+/** Why an original is kept. */
 class Stays extends Error {}
 
 /**
- * Only what the hub has is safe: a browser may throw away what lies in it.
+ * A photo is safe only at the hub: a browser may evict its storage.
  * @param {Companion} companion
  * @param {string} id
  * @param {AbortSignal} signal
@@ -35,7 +35,8 @@ async function arrived({ momentPhotos, syncLoop, device }, id, signal) {
 }
 
 /**
- * The kept original byte for byte, or, where only the pixels were kept, a picture of the same size that opens.
+ * Compares the kept original byte for byte or, where only the pixels were kept, checks that a picture of the same size
+ * opens.
  * @param {Companion} companion
  * @param {Kept} kept
  * @param {{ keepsOriginal: boolean, signal: AbortSignal }} options
@@ -55,7 +56,7 @@ async function compare(companion, { source, photo, digest }, { keepsOriginal, si
 }
 
 /**
- * Throws CompanionError `locked`; whatever else happens, the file stays.
+ * Throws CompanionError `locked`; after any other error the file is kept.
  * @param {Companion} companion
  * @param {Kept[]} kept
  * @param {{ keepsOriginal: boolean, signal: AbortSignal, progress?: (done: number, all: number) => void }} options

@@ -1,9 +1,9 @@
-// Old photos brought into Everline: chosen, looked through, and grouped into moments by day.
+// Imports old photos into Everline: chosen, previewed, and grouped into moments by day.
 import { removeOriginals } from "./import-originals.js";
 import { sourcesIn, sourcesOf } from "./import-sources.js";
 import { importPhotos, preview } from "./moment-import.js";
 import { element } from "../../ui/element.js";
-import { button, card, rows, section, switchRow } from "../../ui/parts.js";
+import { button, card, fileInput, rows, section, switchRow } from "../../ui/parts.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 
@@ -11,7 +11,7 @@ import { counted, sentenceOf } from "../../ui/words.js";
 /** @typedef {import("./import-sources.js").Source} Source */
 /** @typedef {{ going: HTMLElement, status: HTMLElement, choosers: HTMLElement }} Parts */
 
-/** So many files that were left out are named. */
+/** How many skipped files are named. */
 const namedAtMost = 50;
 const dayWords = new Intl.DateTimeFormat(undefined,
     { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
@@ -24,9 +24,9 @@ export function importPage(context) {
     const going = element("div", { class: "settings-parts" });
     const choosers = element("div", { class: "settings-parts" });
     const parts = { going, status, choosers };
-    const files = fileInput({ accept: "image/*,.heic,.heif,.avif" },
+    const files = fileInput({ accept: "image/*,.heic,.heif,.avif", multiple: true },
         (chosen) => look(context, async () => sourcesOf(chosen), null, parts));
-    const folder = fileInput({ webkitdirectory: true },
+    const folder = fileInput({ webkitdirectory: true, multiple: true },
         (chosen) => look(context, async () => sourcesOf(chosen), null, parts));
     choosers.append(
         button("Choose a folder", () => (window.showDirectoryPicker ? picked(context, parts) : folder.click()),
@@ -45,19 +45,6 @@ export function importPage(context) {
             element("div", { class: "settings-parts" }, choosers, files, folder, going, status),
         ],
     };
-}
-
-/** @param {Record<string, unknown>} properties @param {(files: File[]) => void} chosen */
-function fileInput(properties, chosen) {
-    const input = element("input", {
-        type: "file", multiple: true, class: "visually-hidden", tabindex: "-1", "aria-hidden": "true", ...properties,
-        onchange: () => {
-            const files = [...(input.files ?? [])];
-            input.value = "";
-            if (files.length > 0) chosen(files);
-        },
-    });
-    return input;
 }
 
 /** @param {Context} context @param {Parts} parts */
@@ -117,7 +104,6 @@ function leftOut({ others, tooLarge, unread }) {
 }
 
 /**
- * What was found, and how it shall be kept.
  * @param {Context} context
  * @param {Preview} found
  * @param {FileSystemDirectoryHandle | null} handle

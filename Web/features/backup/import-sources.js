@@ -1,11 +1,11 @@
-// Files that a person chose, one by one: nothing of them is read before it is their turn.
+// Files that a person chose, read one by one.
 
 /**
- * `remove`: deletes the file, where the browser can.
+ * `remove` deletes the file, where the browser can.
  * @typedef {{ name: string, file: () => Promise<File>, remove: (() => Promise<void>) | null }} Source
  */
 
-/** Deeper than any collection of photos, and an end where folders name each other. */
+/** Maximum depth, also of folders that contain each other. */
 const deepest = 32;
 
 /** @param {Iterable<File>} files @returns {Source[]} */
@@ -14,7 +14,7 @@ export const sourcesOf = (files) => [...files].map((file) => ({
 }));
 
 /**
- * Every file of a folder and those in it, but for hidden ones.
+ * All files of a folder and its subfolders, except hidden ones.
  * @param {FileSystemDirectoryHandle} folder
  * @param {{ signal: AbortSignal, found?: (count: number) => void }} options
  * @returns {Promise<Source[]>}

@@ -1,5 +1,4 @@
-// Everline in a sealed file: the records of moments and photos with their blobs, as they are, in the backup that
-// computers write, too.
+// Everline in a sealed file: the records of moments and photos with their blobs, in the backup format of computers.
 import { unhex } from "../../crypto/bytes.js";
 import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
@@ -11,7 +10,7 @@ import { readSealed } from "../../sync/photo-staging.js";
 
 /** @typedef {{ id: string, size: number }} SealedBlob */
 
-/** Bytes that are read at once. */
+/** Bytes read at once. */
 const step = 1 << 20;
 
 /** @param {AbortSignal} signal */
@@ -26,7 +25,7 @@ async function newest({ device }, collection, id) {
 }
 
 /**
- * Blobs and records that a copy has, from records alone. `missing`: photos that are not here.
+ * Blobs and records of a backup, from records alone. `missing`: photos that are not here.
  * @param {Companion} companion
  * @param {AbortSignal} signal
  */
@@ -53,7 +52,7 @@ async function planned(companion, signal) {
 }
 
 /**
- * Sealed bytes of a blob, a piece at a time: those that have not left yet from here, the others from the hub.
+ * Sealed bytes of a blob, piece by piece: unsent ones from this device, the others from the hub.
  * @param {Companion} companion
  * @param {SealedBlob} blob
  * @param {AbortSignal} signal
@@ -72,11 +71,11 @@ async function* piecesOf({ device }, { id, size }, signal) {
 }
 
 /**
- * Everything but what is in the trash, piece by piece. Throws CompanionError `locked`, `weakPIN`, `cancelled`,
- * `notFound`, HubError, HubUnreachable, StoreError.
+ * Writes everything but the trash, piece by piece. Throws CompanionError `locked`, `weakPIN`, `cancelled`, `notFound`,
+ * HubError, HubUnreachable, StoreError.
  * @param {Companion} companion
  * @param {string} passphrase
- * @param {(bytes: Uint8Array) => unknown} write what comes next; awaited
+ * @param {(bytes: Uint8Array) => unknown} write called in order; awaited
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in bytes
  * @returns {Promise<{ moments: number, photos: number, missing: number }>}
  */
@@ -122,4 +121,3 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
         keys.wipe();
     }
 }
-

@@ -1,4 +1,4 @@
-// Moments out of the vault, on purpose and in the open: photos as files, a page to read, data for other programs.
+// Exports moments unsealed: photos as files, a page to read, data for other programs.
 import { utf8 } from "../../crypto/bytes.js";
 import { FormatError } from "../../crypto/errors.js";
 import { CompanionError } from "../../household/errors.js";
@@ -8,7 +8,7 @@ import { zipLength, zipLimits } from "./zip.js";
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
 /**
- * A photo's file. `copy`: a JPEG beside it, where the original is of a type that not every browser draws.
+ * A photo's file. `copy`: a JPEG beside an original that not every browser displays.
  * @typedef {{ id: string, path: string, size: number, local: string, copy: { path: string, size: number } | null }}
  *   PlannedPhoto
  */
@@ -23,7 +23,7 @@ const endings = /** @type {Record<string, string>} */ ({
     "image/gif": "gif",
 });
 const drawnEverywhere = new Set(["image/jpeg", "image/png", "image/webp", "image/gif"]);
-/** For the page and the data, in a ZIP that is nearly full; in bytes, beside what is written in a moment. */
+/** Estimated bytes of page and data in a ZIP, besides a moment's text. */
 const roomForText = { moment: 4_096, photo: 1_024 };
 
 /** @param {AbortSignal} signal */
@@ -32,14 +32,14 @@ function check(signal) {
 }
 
 /**
- * What is missing stays missing; anything else ends the export.
+ * Missing photos are counted; any other error ends the export.
  * @param {unknown} error
  */
 const isMissing = (error) => error instanceof FormatError
     || (error instanceof CompanionError && (error.code === "notFound" || error.code === "noKey"));
 
 /**
- * Names by date; the second of a second has a number.
+ * File names by date; several within a second are numbered.
  * @param {Set<string>} used
  * @param {string} local
  * @param {string} type
@@ -55,8 +55,7 @@ function pathOf(used, local, type) {
 }
 
 /**
- * What would be written, from records alone. What is in the trash stays there. Throws CompanionError `locked`,
- * `cancelled`.
+ * What would be written, from records alone, without the trash. Throws CompanionError `locked`, `cancelled`.
  * @param {Companion} companion
  * @param {{ from?: string, to?: string }} days local ones, "2024-05-17", both counted
  * @param {{ signal: AbortSignal, progress?: Progress }} options `progress` in photos
@@ -75,7 +74,7 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
         const photos = [];
         for (const { id, width, height } of moment.photos) {
             check(signal);
-            // Two versions of a moment name the same photos.
+            // Two versions of a moment share photos.
             const file = files.get(id) ?? (await planned(id, { width, height }));
             files.set(id, file);
             photos.push(file);
@@ -113,13 +112,13 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
 }
 
 /**
- * Throws CompanionError `tooLarge` where it does not fit into one ZIP.
+ * Throws CompanionError `tooLarge` if it does not fit into one ZIP.
  * @param {ExportPlan} plan
  */
 export function checkFitsZIP({ photos, moments }) {
     const files = photos.flatMap(({ path, size, copy }) =>
         [{ name: path, size }, ...(copy ? [{ name: copy.path, size: copy.size }] : [])]);
-    // Escaped, and in UTF-8, a character takes at most 6 bytes, in either of the two.
+    // An escaped character has at most 6 bytes of UTF-8 in either of the two.
     const text = moments.reduce((sum, { moment: { words, title }, photos: own }) =>
         sum + roomForText.moment + 12 * (words.length + title.length) + own.length * roomForText.photo, 0);
     if (files.length + 2 <= zipLimits.files && zipLength(files) + text < zipLimits.bytes) return;
@@ -129,8 +128,8 @@ export function checkFitsZIP({ photos, moments }) {
 }
 
 /**
- * Writes it, one photo in memory at a time; the page and the data come last. If it ends early, what was written is
- * removed. Throws CompanionError `locked`, `cancelled`, HubError, HubUnreachable, and what the target throws.
+ * Writes one photo at a time, then the page and the data. Removes what was written if it ends early. Throws
+ * CompanionError `locked`, `cancelled`, HubError, HubUnreachable, and the target's errors.
  * @param {Companion} companion
  * @param {ExportPlan} plan
  * @param {import("./export-target.js").ExportTarget} target

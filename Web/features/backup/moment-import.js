@@ -1,9 +1,10 @@
-// Old photos brought into the vault: grouped into moments by day, one photo in memory at a time. What is here already
-// is left out, so a second run resumes where the first one ended.
+// Imports old photos: grouped into moments by day, one photo in memory at a time. Photos that are already here are
+// skipped, so a second run resumes an interrupted one.
 import { hex } from "../../crypto/bytes.js";
 import { sha256 } from "../../crypto/primitives.js";
 import { StoreError } from "../../store/errors.js";
 import { CompanionError } from "../../household/errors.js";
+import { groupBy } from "../../household/group-by.js";
 import { ExifError, exifPrefix, readExif, takenAt } from "../../formats/exif.js";
 import { dayOf, maximumOriginal, maximumPhotos } from "../../formats/moment-format.js";
 import { typeOf } from "../../formats/image-type.js";
@@ -11,7 +12,7 @@ import { typeOf } from "../../formats/image-type.js";
 /** @typedef {import("./import-sources.js").Source} Source */
 /** @typedef {(done: number, all: number, isWaiting?: boolean) => void} Progress */
 /**
- * `date`: seconds since 1970. `offset`: minutes ahead of UTC. `isDated`: the picture says so, not the file.
+ * `date`: seconds since 1970. `offset`: minutes ahead of UTC. `isDated`: by the picture, not by the file.
  * @typedef {{ source: Source, date: number, offset: number, isDated: boolean }} FoundPhoto
  */
 /**
@@ -19,21 +20,19 @@ import { typeOf } from "../../formats/image-type.js";
  *   tooLarge: number, unread: number }} Preview
  */
 /**
- * A file and the photo that it is here. `digest`: SHA-256 of the file.
+ * A file and its photo here. `digest`: SHA-256 of the file.
  * @typedef {{ source: Source, photo: { id: string, width: number, height: number }, digest: Uint8Array }} Kept
  */
 /**
- * `here`: were here already; `trashed` of them in the trash. `refused`: by name, one sentence. `problem`: why it ended
+ * `here`: already here; `trashed`: those of them in the trash. `refused`: one sentence by name. `problem`: why it ended
  * early.
  * @typedef {{ added: number, moments: number, here: number, trashed: number, refused: { name: string, sentence: string
  *   }[], kept: Kept[], isStopped: boolean, problem: string | null }} ImportResult
  */
 
-/** So many photos are written into a moment at once: what is killed in between is read again. */
+/** Photos added to a moment at once; after a crash these are read again. */
 const savedTogether = 10;
-/**
- * Sealed photos that wait for the network take room on this device: with so many bytes of them, the import waits, too.
- */
+/** With so many unsent bytes of photos on this device, the import waits. */
 const mostWaiting = 256 << 20;
 const pause = 500;
 
@@ -44,20 +43,20 @@ const bytesOf = async (file, end = file.size) => new Uint8Array(await file.slice
 
 /** @param {File} file @param {Uint8Array} start */
 function dateOf(file, start) {
-    let said = null;
+    let fromExif = null;
     try {
         const exif = readExif(start);
-        said = exif && takenAt(exif);
+        fromExif = exif && takenAt(exif);
     } catch (error) {
         if (!(error instanceof ExifError)) throw error;
     }
-    if (said) return { ...said, isDated: true };
+    if (fromExif) return { ...fromExif, isDated: true };
     return { date: Math.floor(file.lastModified / 1000), offset: -new Date(file.lastModified)
         .getTimezoneOffset(), isDated: false };
 }
 
 /**
- * What is there, by day. Throws CompanionError `cancelled`.
+ * The found photos by day. Throws CompanionError `cancelled`.
  * @param {Source[]} sources
  * @param {{ signal: AbortSignal, progress?: Progress }} options
  * @returns {Promise<Preview>}
@@ -65,8 +64,8 @@ function dateOf(file, start) {
 export async function preview(sources, { signal, progress = () => {} }) {
     /** @type {Preview} */
     const found = { days: [], photos: 0, undated: 0, others: 0, tooLarge: 0, unread: 0 };
-    /** @type {Map<string, FoundPhoto[]>} */
-    const days = new Map();
+    /** @type {FoundPhoto[]} */
+    const dated = [];
     for (const [index, source] of sources.entries()) {
         if (signal.aborted) throw cancelled();
         try {
@@ -76,10 +75,7 @@ export async function preview(sources, { signal, progress = () => {} }) {
             else if (file.size > maximumOriginal) found.tooLarge += 1;
             else {
                 const photo = { source, ...dateOf(file, start) };
-                const day = dayOf(photo);
-                const others = days.get(day);
-                if (others) others.push(photo);
-                else days.set(day, [photo]);
+                dated.push(photo);
                 found.photos += 1;
                 if (!photo.isDated) found.undated += 1;
             }
@@ -89,7 +85,7 @@ export async function preview(sources, { signal, progress = () => {} }) {
         }
         progress(index + 1, sources.length);
     }
-    found.days = [...days].map(([day, photos]) => ({
+    found.days = [...groupBy(dated, dayOf)].map(([day, photos]) => ({
         day,
         photos: photos.sort((one, other) => one.date - other.date || (one.source.name < other.source.name ? -1 : 1)),
     })).sort((one, other) => (one.day < other.day ? -1 : 1));
@@ -127,7 +123,7 @@ class Import {
         const missing = [];
         /** @type {Moment | null} */
         let moment = null;
-        // All of the day first: what an earlier run began is gone on with.
+        // The whole day first: an earlier run may have begun it.
         for (const photo of photos) {
             if (signal.aborted) throw cancelled();
             const digest = await this.#digest(photo);
@@ -171,7 +167,7 @@ class Import {
                 if (batch.length >= savedTogether) await flush();
             }
         } finally {
-            // Sealed photos are not sealed again, unless AppLocker was locked.
+            // Sealed photos are reused, unless AppLocker was locked.
             await flush().catch((error) => {
                 if (!signal.aborted && !this.result.problem) throw error;
             });
@@ -210,7 +206,7 @@ class Import {
     }
 
     /**
-     * A file that can't be imported is listed, and the others follow; any other error ends the import.
+     * Lists a file that can't be imported and continues; any other error ends the import.
      * @param {string} name
      * @param {unknown} error
      */
@@ -237,7 +233,7 @@ class Import {
         return saved;
     }
 
-    /** Lets the network catch up, where there is one. */
+    /** Waits for uploads while online. */
     async roomForMore() {
         const { syncLoop } = this.companion;
         const { signal, progress } = this.options;
@@ -250,8 +246,7 @@ class Import {
 }
 
 /**
- * Seals and keeps them. What ended it early is in the result: what was added by then stays. Throws CompanionError
- * `locked`.
+ * Seals and stores the photos. The result has why it ended early: what was added stays. Throws CompanionError `locked`.
  * @param {Companion} companion
  * @param {Preview} found
  * @param {{ keepsOriginal: boolean, keepsPlaces: boolean, signal: AbortSignal, progress?: Progress }} options
@@ -273,7 +268,7 @@ export async function importPhotos(companion, found, { progress = () => {}, ...o
         else throw error;
     }
     const added = new Set();
-    // A photo that was sealed and reached no moment is none.
+    // A sealed photo that reached no moment does not count.
     const { moments } = await companion.moments.list();
     for (const { photos } of moments) for (const { id } of photos) added.add(id);
     run.result.kept = run.result.kept.filter(({ photo }) => added.has(photo.id));

@@ -1,14 +1,13 @@
-// Moments as a page and as data that anything can read, with nothing of AppLocker: what a plain export has beside the
-// photos.
+// Moments as a page and as data, readable without AppLocker: part of a plain export.
 
 /**
- * `file`, `shown`: paths from the page; `shown` is what a browser can draw. Null: it could not be opened.
+ * `file`, `shown`: paths relative to the page; a browser can display `shown`. Null: it could not be opened.
  * @typedef {{ id: string, width: number, height: number, type: string, taken: string | null, file: string | null,
  *   shown: string | null }} PageFile
  */
 /** @typedef {{ moment: Moment, photos: PageFile[] }} PageMoment */
 
-/** `Vectors/moment-pages.css`, which the page of the command line has too. */
+/** The same as `Vectors/moment-pages.css`, which the command line uses too. */
 export const style = `
 :root { color-scheme: light dark; --text: #1d2130; --soft: #5b647c; --ground: #f6f5f3; --card: #fff; --heart: #b4326b; }
 @media (prefers-color-scheme: dark) {
@@ -36,10 +35,7 @@ const signs = /** @type {Record<string, string>} */ ({
     "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;",
 });
 
-/**
- * Text that stays text wherever it stands in a page.
- * @param {string} text
- */
+/** @param {string} text */
 export const escaped = (text) => text.replace(/[&<>"']/g, (sign) => signs[sign]);
 
 /** @param {string} path */
@@ -52,7 +48,7 @@ const written = format({
 });
 
 /**
- * By the clocks there: "2024-05-17T18:30:05".
+ * Local time there: "2024-05-17T18:30:05".
  * @param {number} date seconds since 1970
  * @param {number} offset minutes ahead of UTC
  */
@@ -99,7 +95,7 @@ function article({ moment, photos }) {
 }
 
 /**
- * A page that needs nothing but the photos beside it. No script runs in it, whatever stands in a moment.
+ * A page that needs nothing but the photos beside it. No content of a moment runs as a script.
  * @param {PageMoment[]} moments newest first
  */
 export function timelinePage(moments) {
@@ -132,11 +128,7 @@ ${parts.join("\n")}
 `;
 }
 
-/**
- * The same as data, for other programs.
- * @param {PageMoment[]} moments
- * @param {number} now seconds since 1970
- */
+/** @param {PageMoment[]} moments @param {number} now seconds since 1970 */
 export function momentsData(moments, now) {
     return `${JSON.stringify({
         format: "everline-moments", version: 1, exported: new Date(now * 1000).toISOString(),

@@ -6,11 +6,11 @@ import { removeStaged } from "../../sync/photo-staging.js";
 
 /** @typedef {{ moments: number, photos: number }} Erased */
 
-/** What the screens keep sealed beside the keys of Everline: what is half-written, and the day that is counted from. */
+/** Everline's values in private storage: drafts, and the day that is counted from. */
 const kept = ["momentDrafts", "together"];
 
 /**
- * What a reset would erase, the trash too. Throws CompanionError `locked`.
+ * What a reset would erase, including the trash. Throws CompanionError `locked`.
  * @param {Companion} companion
  * @returns {Promise<Erased>}
  */
@@ -21,9 +21,8 @@ export async function countToErase({ moments }) {
 }
 
 /**
- * The reset is logged first. Then the photos are erased, whose records hold their keys, then the moments. What was
- * erased stays erased where it ends early; another call goes on. Throws CompanionError `locked`, `cancelled`,
- * StoreError.
+ * The reset is logged first. Then the photos are erased, whose records hold their keys, then the moments. If it ends
+ * early, another call resumes. Throws CompanionError `locked`, `cancelled`, StoreError.
  * @param {Companion} companion
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options
  * @returns {Promise<Erased>}

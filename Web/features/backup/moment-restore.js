@@ -31,7 +31,7 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
 const most = { records: 200_000 };
 
 /**
- * Reads what is in it, but for the photos. Throws FormatError.
+ * Reads the backup without its photos. Throws FormatError.
  * @param {Blob} file
  * @param {string} passphrase
  * @returns {Promise<MomentBackup>} to be ended with `forget`
@@ -60,7 +60,7 @@ export async function openMomentBackup(file, passphrase) {
             if (count > most.records) throw damaged;
             /** @type {BackupRecord | null} */
             const record = JSON.parse(textOf(await reader.bytes(from, to)));
-            // Thousands of thumbnails are not kept in memory.
+            // Thousands of thumbnails would not fit in memory.
             if (record?.collection === "photos") photos.set(String(record.id), { from, to });
             else if (record?.collection === "moments") records.push({ record, place: { from, to } });
         } else if (kind !== entryKind.settings) throw damaged;
@@ -94,7 +94,7 @@ async function bodyOf(record, ring) {
 }
 
 /**
- * What a person sees of a moment: the same is not brought back twice, whatever its id.
+ * The content by which duplicates are found, whatever their ids.
  * @param {MomentContent} content
  */
 const sightOf = ({ title, words, date, offset, mood, place, photos }) =>
@@ -106,7 +106,7 @@ const isSame = (one, other) => sightOf(one) === sightOf(other) && one.favourite 
     && JSON.stringify(one.photos.map(({ id }) => id)) === JSON.stringify(other.photos.map(({ id }) => id));
 
 /**
- * What restoring would do; nothing is changed. Of two versions the one that was modified last stays.
+ * Compares a backup with this device and changes nothing. Of two versions the one modified last stays.
  * @param {Companion} companion
  * @param {MomentBackup} backup
  * @returns {Promise<Changes>}
@@ -130,8 +130,8 @@ export async function changesOf({ moments }, backup) {
 }
 
 /**
- * Each moment with all its photos, or not at all. What ended it early is in the result; what came by then stays. Throws
- * CompanionError `locked`.
+ * Restores each moment with all its photos, or not at all. The result has why it ended early; restored moments stay.
+ * Throws CompanionError `locked`.
  * @param {Companion} companion
  * @param {MomentBackup} backup
  * @param {Changes} changes
@@ -217,7 +217,7 @@ async function sealedAgain({ device }, backup, photo, vault) {
         const sealed = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
         wipe(body);
         await staging.finish(sealed);
-        // Of the file that was chosen once, where the key is still the one it was made with.
+        // The original file's hash, if the key that it was made with is still here.
         const isOwn = record.vault === vault
             && keys.ring.key(ringKind.vault, vault, parseInt(photo.hash.slice(0, 8), 16)) !== undefined;
         const hash = isOwn ? photo.hash : await photoHash(keys.vaultKey(vault), digest ?? new Uint8Array());

@@ -1,4 +1,4 @@
-// Everline in a sealed file, and back from one.
+// Exports Everline to a sealed file, and imports it from one.
 import { writeMomentBackup } from "./moment-backup.js";
 import { changesOf, forget, openMomentBackup, restoreMoments } from "./moment-restore.js";
 import { element } from "../../ui/element.js";

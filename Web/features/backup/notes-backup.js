@@ -1,5 +1,5 @@
-// A backup of the notes that this device can read: `.aplockerbackup`, as a computer writes and reads it.
-// docs/formats.md, "Backup".
+// A backup of the notes that this device can read: `.aplockerbackup`, in the format of computers. docs/formats.md,
+// "Backup".
 import { ByteReader, concat, isID, randomBytes, textOf, u64, unbase64, utf8, wipe } from "../../crypto/bytes.js";
 import { openEnvelope, readEnvelope } from "../../crypto/envelope.js";
 import { FormatError } from "../../crypto/errors.js";
@@ -11,7 +11,7 @@ import { CompanionError } from "../../household/errors.js";
 
 /** @typedef {import("../../formats/record-bodies.js").NoteContent} NoteContent */
 /**
- * The JSON of the first entry, and of a record's; `sealed` is base64. `blobs` is absent in what has none.
+ * The JSON of the first entry and of a record's; `sealed` is base64. `blobs` is absent if there are none.
  * @typedef {{ version: number, created: string, contents: string, records: number, blobs: number }} BackupManifest
  * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
  *   deleted: boolean, sealed?: string | null, blobs?: string[] }} BackupRecord
@@ -20,11 +20,11 @@ import { CompanionError } from "../../household/errors.js";
 export const entryKind = Object.freeze({ manifest: 1, settings: 2, ring: 3, record: 4, blob: 5, end: 255 });
 const start = concat(utf8("APLK"), [2, 1, 0, 0]);
 export const name = streamName({ purpose: "backup" });
-/** A file is guessed at without anybody counting. */
+/** Nothing limits guesses at a file's passphrase. */
 const rounds = 2_000_000;
 const leastLength = 10;
 export const headerLength = start.length + slotsLength;
-/** Of a backup that is read here, in bytes: all of it is in memory. */
+/** Largest backup that is read here, in bytes: it is held in memory. */
 const maximumSize = 256 << 20;
 
 /** @param {string} passphrase Throws CompanionError `weakPIN`. */
@@ -41,12 +41,7 @@ const entry = (kind, bytes) => concat([kind], u64(bytes.length), bytes);
 /** @param {unknown} value */
 const json = (value) => utf8(JSON.stringify(value));
 
-/**
- * The first entry of a backup.
- * @param {number} now milliseconds since 1970
- * @param {number} records
- * @param {number} blobs
- */
+/** @param {number} now milliseconds since 1970 @param {number} records @param {number} blobs */
 export function manifestOf(now, records, blobs) {
     /** @type {BackupManifest} */
     const manifest = {
@@ -56,11 +51,7 @@ export function manifestOf(now, records, blobs) {
     return json(manifest);
 }
 
-/**
- * The entry of a record.
- * @param {HubRecord} record
- * @param {{ blobs?: string[] }} [more]
- */
+/** @param {HubRecord} record @param {{ blobs?: string[] }} [more] */
 export function recordEntry({ collection, id, vault, revision, epoch, author, sealed }, more) {
     /** @type {BackupRecord} */
     const record = { collection, id, vault, revision, epoch, author, deleted: false, sealed, ...more };
@@ -94,7 +85,7 @@ export async function writeBackup({ device }, passphrase) {
 }
 
 /**
- * A new root key, and the header that the passphrase opens it by. docs/formats.md, "Backup".
+ * A new root key, and its header under the passphrase. docs/formats.md, "Backup".
  * @param {string} passphrase
  */
 export async function sealHeader(passphrase) {
@@ -131,10 +122,10 @@ export async function openHeader(header, passphrase) {
 }
 
 /**
- * The notes of a backup, of a companion or of a computer that chose no scrypt. Throws FormatError.
+ * The notes of a companion's backup, or of a computer's without scrypt. Throws FormatError.
  * @param {Uint8Array} bytes
  * @param {string} passphrase
- * @returns {Promise<{ notes: NoteContent[], created: string, others: number }>} `others`: what is no note, or does not
+ * @returns {Promise<{ notes: NoteContent[], created: string, others: number }>} `others`: others, or what does not
  *   open
  */
 export async function readBackup(bytes, passphrase) {
@@ -189,8 +180,7 @@ async function noteIn(record, ring) {
 }
 
 /**
- * Adds what is missing; a note that is here with the same title and text is left out. Throws CompanionError,
- * StoreError.
+ * Adds missing notes; one with the same title and text is skipped. Throws CompanionError, StoreError.
  * @param {Companion} companion
  * @param {NoteContent[]} notes
  * @returns {Promise<number>} how many were added
@@ -202,4 +192,3 @@ export async function addNotes({ notes: kept }, notes) {
     for (const { title, body, created } of missing) await kept.save(null, { title, body, created });
     return missing.length;
 }
-

@@ -6,7 +6,7 @@ import { sheet } from "../../ui/sheet.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 
-/** To be typed: no tap by mistake erases years. */
+/** Typed as a confirmation. */
 const word = "erase";
 
 /** @type {SettingsPage} */

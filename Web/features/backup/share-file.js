@@ -1,9 +1,10 @@
-// Files that leave the app, and those that come back: shared, downloaded, chosen.
+// Shares, downloads and chooses files.
 import { element } from "../../ui/element.js";
+import { fileInput } from "../../ui/parts.js";
 
 /**
- * By the share sheet where the device is one that has no downloads, else as a download. False where the person did not
- * want it. To be called from a tap: browsers share at no other time.
+ * Uses the share sheet where there are no downloads, else downloads. False if the person cancelled. Call it from a tap:
+ * browsers share at no other time.
  * @param {File} file
  * @returns {Promise<boolean>}
  */
@@ -19,18 +20,8 @@ export async function shareFile(file) {
 }
 
 /**
- * A hidden field to choose a backup with: a button calls its `click`.
+ * A hidden input to choose a backup with: a button calls its `click`.
  * @param {(file: File) => void} chosen
  */
-export function backupInput(chosen) {
-    const input = element("input", {
-        type: "file", accept: ".aplockerbackup,application/octet-stream", class: "visually-hidden", tabindex: "-1",
-        "aria-hidden": "true",
-        onchange: () => {
-            const [file] = input.files ?? [];
-            input.value = "";
-            if (file) chosen(file);
-        },
-    });
-    return input;
-}
+export const backupInput = (chosen) =>
+    fileInput({ accept: ".aplockerbackup,application/octet-stream" }, ([file]) => chosen(file));

@@ -3,8 +3,8 @@ import { element } from "../../ui/element.js";
 import { button } from "../../ui/parts.js";
 
 /**
- * Runs `work` under its own signal, which ends with the screen's, with the button, and keeps the display on meanwhile
- * where the browser can. `element` is shown while it runs.
+ * Runs `work` under a signal that ends with the screen or by the button, and keeps the display on where the browser
+ * can. `element` is shown meanwhile.
  */
 export class Transfer {
     #stop = new AbortController();
@@ -23,7 +23,7 @@ export class Transfer {
         return this.#stop.signal;
     }
 
-    /** @param {number} done @param {number} all 0 where nobody knows @param {string} words */
+    /** @param {number} done @param {number} all 0 if unknown @param {string} words */
     show(done, all, words) {
         if (all > 0) {
             this.bar.max = all;
@@ -32,11 +32,7 @@ export class Transfer {
         this.status.textContent = words;
     }
 
-    /**
-     * @template Value
-     * @param {(signal: AbortSignal) => Promise<Value>} work
-     * @returns {Promise<Value>}
-     */
+    /** @template Value @param {(signal: AbortSignal) => Promise<Value>} work @returns {Promise<Value>} */
     async run(work) {
         const awake = await keptAwake();
         try {
@@ -49,11 +45,7 @@ export class Transfer {
     }
 }
 
-/**
- * Shows one element in the place for progress, and scrolls to it.
- * @param {HTMLElement} place
- * @param {HTMLElement} content
- */
+/** @param {HTMLElement} place @param {HTMLElement} content */
 export function shown(place, content) {
     place.replaceChildren(content);
     content.scrollIntoView({ block: "center" });

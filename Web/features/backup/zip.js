@@ -2,12 +2,12 @@
 // without ZIP64.
 import { concat, utf8 } from "../../crypto/bytes.js";
 
-/** What the format's fields of 4 and 2 bytes hold; above it would be ZIP64. */
+/** Limits of the format's fields of 4 and 2 bytes; more would need ZIP64. */
 export const zipLimits = Object.freeze({ bytes: 0xffff_ffff, files: 0xffff });
 
 const [localLength, centralLength, endLength] = [30, 46, 22];
 const isUTF8 = 0x0800;
-/** As much at once as no frame is lost by. */
+/** Small enough to drop no frame. */
 const sliceLength = 1 << 20;
 
 /** @param {number} value @param {number} count of bytes, the lowest first */
@@ -28,7 +28,7 @@ const table = Uint32Array.from({ length: 256 }, (_, index) => {
 /**
  * CRC-32 of ISO 3309.
  * @param {Uint8Array} bytes
- * @param {number} [before] of what comes before them
+ * @param {number} [before] of the bytes before
  */
 export function crc32(bytes, before = 0) {
     let sum = ~before;
@@ -47,7 +47,7 @@ async function crc32InSlices(bytes) {
 }
 
 /**
- * Date and time as MS-DOS has them: from 1980 to 2107, every other second.
+ * MS-DOS date and time: from 1980 to 2107, every other second.
  * @param {string} local "2024-05-17T18:30:05", by the clocks there
  */
 function dosTime(local) {
@@ -57,10 +57,7 @@ function dosTime(local) {
         little((Math.min(year - 1980, 127) << 9) | (month << 5) | day, 2));
 }
 
-/**
- * How long the ZIP gets, in bytes.
- * @param {{ name: string, size: number }[]} files
- */
+/** @param {{ name: string, size: number }[]} files */
 export const zipLength = (files) => files.reduce(
     (sum, { name, size }) => sum + localLength + centralLength + 2 * utf8(name).length + size, endLength);
 
@@ -69,7 +66,7 @@ export class ZipWriter {
     /** @type {Uint8Array[]} */
     #central = [];
 
-    /** @param {(bytes: Uint8Array) => unknown} write what comes next; awaited */
+    /** @param {(bytes: Uint8Array) => unknown} write called in order; awaited */
     constructor(write) {
         this.write = write;
     }
@@ -81,7 +78,7 @@ export class ZipWriter {
     }
 
     /**
-     * Throws a RangeError for what the format does not hold.
+     * Throws a RangeError beyond the format's limits.
      * @param {string} name with "/" between folders; every name once
      * @param {Uint8Array} bytes
      * @param {string} local when it was last changed, "2024-05-17T18:30:05"
@@ -104,7 +101,7 @@ export class ZipWriter {
             little(start, 4), path));
     }
 
-    /** The list of all files; nothing comes after it. Throws as `add`. */
+    /** Writes the central directory; call it last. Throws as `add`. */
     async end() {
         const start = this.#length;
         const length = this.#central.reduce((sum, entry) => sum + entry.length, 0);

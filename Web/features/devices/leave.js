@@ -4,7 +4,7 @@ import { banner, button, card, points, section } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerToAsk } from "./settings.js";
 
-/** A computer is given so long to revoke this device, in milliseconds. */
+/** How long a computer has to revoke this device, in milliseconds. */
 const patience = 10_000;
 
 /** @type {SettingsPage} */
@@ -58,8 +58,8 @@ async function leave(context) {
 }
 
 /**
- * Asks a computer to revoke this device, so that the keys are replaced. Its answer can't be read any more: the hub's
- * refusal is the answer. The device leaves whatever the outcome.
+ * Asks a computer to revoke this device, so that the keys are replaced. Its reply can't be read any more, so the hub's
+ * refusal counts as the answer. The device leaves in any case.
  * @param {Context} context
  */
 async function requestRevocation(context) {

@@ -1,4 +1,4 @@
-// One sheet for the revocation of a device: what was done, and what could not be.
+// Shows the outcome of revoking a device.
 import { revokeDevice } from "./revoke-device.js";
 import { element } from "../../ui/element.js";
 import { button, row, tile } from "../../ui/parts.js";
@@ -26,7 +26,7 @@ function rest(revocations) {
 }
 
 /**
- * Ends once the sheet is closed.
+ * Ends when the sheet is closed.
  * @param {Context} context
  * @param {{ id: string, name: string }} computer
  * @param {{ id: string, name: string }} device

@@ -1,20 +1,20 @@
-// Removing another device: from the shared vaults that this one is in too, then, by a computer, from the household.
+// Revokes another device: in the shared vaults of both, then, by a computer, in the household.
 
 /**
- * What became of one part. `unclear`: a person has to look.
+ * Outcome of one part. `unclear`: a person has to check.
  * @typedef {{ part: "household" | "vault", name: string, outcome: "removed" | "notIn" | "unclear" | "failed",
  *   sentence: string }} Revocation
  */
 
 /**
- * Each part is tried, whatever becomes of the others. Never throws.
+ * Each part is tried, whatever the others' outcome. Never throws.
  * @param {Companion} companion
  * @param {{ id: string, name: string }} computer that is asked
  * @param {string} device
  * @returns {AsyncGenerator<Revocation, void>}
  */
 export async function* revokeDevice(companion, computer, device) {
-    // First: once the household revoked it, this and other devices remove it there by themselves.
+    // First: after the household's revocation, devices remove it there by themselves.
     for (const vault of await companion.vaults.list().catch(() => [])) yield await removeFromVault(vault, device);
     for (const problem of companion.vaults.problems.values()) {
         yield {
@@ -49,7 +49,7 @@ async function removeFromVault({ name, companion, membership, isRevoked }, devic
         return revocation("unclear", "This device is no longer a member. A member has to check the other device.");
     }
     try {
-        // Members who came lately, too.
+        // Includes members who joined lately.
         await companion.refresh();
         const members = await membership.members();
         const member = await membership.memberOf(members, device);

@@ -1,4 +1,4 @@
-// The devices of the household: their names, when they were seen, and removing one.
+// The devices of the household: names, when they were last seen, and revoking one.
 import { element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
@@ -12,7 +12,7 @@ import { sendWithToasts } from "../../ui/command-progress.js";
 const longestName = 64;
 
 /**
- * The computer that is asked: it has to be on.
+ * The computer to ask: it has to be running.
  * @param {Context} context
  * @param {Device[]} devices
  */

@@ -1,5 +1,4 @@
-// Exact arithmetic for a pocket calculator: fractions of whole numbers, so that 0.1 + 0.2 is 0.3 and a third times
-// three is 1.
+// Exact arithmetic for a calculator: fractions of integers, so that 0.1 + 0.2 is 0.3 and a third times three is 1.
 
 /**
  * In lowest terms, `denominator` above zero.
@@ -7,11 +6,11 @@
  */
 /** @typedef {"+" | "−" | "×" | "÷"} Operator */
 /**
- * `percents`: how many percent signs stand behind it.
+ * `percents`: number of percent signs after it.
  * @typedef {{ value: Fraction, percents: number }} Operand
  */
 
-/** A calculation error; its message is what the display shows. */
+/** The message is what the display shows. */
 export class CalculationError extends Error {
     /** @param {"divisionByZero" | "tooLarge"} code @param {string} message */
     constructor(code, message) {
@@ -21,13 +20,10 @@ export class CalculationError extends Error {
     }
 }
 
-/**
- * Powers of ten: what is larger is refused, and what is finer is rounded, so that no calculation takes memory without
- * end.
- */
+/** Powers of ten: larger numbers are refused and finer ones rounded, which bounds the memory. */
 const [largest, finest] = [100n, 100n];
 const significant = 12;
-/** Whole numbers of so many digits are shown to the last one. */
+/** Integers of so many digits are shown exactly. */
 const wholeDigits = 15;
 
 /** @param {bigint} one @param {bigint} other */
@@ -40,7 +36,7 @@ function commonDivisor(one, other) {
 const absolute = (value) => (value < 0n ? -value : value);
 
 /**
- * The nearest whole number, halves away from zero.
+ * The nearest integer, halves away from zero.
  * @param {bigint} numerator
  * @param {bigint} denominator above zero
  */
@@ -90,8 +86,8 @@ const plain = ({ value, percents }) =>
     (percents === 0 ? value : fraction(value.numerator, value.denominator * 100n ** BigInt(percents)));
 
 /**
- * × and ÷ before + and −. A percentage that is added or taken away is one of what stands before it: 200 + 10 % is 220.
- * Throws CalculationError `divisionByZero`, `tooLarge`.
+ * × and ÷ before + and −. An added or subtracted percentage refers to what precedes it: 200 + 10 % is 220. Throws
+ * CalculationError `divisionByZero`, `tooLarge`.
  * @param {Operand} first
  * @param {[Operator, Operand][]} rest
  * @returns {Fraction}
@@ -116,7 +112,7 @@ export function evaluate(first, rest) {
 }
 
 /**
- * As a display has it: at most 12 significant digits, whole numbers to 15, beyond that with a power of ten.
+ * For the display: at most 12 significant digits, integers up to 15, otherwise with a power of ten.
  * @param {Fraction} value
  * @returns {string}
  */

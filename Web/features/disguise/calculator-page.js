@@ -1,11 +1,11 @@
-// The screen of the disguise: a working calculator. Nothing in it shows how AppLocker is opened.
+// The screen of the disguise: a working calculator. Nothing in it reveals how AppLocker is opened.
 import { Calculator } from "./calculator.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 
-/** Milliseconds; = and the display are held so long. */
+/** How long = and the display are held, in milliseconds. */
 const heldFor = 700;
-/** Pixels that a finger may wander while it holds. */
+/** Movement allowed while holding, in pixels. */
 const wandering = 16;
 
 const names = /** @type {Record<string, string>} */ ({
@@ -55,7 +55,7 @@ export function calculatorPage({ offer, other, signal }) {
                 wasHeld = true;
                 const digits = calculator.hold();
                 if (digits) offer(digits);
-                // Held or pressed, it shows what comes out.
+                // Held or pressed, it shows the result.
                 press("=");
             });
             node.addEventListener("pointerdown", () => {
@@ -68,7 +68,7 @@ export function calculatorPage({ offer, other, signal }) {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         if (event.key === "Enter" && event.shiftKey) return event.repeat || other();
         const name = typed[event.key] ?? event.key;
-        // Enter is = also where a key has the focus: Space presses that.
+        // Enter is = even if a key has the focus, which Space presses.
         if (!layout.includes(name)) return;
         event.preventDefault();
         if (!event.repeat || name === "⌫") press(name);
@@ -84,7 +84,7 @@ export function calculatorPage({ offer, other, signal }) {
 }
 
 /**
- * Calls `done` when the finger that held is lifted: browsers ask for Face ID only after a touch that has ended.
+ * Calls `done` when a long press is released: browsers ask for Face ID only after a touch has ended.
  * @param {HTMLElement} node
  * @param {AbortSignal} signal
  * @param {() => void} done
@@ -104,6 +104,6 @@ function held(node, signal, done) {
         if (!start || event.timeStamp - start.timeStamp < heldFor) return;
         if (Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) <= wandering) done();
     }, { signal });
-    // The system's menu would show that a long press does something.
+    // The context menu would reveal that a long press does something.
     node.addEventListener("contextmenu", (event) => event.preventDefault(), { signal });
 }

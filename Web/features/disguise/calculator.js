@@ -1,12 +1,12 @@
-// The keys of a pocket calculator, and the one thing that it does beside: a number that was typed alone is offered as a
-// PIN when = is pressed twice, or held. Calculating presses it once.
+// The keys of a calculator. A number that was typed alone is offered as a PIN when = is pressed twice, or held;
+// calculating presses it once.
 import { mostDigits } from "../../household/pin-rules.js";
 import { evaluate, parsed, written } from "./calculation.js";
 
 /** @typedef {import("./calculation.js").Fraction} Fraction */
 /** @typedef {import("./calculation.js").Operator} Operator */
 /**
- * What was typed (`text`) or came out (`value`).
+ * What was typed (`text`) or calculated (`value`).
  * @typedef {{ text: string, value: Fraction | null, isNegative: boolean, percents: number }} Entry
  */
 
@@ -19,7 +19,7 @@ const mostSteps = 200;
 const entry = (text) => ({ text, value: /** @type {Fraction | null} */ (null), isNegative: false, percents: 0 });
 
 /**
- * Thousands apart.
+ * Separates thousands.
  * @param {string} number
  */
 function grouped(number) {
@@ -43,14 +43,14 @@ export class Calculator {
     #offer = "";
     #equalsAt = -Infinity;
 
-    /** The calculation so far, small. */
+    /** The calculation so far. */
     get line() {
         if (this.#isDone || this.#problem) return this.#above;
         const before = typeof this.#parts[this.#parts.length - 1] === "string" ? this.#parts : this.#parts.slice(0, -1);
         return this.#written(before);
     }
 
-    /** The number, large. */
+    /** The number. */
     get display() {
         if (this.#problem) return this.#problem;
         const last = [...this.#parts].reverse().find((part) => typeof part !== "string");
@@ -67,7 +67,7 @@ export class Calculator {
         return typeof last === "string" || last === undefined ? null : last;
     }
 
-    /** The digits, where nothing else was typed. */
+    /** The digits, if nothing else was typed. */
     get #bare() {
         const last = this.#last;
         const isBare = this.#parts.length === 1 && last
@@ -93,17 +93,13 @@ export class Calculator {
         return null;
     }
 
-    /**
-     * = was held.
-     * @returns {string | null} as `press`
-     */
+    /** @returns {string | null} as `press` */
     hold() {
         const digits = this.#bare || this.#offer;
         this.#offer = "";
         return digits || null;
     }
 
-    /** Nothing of what was typed stays. */
     forget() {
         this.#clear();
         this.#offer = "";
@@ -149,7 +145,7 @@ export class Calculator {
     #equals(time) {
         if (this.#isDone) {
             const digits = time - this.#equalsAt <= twiceWithin ? this.#offer : "";
-            // Once: pressing it again does not try again.
+            // Once: pressing it again does not retry.
             this.#offer = "";
             return digits || null;
         }

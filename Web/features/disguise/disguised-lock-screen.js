@@ -5,7 +5,7 @@ import { isPanic } from "../../ui/app-identity.js";
 import { calculatorPage } from "./calculator-page.js";
 
 /**
- * Failures are silent: an onlooker sees that the number stays. The hub counts each attempt as any other.
+ * Failures are silent: the number stays. The hub counts each attempt.
  * @param {Companion} companion
  * @param {() => void} showLockScreen shows the lock screen
  * @param {AbortSignal} signal
@@ -23,12 +23,12 @@ export function disguisedLockScreen(companion, showLockScreen, signal) {
         signal,
         offer: (digits) => alone(async () => {
             if (companion.state !== "locked") return;
-            // What no PIN can be costs no try.
+            // A number that can't be a PIN costs no attempt.
             checkPIN(digits);
             await companion.unlockWithPIN(digits);
         }),
         other: () => alone(async () => {
-            // A panic hides for a while, and its owner may have a PIN with letters. A loss of data has to be shown.
+            // A panic is temporary, and its owner may have a PIN with letters. A loss of data has to be shown.
             if (isPanic() || companion.state === "lost" || companion.state === "revoked") return showLockScreen();
             const passkey = await companion.passkey();
             if (passkey && (await isAvailable())) await companion.unlockWithPasskey(await askPasskey(passkey));

@@ -1,7 +1,7 @@
-// What the app calls itself and looks like from outside.
+// The app's name and icon: AppLocker's or a calculator's.
 import { checkPINForIdentity, chooseIdentity, chosenIdentity, storeIdentity } from "../../ui/app-identity.js";
 import { element } from "../../ui/element.js";
-import { button, card, points, section } from "../../ui/parts.js";
+import { button, card, points, radioRow, section } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";
 import { sheet } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -15,7 +15,7 @@ const guises = [
 ];
 
 /**
- * The PIN, typed as it will be: one with letters would lock its owner out.
+ * Asks for the PIN: one with letters can't be typed into a calculator.
  * @param {Context} context
  */
 async function showsDigits({ companion, signal }) {
@@ -54,13 +54,9 @@ export function disguisePage(context) {
     };
     const list = element("div", { class: "card rows", role: "radiogroup", "aria-label": "Appearance" });
     const draw = () =>
-        list.replaceChildren(...guises.map(([value, title, note]) => element("label", { class: "row settings-choice" },
-            element("span", { class: "row-text" }, element("span", { class: "row-title" }, title),
-                element("span", { class: "row-note" }, note)),
-            element("input", {
-                type: "radio", name: "identity", class: "settings-radio", checked: value === chosenIdentity(),
-                onchange: () => choose(value),
-            }))));
+        list.replaceChildren(...guises.map(([value, title, note]) => radioRow({
+            title, note, name: "identity", checked: value === chosenIdentity(), choose: () => choose(value),
+        })));
     draw();
     return {
         title: "Disguise",

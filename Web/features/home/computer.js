@@ -1,4 +1,4 @@
-// How a computer is, in words; whatever makes it weaker is loud.
+// A computer's state in words; weaknesses stand out.
 import { element } from "../../ui/element.js";
 import { badge, banner, tile } from "../../ui/parts.js";
 import { ago, counted, countdown, named, timeOfDay } from "../../ui/words.js";
@@ -7,7 +7,7 @@ import { secondsWords } from "../../ui/grants.js";
 /** @typedef {import("../../household/household.js").Computer} Computer */
 /** @typedef {{ mood: "warning" | "danger", text: string }} Problem */
 
-/** A clock that is wrong by less is nobody's concern, in milliseconds. */
+/** Smaller clock differences are not reported, in milliseconds. */
 const clockMatters = 90_000;
 
 /**

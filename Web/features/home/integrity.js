@@ -1,4 +1,4 @@
-// Whether this device, and the computer, are what they should be.
+// The integrity of this device and of the computer.
 import { appVersion, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
@@ -43,7 +43,7 @@ export function computerIntegrity(context, computer) {
 }
 
 /**
- * Drawn now, and again after each change.
+ * Draws now and after each change.
  * @param {Context} context
  * @param {HTMLElement} place
  */

@@ -1,11 +1,11 @@
-// Asked once, at the end of the first run: could this household get back in without its passcode?
+// Asks once, after the first run, whether the household could be recovered without its passcode.
 import { element } from "../../ui/element.js";
 import { button, card, section } from "../../ui/parts.js";
 
 const fact = "recoveryAsked";
 
 /**
- * Null where it was answered.
+ * Null once it was answered.
  * @param {Context} context
  */
 export async function recoveryCheck({ companion, go }) {

@@ -1,5 +1,4 @@
-// Home: what waits for an answer, how the computers are, what happened last, and whether this device and theirs are
-// sound.
+// Home: pending launches, computers, the latest alerts, and the integrity of this device and the computers.
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { everySecond, live } from "../../ui/live.js";
@@ -16,7 +15,7 @@ import { LaunchCard } from "../../ui/launch-card.js";
 /** @typedef {import("../../household/household.js").Computer} Computer */
 
 const lastBlocks = 5;
-/** So many alerts are looked through for the last blocks. */
+/** Alerts that are searched for the latest blocks. */
 const lookedThrough = 100;
 
 /** @type {AppScreen} */
@@ -51,7 +50,7 @@ export async function home(context) {
 }
 
 /**
- * The cards of launches that wait, and of those that were answered a moment ago.
+ * Cards of pending and just answered launches.
  * @param {Context} context
  */
 function waitingLaunches(context) {
@@ -82,8 +81,7 @@ function waitingLaunches(context) {
 }
 
 /**
- * The list of computers where there are several, the chosen one's card, its actions; beside it what it found out of
- * itself.
+ * The list of computers if there are several, the chosen one's card and actions, and what it detected about itself.
  * @param {Context} context
  * @param {HTMLElement} overview
  * @param {HTMLElement} integrity
@@ -101,7 +99,7 @@ async function followComputers(context, overview, integrity) {
     const actions = quickActions(context, () => chosen);
     const draw = () => {
         const seen = computers.map((computer) => lastSeen(companion, computer, presence));
-        // What stays the same is left alone: the focus, and what a screen reader reads.
+        // Unchanged parts are kept, for the focus and screen readers.
         const minute = Math.floor(companion.now() / 60_000);
         drawn(list, computers.length > 1 && [computers, seen, chosen?.id, minute], () =>
             computerList(computers, chosen, seen, async (id) => {
@@ -135,7 +133,7 @@ async function followComputers(context, overview, integrity) {
 }
 
 /**
- * Draws a part again only if its content changed; an empty part has no elements.
+ * Redraws a part only if its content changed; an empty part has no elements.
  * @param {HTMLElement} place
  * @param {unknown} says
  * @param {() => HTMLElement} make
@@ -185,4 +183,3 @@ async function drawBlocks(context, place) {
             href: `#/alerts?alert=${encodeURIComponent(alert.key)}`,
         })))], { end: all }));
 }
-

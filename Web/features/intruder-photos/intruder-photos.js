@@ -1,4 +1,4 @@
-// Intruder photos: boxed to the inbox by a computer, their pictures a stream in a blob of the record's id.
+// Intruder photos: sealed to the inbox by a computer, each picture a stream in a blob of the record's id.
 import { unbase64, wipe } from "../../crypto/bytes.js";
 import { ringKind } from "../../crypto/ring.js";
 import { sealedBytes } from "../../crypto/signature.js";
@@ -26,7 +26,7 @@ export class IntruderPhotos {
     }
 
     /**
-     * Newest first; those that this device has no key for are left out. Throws CompanionError `locked`.
+     * Newest first, without those that this device has no key for. Throws CompanionError `locked`.
      * @returns {Promise<Photo[]>}
      */
     async list() {
@@ -44,7 +44,7 @@ export class IntruderPhotos {
     }
 
     /**
-     * The picture, a JPEG; nothing of it is kept. Throws CompanionError, FormatError, HubError, HubUnreachable.
+     * A JPEG, which is not stored. Throws CompanionError, FormatError, HubError, HubUnreachable.
      * @param {string} id
      * @returns {Promise<Uint8Array>}
      */

@@ -1,4 +1,5 @@
-// Photos of who typed a wrong passcode, by day. Each is opened when it comes into view and nothing of it is kept.
+// Intruder photos by day. Each is opened when it is in view, and not stored.
+import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { banner, empty } from "../../ui/parts.js";
 import { live } from "../../ui/live.js";
@@ -9,7 +10,7 @@ import { sendWithToasts } from "../../ui/command-progress.js";
 
 /** @typedef {import("./intruder-photos.js").Photo} Photo */
 
-/** So many more are put into the grid as its end comes near. */
+/** Photos added as the grid's end comes into view. */
 const step = 60;
 
 /** @type {AppScreen} */
@@ -68,11 +69,11 @@ class PhotoGrid {
     }
 
     #connection() {
-        const isAway = !["live", "other"].includes(this.#context.companion.syncLoop.connection);
-        this.#offline.hidden = !isAway || this.#photos.length === 0;
+        const isOffline = !["live", "other"].includes(this.#context.companion.syncLoop.connection);
+        this.#offline.hidden = !isOffline || this.#photos.length === 0;
         this.#offline.replaceChildren(banner("offline", "warning",
             "Photos are stored sealed at your hub. They can be opened when it is reachable."));
-        if (!isAway) {
+        if (!isOffline) {
             for (const place of this.#days.querySelectorAll("[data-failed]")) place.removeAttribute("data-failed");
         }
     }
@@ -85,12 +86,7 @@ class PhotoGrid {
     }
 
     #draw() {
-        /** @type {Map<string, Photo[]>} */
-        const days = new Map();
-        for (const photo of this.#photos.slice(0, this.#shown)) {
-            const day = dayName(photo.time);
-            days.set(day, [...(days.get(day) ?? []), photo]);
-        }
+        const days = groupBy(this.#photos.slice(0, this.#shown), ({ time }) => dayName(time));
         keyed(this.#days, [...days], ([day]) => day, ([day]) => element("section", { class: "section" },
             element("div", { class: "section-head" }, element("h2", { class: "section-title" }, day)),
             element("ul", { class: "photos-grid" })), ([day]) => day);
@@ -125,7 +121,7 @@ class PhotoGrid {
     }
 
     /**
-     * Whether it was deleted. Each step is shown, and nothing is called deleted before the computer confirms it.
+     * Whether it was deleted, which only the computer's confirmation proves.
      * @param {Photo} photo
      */
     async #remove(photo) {

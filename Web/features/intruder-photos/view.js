@@ -1,5 +1,4 @@
-// One photo over the whole screen: the next one by a swipe or an arrow key, kept outside AppLocker or deleted on
-// purpose only.
+// One photo full screen: a swipe or an arrow key shows the next one; it is exported or deleted only on purpose.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { iconButton } from "../../ui/parts.js";
@@ -136,5 +135,5 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
     show();
 }
 
-/** What is shown where a picture is not there yet. */
+/** Shown until the picture is loaded. */
 export const placeholder = () => element("span", { class: "photos-none", "aria-hidden": "true" }, icon("camera"));

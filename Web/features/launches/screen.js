@@ -1,4 +1,4 @@
-// One launch, as a notification names it. Its address may come from anywhere: it shows, and only a tap answers.
+// One launch, opened by a notification. Its address may be from anywhere, so only a tap answers.
 import { element } from "../../ui/element.js";
 import { everySecond, live } from "../../ui/live.js";
 import { button, empty } from "../../ui/parts.js";
@@ -18,7 +18,7 @@ export async function launch(context) {
         const found = await companion.household.launch(id);
         const isOver = !found || found.outcome || found.expires <= companion.now();
         if (signal.aborted) return;
-        // What was answered here stays until it is read.
+        // An answered launch stays until it is read.
         if (card?.isAnswered && !card.isRead) return;
         if (!isOver && card?.id === found.id) return;
         card = isOver ? null : new LaunchCard(context, found, prefer);

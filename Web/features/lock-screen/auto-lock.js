@@ -1,15 +1,15 @@
-// Locks a companion whose page is hidden. Each tab watches itself: it has keys of its own.
+// Locks a hidden page. Each tab watches itself: it has its own keys.
 
 /**
  * `monotonic` stops while the device sleeps and `wall` can be changed, so the longer elapsed time counts.
  * @typedef {{ monotonic: () => number, wall: () => number }} Clocks milliseconds
  */
 
-/** Seconds that a hidden companion stays open. */
+/** Seconds until a hidden companion locks. */
 export const lockAfterChoices = Object.freeze([0, 60, 300]);
 const usual = 60;
 const name = "lockAfterSeconds";
-/** Clocks are corrected by so much, in milliseconds, while nobody sets them. */
+/** Automatic corrections of a clock are smaller, in milliseconds. */
 const correction = 2_000;
 
 export class AutoLock {
@@ -24,7 +24,7 @@ export class AutoLock {
 
     /** @type {number} 0, 60 or 300; changed by `set`, and by other tabs */
     seconds = usual;
-    /** Resolves once the kept setting was read. */
+    /** Resolves once the setting was read. */
     ready;
 
     /** @param {Companion} companion @param {Document} document @param {Clocks} clocks */
@@ -73,7 +73,7 @@ export class AutoLock {
     }
 
     /**
-     * Timers of a hidden page come late, or not at all: then `#look` locks before anything is painted.
+     * Timers of a hidden page are late or don't fire: then `#look` locks before anything is painted.
      * @param {number} milliseconds
      */
     #wait(milliseconds) {
@@ -98,7 +98,6 @@ export class AutoLock {
         if (this.#companion.state === "unlocked") this.#companion.lockTab();
     }
 
-    /** Watches no longer. */
     end() {
         clearTimeout(this.#timer);
         this.#ended.abort();

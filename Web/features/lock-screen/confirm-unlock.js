@@ -1,4 +1,4 @@
-// Asks for the PIN or the passkey before important actions: it really unwraps the keys, which are then dropped.
+// Asks for the PIN or the passkey before important actions: it unwraps the keys and drops them.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { element } from "../../ui/element.js";
 import { passkeyComesFirst } from "./unlock-order.js";
@@ -9,13 +9,7 @@ import { sentenceOf } from "../../ui/words.js";
 
 /** @typedef {import("../../ui/sheet.js").Question} Question */
 
-/**
- * True where the person showed that they may.
- * @param {Companion} companion
- * @param {Question} question
- * @param {AbortSignal} signal
- * @returns {Promise<boolean>}
- */
+/** @param {Companion} companion @param {Question} question @param {AbortSignal} signal @returns {Promise<boolean>} */
 export async function confirmUnlock(companion, { title, text, action }, signal) {
     const passkey = (await isAvailable()) ? await companion.passkey() : null;
     const isFirst = await passkeyComesFirst(companion);
@@ -33,7 +27,7 @@ export async function confirmUnlock(companion, { title, text, action }, signal) 
                 await companion.confirmWithPasskey(await askPasskey(passkey));
                 end(true);
             } catch (error) {
-                entry.say(sentenceOf(error));
+                entry.showMessage(sentenceOf(error));
             }
         };
         const other = passkey && button(`${action} with Face ID or fingerprint`, withPasskey,

@@ -9,14 +9,10 @@ import { button } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 
-/** A page that was just opened asks for the passkey by itself; one that somebody locked does not. */
+/** A new page asks for the passkey by itself; after locking it does not. */
 let isFresh = true;
 
-/**
- * The first PIN, typed twice.
- * @param {Companion} companion
- * @param {AbortSignal} signal
- */
+/** @param {Companion} companion @param {AbortSignal} signal */
 export function chooseFirstPIN(companion, signal) {
     isFresh = false;
     const title = element("h1", { class: "entry-page-title", tabindex: "-1" }, "Choose a PIN");
@@ -41,7 +37,7 @@ export function chooseFirstPIN(companion, signal) {
             title.textContent = "Choose a PIN";
             if (!same) {
                 text.textContent = "At least six digits or letters.";
-                return entry.say("The two PINs differ; choose one again.");
+                return entry.showMessage("The two PINs differ; choose one again.");
             }
             await companion.setPIN(pin);
         },
@@ -75,7 +71,7 @@ export function lockScreen(companion, signal) {
                 try {
                     await companion.unlockWithPasskey(await askPasskey(passkey));
                 } catch (error) {
-                    entry.say(sentenceOf(error));
+                    entry.showMessage(sentenceOf(error));
                 }
             };
             passkeys.append(button("Unlock with Face ID or fingerprint", open,
@@ -90,7 +86,7 @@ export function lockScreen(companion, signal) {
 }
 
 /**
- * How many tries are left, and why a PIN needs the hub.
+ * Adds how many attempts are left, and why a PIN needs the hub.
  * @param {Companion} companion
  * @param {unknown} error
  */

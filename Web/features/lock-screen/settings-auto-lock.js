@@ -1,7 +1,7 @@
 // The settings of auto-lock: how long a hidden companion stays unlocked.
 import { AutoLock, lockAfterChoices } from "./auto-lock.js";
 import { element } from "../../ui/element.js";
-import { section } from "../../ui/parts.js";
+import { radioRow, section } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
 const labels = ["Immediately", "After 1 minute", "After 5 minutes"];
@@ -12,18 +12,10 @@ export async function autoLock({ companion, signal, toast }) {
     signal.addEventListener("abort", () => watch.end(), { once: true });
     await watch.ready;
     const choice = (/** @type {number} */ seconds, /** @type {number} */ index) =>
-        element("label", { class: "row settings-choice" },
-            element("span", { class: "row-text" }, element("span", { class: "row-title" }, labels[index])),
-            element("input", {
-                type: "radio", name: "autolock", class: "settings-radio", checked: watch.seconds === seconds,
-                onchange: async () => {
-                    try {
-                        await watch.set(seconds);
-                    } catch (error) {
-                        toast(sentenceOf(error));
-                    }
-                },
-            }));
+        radioRow({
+            title: labels[index], name: "autolock", checked: watch.seconds === seconds,
+            choose: () => watch.set(seconds).catch((error) => toast(sentenceOf(error))),
+        });
     return {
         title: "Auto-lock",
         body: [section("Lock when AppLocker is hidden", [

@@ -1,4 +1,4 @@
-// The settings of the decoy PIN, for the case that somebody forces you to open AppLocker: it opens another vault.
+// The settings of the decoy PIN, which opens another vault under coercion.
 import { element } from "../../ui/element.js";
 import { banner, button, card, points, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";

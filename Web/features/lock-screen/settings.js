@@ -1,4 +1,4 @@
-// What opens AppLocker here: the PIN, and Face ID or a fingerprint.
+// The settings of the PIN and the passkey.
 import { createPasskey, isAvailable } from "../../household/passkey.js";
 import { checkPIN } from "../../household/pin-rules.js";
 import { checkPINForIdentity } from "../../ui/app-identity.js";
@@ -40,7 +40,7 @@ export async function unlockPage(context) {
                 title: "Require the PIN for notes", note: "After each lock of AppLocker", checked: asks,
                 change: async (isOn, input) => {
                     try {
-                        // Asking less often is for who could open it anyway.
+                        // Only who can open it may lower the protection.
                         if (!isOn && !(await context.confirmUnlock({
                             title: "Stop requiring the PIN for notes?",
                             text: "Anybody with this device can then read your notes while AppLocker is unlocked.",
@@ -122,12 +122,10 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
     ]);
 }
 
-/**
- * @typedef {Record<"old" | "first" | "again", [string, string]>} PINSteps the title of each step, and what it says
- */
+/** @typedef {Record<"old" | "first" | "again", [string, string]>} PINSteps title and text of each step */
 
 /**
- * The PIN that opens now, then a new one, twice.
+ * Asks for the current PIN, then twice for a new one.
  * @param {Context} context
  * @param {PINSteps} steps
  * @param {(pin: string) => Promise<void>} done
@@ -163,7 +161,7 @@ export function pinSteps({ companion, signal }, steps, done) {
             const isSame = first === pin;
             first = "";
             become("first");
-            if (!isSame) return entry.say("The two PINs differ; choose one again.");
+            if (!isSame) return entry.showMessage("The two PINs differ; choose one again.");
             await done(pin);
         },
     });

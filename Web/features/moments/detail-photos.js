@@ -1,5 +1,4 @@
-// The photos of a moment over the whole width, one beside the other. Each is there at once in small; the one that is
-// looked at, and those beside it, are opened larger. Of the others nothing is held but the small ones.
+// A moment's photos side by side. All have thumbnails; the current one and its neighbours are loaded larger.
 import { element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
 import { viewMomentPhoto } from "./detail-viewer.js";
@@ -8,7 +7,7 @@ import { thumbnails } from "./thumbnails.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 
-/** Width by height of the stage: a page of portraits is high, one of panoramas is flat. */
+/** Limits of the stage's width by height: high for portraits, flat for panoramas. */
 const [tallest, flattest] = [3 / 4, 16 / 9];
 
 /**
@@ -31,7 +30,7 @@ export function carousel(context, photos, describe) {
         }, behind, small, large);
         const slide = element("li", { class: "moment-slide", "aria-label": describe(index) }, open);
         loader.watch(slide, photo.id, small);
-        // One picture, shown twice: what is beside a portrait is its own colours.
+        // Shown twice: beside a portrait are its own colours.
         new MutationObserver(() => {
             const source = small.getAttribute("src");
             if (source) behind.setAttribute("src", source);

@@ -9,7 +9,7 @@ import { counted } from "../../ui/words.js";
 export class UploadState {
     /** @type {Moment | null} */
     #moment = null;
-    /** @type {Map<string, number>} how much of a photo is there, from 0 to 1 */
+    /** @type {Map<string, number>} how much of a photo is sent, from 0 to 1 */
     #shares = new Map();
     /** @type {string | null} a sentence: why it does not go on */
     #problem = null;
@@ -58,7 +58,7 @@ export class UploadState {
         this.element.hidden = waiting.length === 0 && !moment.isWaiting && !isRefused;
         if (this.element.hidden) return;
         this.element.classList.toggle("moment-upload-refused", isRefused);
-        const isAway = !["live", "other"].includes(companion.syncLoop.connection);
+        const isOffline = !["live", "other"].includes(companion.syncLoop.connection);
         const share = waiting.reduce((sum, { id }) => sum + (this.#shares.get(id) ?? 0), 0)
             / Math.max(1, waiting.length);
         const what = waiting.length > 0 ? counted(waiting.length, "photo") : "this moment";
@@ -68,12 +68,12 @@ export class UploadState {
         const refused = waiting.some((one) => one.problem) ? "a photo of this moment" : "this moment";
         const sentence = isRefused
             ? `The hub did not accept ${refused}. It stays on this device.`
-            : isAway
+            : isOffline
                 ? `${begins} ${waits} on this device, sealed, until the hub is reachable.`
                 : this.#problem
                     ? `${begins} ${waits} on this device, sealed. ${this.#problem}`
                     : `Uploading ${what}${done}.`;
-        this.element.replaceChildren(icon(isRefused ? "warning" : isAway ? "offline" : "cloud"),
+        this.element.replaceChildren(icon(isRefused ? "warning" : isOffline ? "offline" : "cloud"),
             element("span", {}, sentence));
     }
 }

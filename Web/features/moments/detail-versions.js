@@ -1,5 +1,4 @@
-// Two versions of one moment: the person keeps one, both, or puts them together by hand. What is not kept lies in the
-// trash.
+// Two versions of one moment: the person keeps one, both, or merges them. What is not kept is in the trash.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, section } from "../../ui/parts.js";
@@ -24,8 +23,8 @@ function together(one, other) {
     return more.length > 0 ? `${one.trimEnd()}\n\n${more.join("\n")}`.trim() : one;
 }
 
-/** @param {Moment} moment */
-const facts = ({ mood, place, favourite }) => element("p", { class: "moment-marks" },
+/** @param {Pick<Moment, "mood" | "place" | "favourite">} moment */
+export const marks = ({ mood, place, favourite }) => element("p", { class: "moment-marks" },
     mood && element("span", { class: "moment-mark" }, icon(moodIcon(mood)),
         element("span", { dir: "auto" }, moodName(mood))),
     place?.name && element("span", { class: "moment-mark" }, icon("pin"), element("span", { dir: "auto" }, place.name)),
@@ -33,7 +32,7 @@ const facts = ({ mood, place, favourite }) => element("p", { class: "moment-mark
 
 /**
  * @param {Context} context
- * @param {Moment[]} versions the one that came first, and the other
+ * @param {Moment[]} versions the older one, and the other
  * @param {(id: string) => void} decided
  * @returns {HTMLElement}
  */
@@ -73,7 +72,7 @@ export function comparedVersions(context, [original, copy], decided) {
         return kept;
     };
     const keepBoth = async () => {
-        // Under another name it is a moment like any other.
+        // With another title it is an ordinary moment.
         await companion.moments.save(copy,
             { ...draftOf(copy), title: `${plainTitle(copy) || wholeDay(copy)} (from ${name})` });
         return original;
@@ -90,7 +89,7 @@ export function comparedVersions(context, [original, copy], decided) {
                     element("span", { class: "soft caption" }, dayAndTime(moment.modified))),
                 element("h2", { class: "moment-version-title", dir: "auto" },
                     seen(plainTitle(moment)) || "Without a title"),
-                element("p", { class: "soft note" }, wholeDay(moment)), facts(moment),
+                element("p", { class: "soft note" }, wholeDay(moment)), marks(moment),
                 seen(moment.words) && element("div", {
                     class: "moment-version-words", dir: "auto", tabindex: "0", role: "group",
                     "aria-label": `Words, ${label}`,

@@ -1,5 +1,4 @@
-// One photo over the whole screen, to be looked at closely: larger by two fingers or a double tap, the next one by a
-// swipe or a key.
+// One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key.
 import { dismantle, element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";

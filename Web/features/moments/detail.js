@@ -1,4 +1,4 @@
-// One moment: its photos, its words, when and where it was.
+// One moment: photos, words, time and place.
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
@@ -6,14 +6,13 @@ import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { counted, named, sentenceOf } from "../../ui/words.js";
 import { carousel } from "./detail-photos.js";
 import { UploadState } from "./detail-uploads.js";
-import { comparedVersions } from "./detail-versions.js";
-import { moodIcon, moodName } from "./moods.js";
+import { comparedVersions, marks } from "./detail-versions.js";
 import { nameOf, seen, wholeDay } from "./timeline-card.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
-/** How long a moment that was deleted can be brought back by one touch, in milliseconds. */
+/** How long a deletion can be undone, in milliseconds. */
 const undoTime = 30_000;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
@@ -22,7 +21,7 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const timeThere = ({ date, offset }) => clock.format(new Date((date + offset * 60) * 1000));
 
 /**
- * The name of the page is the same for all: browsers keep names of pages.
+ * The page's title is the same for all: browsers store titles.
  * @param {Context} context
  * @param {string} id
  * @returns {Promise<Page>}
@@ -92,7 +91,7 @@ class Detail {
         try {
             const moment = await companion.moments.read(this.#moment.id);
             const { moments } = await companion.moments.list();
-            // What a later update has drawn is newer.
+            // A later update was drawn already.
             if (signal.aborted || this.#isComparing || update !== this.#newestUpdate) return;
             this.#moment = moment;
             this.#draw(moments);
@@ -135,11 +134,7 @@ class Detail {
                 element("span", { class: "soft" }, timeThere(moment))),
             element("h2", { class: `moment-headline${seen(title) ? "" : " visually-hidden"}`, dir: "auto" },
                 seen(title) ? title : wholeDay(moment)),
-            moment.mood || moment.place?.name ? element("p", { class: "moment-marks" },
-                moment.mood && element("span", { class: "moment-mark" }, icon(moodIcon(moment.mood)),
-                    element("span", { dir: "auto" }, moodName(moment.mood))),
-                moment.place?.name && element("span", { class: "moment-mark" }, icon("pin"),
-                    element("span", { dir: "auto" }, moment.place.name))) : "",
+            moment.mood || moment.place?.name ? marks({ ...moment, favourite: false }) : "",
             seen(moment.words) ? element("div", { class: "moment-body", dir: "auto" }, moment.words) : "");
     }
 

@@ -1,15 +1,14 @@
-// Puts tiles in another order by dragging: with a mouse at once, with a finger after a moment's press, so that a page
-// still scrolls.
+// Reorders tiles by dragging: at once with a mouse, after a long press with a finger, so that the page still scrolls.
 
-/** After how many milliseconds a resting finger picks up a tile, and how many pixels it may tremble. */
+/** Milliseconds until a finger picks up a tile, and how many pixels it may move. */
 const [press, trembling] = [280, 8];
-/** From the screen's edge, in pixels: there the page scrolls under the tile. */
+/** Distance from the screen's edge at which the page scrolls, in pixels. */
 const edge = 72;
 
 /**
  * @param {HTMLElement} list of `.editor-tile`s, and something after them; positioned
  * @param {AbortSignal} signal
- * @param {(from: number, to: number) => void} move puts the element there, too
+ * @param {(from: number, to: number) => void} move moves the element too
  */
 export function arrange(list, signal, move) {
     /**
@@ -31,7 +30,7 @@ export function arrange(list, signal, move) {
         held.tile.classList.remove("editor-tile-held");
         held.tile.style.removeProperty("translate");
         if (held.isMoving) {
-            // The click that follows is none.
+            // Suppresses the click that follows.
             const swallow = (/** @type {Event} */ event) => event.stopPropagation();
             list.addEventListener("click", swallow, { capture: true, once: true });
             setTimeout(() => list.removeEventListener("click", swallow, { capture: true }));
@@ -69,7 +68,7 @@ export function arrange(list, signal, move) {
             const own = placeOf(tile);
             move(from, to);
             const now = placeOf(tile);
-            // The place that it is held by moves with it.
+            // The point that is held moves with it.
             held.x += now.x - own.x;
             held.y += now.y - own.y;
             for (const one of all) if (one !== tile) slide(one, before.get(one));
@@ -89,7 +88,7 @@ export function arrange(list, signal, move) {
 }
 
 /**
- * Where it lies in the list, whatever carries it elsewhere for now.
+ * Its position in the list, without the transform.
  * @param {HTMLElement} tile
  */
 const placeOf = (tile) => ({ x: tile.offsetLeft, y: tile.offsetTop });

@@ -1,9 +1,9 @@
-// The draft of a moment, stored sealed on this device: locking, closing the page or an empty battery lose half a
-// second of it at most. A draft is on no other device.
+// The draft of a moment, sealed on this device alone: locking, closing the page or a power loss costs at most half a
+// second of it.
 
 /** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
 /**
- * `at`: when it was kept, seconds since 1970. `base`: the signature of the moment that is edited. `lost`: photos that
+ * `at`: when it was stored, seconds since 1970. `base`: the signature of the moment that is edited. `lost`: photos that
  * were not sealed yet.
  * @typedef {{ at: number, base: string | null, lost: number, title: string, words: string, day: string, time: string,
  *   offset: number | null, isOwnTime: boolean, mood: string, place: import("../../formats/moment-format.js").Place |
@@ -13,16 +13,16 @@
 const name = "momentDrafts";
 /** After the last key, in milliseconds. */
 const pause = 400;
-/** So many are kept: of a new moment, and of those that were edited last. */
+/** How many are stored: of a new moment, and of those that were edited last. */
 const most = 5;
 
 export class Drafts {
-    /** Another tab writes there already: what is typed here is kept when it is saved. */
+    /** If not, another tab writes drafts, and what is typed here is stored when it is saved. */
     isOurs = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
     #writing = Promise.resolve();
-    /** @type {Record<string, Draft>} all that are kept: nobody else writes them meanwhile */
+    /** @type {Record<string, Draft>} all that are stored; no other tab writes them */
     #kept = {};
     #isOver = false;
     #companion;
@@ -32,7 +32,7 @@ export class Drafts {
     /**
      * @param {Companion} companion
      * @param {string | null} id of the moment; null for a new one
-     * @param {() => Draft | null} read what stands there now; null where nothing was changed
+     * @param {() => Draft | null} read the current content; null if it is unchanged
      * @param {(error: unknown) => void} failed
      */
     constructor(companion, id, read, failed) {
@@ -42,26 +42,22 @@ export class Drafts {
         this.failed = failed;
     }
 
-    /**
-     * What was left there, if anything.
-     * @param {AbortSignal} signal
-     * @returns {Promise<Draft | null>}
-     */
+    /** @param {AbortSignal} signal @returns {Promise<Draft | null>} */
     async open(signal) {
         this.isOurs = await new Promise((resolve, reject) => {
             const mark = `${this.#companion.name}/moment-draft`;
             navigator.locks.request(mark, { ifAvailable: true }, (lock) => {
                 resolve(lock !== null);
-                // Until the editor is left, and the last of it is kept.
+                // Until the editor is left and the last draft is stored.
                 return lock && new Promise((/** @type {(value?: unknown) => void} */ end) =>
                     signal.addEventListener("abort", () => this.#writing.finally(() => end()), { once: true }));
             }).catch(reject);
         });
         if (!this.isOurs) return null;
-        // Before the listener that locks: what was typed is still sealed then.
+        // Before the listener that locks, so that it can still be sealed.
         document.addEventListener("visibilitychange", () => document.hidden && this.now(), { signal, capture: true });
         for (const kind of ["pagehide", "blur"]) {
-            // Of the window, not of a field in it.
+            // The window's blur, not a field's.
             window.addEventListener(kind, (event) => event.target instanceof Element || this.now(),
                 { signal, capture: true });
         }
@@ -73,13 +69,13 @@ export class Drafts {
         return this.#kept[this.#place] ?? null;
     }
 
-    /** Something was changed. */
+    /** Called after each change. */
     soon() {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.now(), pause);
     }
 
-    /** At once, as the page may be gone or locked the next moment. */
+    /** At once, as the page may be closed or locked next. */
     now() {
         clearTimeout(this.#timer);
         if (!this.isOurs || this.#isOver) return;
@@ -87,16 +83,13 @@ export class Drafts {
         if (draft) this.#write(draft);
     }
 
-    /** What was kept is not wanted; what is written from now on is. */
+    /** Drops the stored draft; later changes are stored. */
     forget() {
         clearTimeout(this.#timer);
         if (this.isOurs) this.#write(null);
     }
 
-    /**
-     * It was saved, or is not wanted.
-     * @returns {Promise<void>}
-     */
+    /** @returns {Promise<void>} */
     drop() {
         clearTimeout(this.#timer);
         this.#isOver = true;
@@ -104,7 +97,7 @@ export class Drafts {
     }
 
     /**
-     * Begins before it returns: the keys may be gone the next moment.
+     * Begins synchronously: the keys may be gone soon.
      * @param {Draft | null} draft
      */
     #write(draft) {

@@ -3,12 +3,12 @@
 /**
  * @param {HTMLElement} over highlighted while files are dragged over it
  * @param {AbortSignal} signal
- * @param {(files: File[]) => void} take
+ * @param {(files: File[]) => void} add
  */
-export function acceptDroppedFiles(over, signal, take) {
+export function acceptDroppedFiles(over, signal, add) {
     const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
     const show = (/** @type {boolean} */ isOn) => void over.classList.toggle("editor-dropping", isOn);
-    // The whole window: a photo dropped beside would be opened by the browser instead of this page.
+    // The whole window: elsewhere the browser would open a dropped photo.
     window.addEventListener("dragover", (event) => {
         if (!hasFiles(event)) return;
         event.preventDefault();
@@ -19,12 +19,12 @@ export function acceptDroppedFiles(over, signal, take) {
         if (!hasFiles(event)) return;
         event.preventDefault();
         show(false);
-        take([...(event.dataTransfer?.files ?? [])]);
+        add([...(event.dataTransfer?.files ?? [])]);
     }, { signal });
     document.addEventListener("paste", (event) => {
         const files = [...(event.clipboardData?.files ?? [])];
         if (files.length === 0 || document.querySelector("dialog")) return;
         event.preventDefault();
-        take(files);
+        add(files);
     }, { signal });
 }

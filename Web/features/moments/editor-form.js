@@ -1,4 +1,4 @@
-// The form of a moment: what stands in it, what is kept of it meanwhile, and how it becomes a moment.
+// The form of a moment: its content, its draft, and saving.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { banner, button, section } from "../../ui/parts.js";
@@ -15,13 +15,13 @@ import { WhenFields } from "./editor-when.js";
 /** @typedef {import("./editor-draft.js").Draft} Draft */
 
 export class MomentForm {
-    /** What stood there first, to see whether anything was changed. */
+    /** The content at the beginning, to detect changes. */
     #before = "";
     #isSaving = false;
     #isAsking = false;
     #isOver = false;
     #context;
-    /** @type {Moment | null} that is changed; null: a new one comes of it */
+    /** @type {Moment | null} that is changed; null: a new one */
     #moment;
     #drafts;
     #notice = element("div", { class: "editor-notices", role: "status" });
@@ -50,7 +50,7 @@ export class MomentForm {
             { class: "editor", onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
     }
 
-    /** With what was left here, if anything. */
+    /** Restores the draft, if any. */
     async open() {
         const { signal } = this.#context;
         const draft = await this.#drafts.open(signal).catch(() => null);
@@ -168,7 +168,7 @@ export class MomentForm {
         };
     }
 
-    /** What a person would call a change. */
+    /** What counts as a change. */
     #content() {
         const { title, words, favourite, mood, place, photos, day, time, isOwnTime } = this.#written;
         return JSON.stringify([title, words, favourite, mood, place, photos.map(({ id }) => id), isOwnTime
@@ -191,7 +191,7 @@ export class MomentForm {
         this.#drafts.soon();
     }
 
-    /** The time and place of the first photo. */
+    /** Uses the time and place of the first photo. */
     #follow() {
         this.when?.propose(this.tray?.photos.find(({ taken }) => taken)?.taken ?? null);
         this.place?.draw();
@@ -216,7 +216,7 @@ export class MomentForm {
                 button(this.#moment ? "Restore the saved version" : "Discard draft", () => this.#discardDraft()))));
         // Above what is shown again where it was scrolled to.
         requestAnimationFrame(() => !this.#context.signal.aborted && window.scrollTo(0, 0));
-        // It was changed on another device since.
+        // Another device changed it since.
         if (this.#moment && draft.base !== this.#moment.signature) this.#showConflict();
     }
 

@@ -1,9 +1,10 @@
-// The mood of a moment: one of the known ones, or a word of one's own; a second tap removes it.
+// The mood of a moment: a known one or the person's own word; a second tap removes it.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button } from "../../ui/parts.js";
 import { sheet } from "../../ui/sheet.js";
-import { moodIcon, moodName, offeredMoods } from "./moods.js";
+import { moods } from "../../formats/moment-format.js";
+import { moodIcon, moodName } from "./moods.js";
 
 export class MoodChips {
     #changed;
@@ -19,13 +20,13 @@ export class MoodChips {
     }
 
     #draw() {
-        const isOwn = this.value !== "" && !offeredMoods.includes(this.value);
+        const isOwn = this.value !== "" && !moods.includes(this.value);
         const chip = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
             element("button", {
                 type: "button", class: "editor-mood",
                 "aria-pressed": String(this.value === name && name !== ""), onclick,
             }, icon(name ? moodIcon(name) : "plus"), element("span", { dir: "auto" }, text));
-        const known = offeredMoods.map((mood) =>
+        const known = moods.map((mood) =>
             chip(mood, moodName(mood), () => this.#choose(this.value === mood ? "" : mood)));
         const own = isOwn ? chip(this.value, this.value, () => this.#own()) : chip("", "Other", () => this.#own());
         const index = [...this.element.children].findIndex((node) => node === document.activeElement);
@@ -41,7 +42,7 @@ export class MoodChips {
     }
 
     async #own() {
-        const isOwn = !offeredMoods.includes(this.value);
+        const isOwn = !moods.includes(this.value);
         const word = await sheet("How was it?", this.#signal, (/** @type {(word: string) => void} */ end) => {
             const input = element("input", {
                 class: "input", "aria-label": "Your own mood", placeholder: "Your own mood", dir: "auto",

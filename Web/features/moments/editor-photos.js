@@ -3,14 +3,14 @@ import { CompanionError } from "../../household/errors.js";
 import { maximumPhotos } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { banner, button, switchRow } from "../../ui/parts.js";
+import { banner, button, fileInput, switchRow } from "../../ui/parts.js";
 import { counted, dayName, named, sentenceOf } from "../../ui/words.js";
 import { arrange } from "./editor-arrange.js";
 import { PhotoTile } from "./editor-tile.js";
 
 /** @typedef {import("./moment-photos.js").StagedPhoto} StagedPhoto */
 /**
- * A photo that is sealed. `taken` and `position` from its file; `isNew`: no moment has it yet.
+ * A sealed photo. `taken` and `position` are from its file; `isNew`: no moment has it yet.
  * @typedef {import("../../formats/moment-format.js").MomentPhoto & { isNew: boolean, taken?: StagedPhoto["taken"],
  *   position?: StagedPhoto["position"] }} ChosenPhoto
  */
@@ -42,7 +42,7 @@ export class PhotoTray {
         this.#vault = vault;
         this.#events = events;
         this.keepsOriginal = keepsOriginal;
-        /** How many of the chosen ones did not become photos. */
+        /** How many of the chosen files did not become photos. */
         this.refused = 0;
         const more = element("li", { class: "editor-more" }, ...this.#adding());
         this.#list.append(more);
@@ -60,10 +60,7 @@ export class PhotoTray {
         this.#drawCount();
     }
 
-    /**
-     * In order.
-     * @returns {ChosenPhoto[]}
-     */
+    /** @returns {ChosenPhoto[]} */
     get photos() {
         return this.#tiles.flatMap(({ photo }) => photo ?? []);
     }
@@ -90,20 +87,9 @@ export class PhotoTray {
     // Choosing
 
     #adding() {
-        /** @param {import("../../ui/element.js").Properties} properties */
-        const chooser = (properties) => {
-            const input = element("input", {
-                type: "file", accept: "image/*,.heic,.avif", class: "visually-hidden", tabindex: "-1",
-                "aria-hidden": "true", ...properties,
-                onchange: () => {
-                    this.add([...(input.files ?? [])]);
-                    input.value = "";
-                },
-            });
-            return input;
-        };
-        const files = chooser({ multiple: true });
-        const camera = chooser({ capture: "environment" });
+        const accept = "image/*,.heic,.avif";
+        const files = fileInput({ accept, multiple: true }, (chosen) => this.add(chosen));
+        const camera = fileInput({ accept, capture: "environment" }, (chosen) => this.add(chosen));
         return [
             element("button", { type: "button", class: "editor-add", onclick: () => files.click() }, icon("photo"),
                 element("span", {}, "Add photos")),
@@ -141,7 +127,7 @@ export class PhotoTray {
     }
 
     /**
-     * One picture after the other, small: a dozen of them in full would fill a phone's memory.
+     * Draws one small picture after the other: a dozen of them in full would fill a phone's memory.
      * @param {PhotoTile[]} tiles
      */
     #look(tiles) {
@@ -184,7 +170,7 @@ export class PhotoTray {
                 keepsOriginal: this.keepsOriginal, vault: this.#vault, signal: stop,
                 progress: (step) => tile.step(step),
             });
-            // Removed in the last moment.
+            // Removed meanwhile.
             if (stop.aborted) return void momentPhotos.discard(photo.id).catch(() => {});
             const { id, width, height, hash, taken, position, duplicate } = photo;
             tile.sealed({ id, width, height, hash, taken, position, isNew: true });
@@ -219,7 +205,7 @@ export class PhotoTray {
     async #keepOriginals(keeps) {
         this.keepsOriginal = keeps;
         const { momentPhotos } = this.#context.companion;
-        // Those whose file is at hand are sealed once more, the other way; what was there before stays.
+        // Those whose file is available are sealed again, the other way; earlier ones stay.
         for (const tile of this.#tiles.filter(({ file }) => file)) {
             const before = tile.photo;
             tile.again();
@@ -319,12 +305,12 @@ export class PhotoTray {
         if (this.#duplicates.some((one) => one.tile === tile)) this.#drawDuplicates();
     }
 
-    /** Of a moment that is gone elsewhere: what it had went with it. */
+    /** The moment was removed elsewhere, with its photos. */
     forgetOld() {
         for (const tile of [...this.#tiles]) if (tile.photo && !tile.photo.isNew) this.#forget(tile);
     }
 
-    /** Those that no moment has. Nothing of them stays. */
+    /** Discards photos that no moment has. */
     async discard() {
         for (const tile of this.#tiles) tile.stop();
         const fresh = this.photos.filter(({ isNew }) => isNew);
@@ -343,11 +329,10 @@ export class PhotoTray {
         for (const [index, tile] of this.#tiles.entries()) tile.name(index, this.#tiles.length);
     }
 
-    /** Nothing of the pictures stays. */
+    /** Releases the pictures. */
     end() {
         for (const tile of this.#tiles) tile.end();
         this.#tiles = [];
         this.#duplicates = [];
     }
 }
-

@@ -1,4 +1,4 @@
-// Where it was: a name by hand, a position only when the person asks for it, from a photo or from this device.
+// A moment's place: typed, or a position on request, from a photo or from this device.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button } from "../../ui/parts.js";
@@ -8,7 +8,7 @@ import { named } from "../../ui/words.js";
 /** @typedef {import("../../formats/moment-format.js").Place} Place */
 /** @typedef {{ latitude: number, longitude: number }} Position */
 
-/** So many earlier places are offered. */
+/** Number of earlier places that are offered. */
 const offered = 6;
 /** Time limit for finding the position, in milliseconds. */
 const patience = 15_000;
@@ -139,7 +139,7 @@ export class PlaceRow {
 }
 
 /**
- * The last named ones, each once.
+ * The latest named places, each once.
  * @param {{ place?: Place }[]} moments newest first
  */
 function earlier(moments) {
@@ -154,7 +154,7 @@ function earlier(moments) {
 }
 
 /**
- * On demand only: the browser asks the person.
+ * On request only: the browser asks the person.
  * @returns {Promise<Position>}
  */
 function whereIAm() {

@@ -1,4 +1,4 @@
-// One photo of a moment that is written: a small picture on a canvas, so that nothing of it outlives the page.
+// A photo in the editor: a small picture on a canvas, so that nothing of it outlives the page.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { choose } from "../../ui/sheet.js";
@@ -6,7 +6,7 @@ import { choose } from "../../ui/sheet.js";
 /** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
 /** @typedef {import("./moment-photos.js").SealingStep} SealingStep */
 
-/** Of the picture, in pixels: a tile of a phone with a fine screen. */
+/** Of the picture, in pixels. */
 const side = 256;
 /** @type {SealingStep[]} */
 const steps = ["reading", "drawing", "sealing", "keeping"];
@@ -43,7 +43,7 @@ export class PhotoTile {
         this.#drawState();
     }
 
-    /** It waits for its turn to be sealed. */
+    /** Whether it is queued to be sealed. */
     get isWaiting() {
         return this.file !== null && !this.photo && !this.#isBegun;
     }
@@ -68,7 +68,7 @@ export class PhotoTile {
         this.#stop.abort();
     }
 
-    /** From its file once more. */
+    /** Seals it again from its file. */
     again() {
         this.#stop.abort();
         this.#stop = new AbortController();
@@ -97,7 +97,7 @@ export class PhotoTile {
     }
 
     /**
-     * From its file while there is one, otherwise from what is kept. What can't be drawn here stays a sign of a photo.
+     * From its file or, without one, from the stored photo. If it can't be drawn, an icon stays.
      * @param {Companion} companion
      * @returns {Promise<boolean>} false where it is not there any more
      */
@@ -138,7 +138,7 @@ export class PhotoTile {
         ], signal);
     }
 
-    /** Nothing of the picture stays. */
+    /** Releases the picture. */
     end() {
         this.#stop.abort();
         this.#canvas.width = this.#canvas.height = 0;

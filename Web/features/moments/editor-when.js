@@ -1,13 +1,13 @@
-// When a moment was: a day and a time, by the clocks that hung there.
+// A moment's day and time, local to the place.
 import { element } from "../../ui/element.js";
 
 /** @typedef {{ date: number, offset: number }} Taken seconds since 1970, minutes ahead of UTC */
 
-/** The least and the most that a moment's day can be. */
+/** The range of a moment's day. */
 const [first, last] = ["0001-01-02", "9999-12-30"];
 
 export class WhenFields {
-    /** @type {number | null} minutes ahead of UTC; null: whatever this device's clock has on that day */
+    /** @type {number | null} minutes ahead of UTC; null: this device's on that day */
     #offset;
     #note = element("p", { class: "section-foot", hidden: true });
 
@@ -42,7 +42,7 @@ export class WhenFields {
     }
 
     /**
-     * The first photo's time, unless the person chose one.
+     * Uses the first photo's time, unless the person chose one.
      * @param {Taken | null} taken
      */
     propose(taken) {
@@ -59,7 +59,7 @@ export class WhenFields {
     }
 
     /**
-     * Null if it is not a day or not a time.
+     * Null for an invalid day or time.
      * @returns {Taken | null}
      */
     get value() {

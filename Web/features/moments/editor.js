@@ -1,4 +1,4 @@
-// Everline: a moment is written, or changed.
+// Everline: writes or changes a moment.
 import { element } from "../../ui/element.js";
 import { button, empty } from "../../ui/parts.js";
 import { MomentForm } from "./editor-form.js";

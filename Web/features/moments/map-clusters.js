@@ -1,16 +1,14 @@
-// Where things lie on the plot, and which of them are drawn as one.
+// Projects positions by Mercator, and merges near ones.
+import { groupBy } from "../../household/group-by.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {{ moment: Moment, x: number, y: number }} Point of the world, from 0 to 1; y to the south */
 /** @typedef {{ x: number, y: number, points: Point[] }} Cluster */
 
-/** Beyond it Mercator has no end. Degrees. */
+/** Mercator is infinite beyond it. Degrees. */
 const mostLatitude = 85;
 
-/**
- * Mercator: shapes are right wherever one looks closely.
- * @param {number} longitude @param {number} latitude degrees
- */
+/** @param {number} longitude @param {number} latitude degrees */
 export function project(longitude, latitude) {
     const angle = (Math.max(-mostLatitude, Math.min(mostLatitude, latitude)) * Math.PI) / 180;
     return { x: longitude / 360 + 0.5, y: 0.5 - Math.log(Math.tan(Math.PI / 4 + angle / 2)) / (2 * Math.PI) };
@@ -31,24 +29,18 @@ export const pointsOf = (moments) => moments.flatMap((moment) => {
 });
 
 /**
- * What would overlap is one. Each is where most of its points are; the largest first.
+ * Merges overlapping points. Each cluster is where most of its points are; the largest first.
  * @param {Point[]} points
  * @param {number} scale the world's width, in pixels of the screen
  * @param {number} apart pixels
  * @returns {Cluster[]}
  */
 export function clustered(points, scale, apart) {
-    /** @type {Map<number, Point[]>} */
-    const cells = new Map();
     const across = Math.ceil(scale / apart) + 1;
-    for (const point of points) {
-        const cell = Math.floor((point.y * scale) / apart) * across + Math.floor((point.x * scale) / apart);
-        const there = cells.get(cell);
-        if (there) there.push(point);
-        else cells.set(cell, [point]);
-    }
+    const cells = groupBy(points,
+        ({ x, y }) => Math.floor((y * scale) / apart) * across + Math.floor((x * scale) / apart));
     /**
-     * By the cell that each is in the middle of: what is too near lies there, or in one beside.
+     * By grid cell: near clusters are in the same cell or an adjacent one.
      * @type {Map<number, Cluster>}
      */
     const clusters = new Map();

@@ -1,8 +1,8 @@
-// What fingers, the wheel and keys do to the plot.
+// Touch, wheel and keyboard input of the plot.
 
 /** @typedef {import("./map-plot.js").Plot} Plot */
 
-/** What a tap may tremble, in pixels. */
+/** Movement of a tap, in pixels. */
 const trembling = 6;
 
 /** @param {Plot} plot @param {AbortSignal} signal */
@@ -40,7 +40,7 @@ export function follow(plot, signal) {
         surface.addEventListener(kind, (event) => down.delete(/** @type {PointerEvent} */ (event).pointerId),
             { signal });
     }
-    // What ends a drag is no tap on whatever lies under it.
+    // The end of a drag is not a tap.
     surface.addEventListener("click", (event) => {
         if (wandered < trembling || event.detail === 0) return;
         event.stopPropagation();

@@ -1,7 +1,6 @@
-// The outlines of the continents and the larger islands, drawn for this app by hand: coarse, and enough to know where
-// one is.
+// The outlines of the continents and the larger islands, drawn for this app by hand: coarse, for orientation.
 
-/** In degrees: what one step of a coordinate is. */
+/** One step of a coordinate, in degrees. */
 const step = 0.3;
 
 /** Outlines; four digits to the base of 36 a point: steps east of 180° west, steps north of the South Pole. */
@@ -46,7 +45,7 @@ const outlines = ""
     + "8e";
 
 /**
- * Each outline's points, [longitude, latitude] in degrees. The Far East goes on beyond 180.
+ * Each outline's points, [longitude, latitude] in degrees. The Far East continues beyond 180.
  * @returns {[number, number][][]}
  */
 export const land = () => outlines.split(" ").map((outline) => (outline.match(/.{4}/g) ?? []).map((point) =>

@@ -1,21 +1,19 @@
-// The map: an outline of the continents and a graticule under the points; moved by finger, wheel, keys and buttons. It
-// is drawn here, without a map server, which would learn where these moments were.
+// The map: an outline of the continents and a graticule under the points. It is drawn here, without a map server, which
+// would learn where these moments were.
 import { drawing, element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
 import { project, unproject } from "./map-clusters.js";
 import { follow } from "./map-gestures.js";
 import { land } from "./map-land.js";
 
-/**
- * The world's width, in pixels, at which the coarse outline begins to fade, at which it is hidden, and the maximum.
- */
+/** Widths of the world in pixels: the coarse outline begins to fade, it is hidden, and the maximum. */
 const [fading, coarse, most] = [5_000, 40_000, 2 ** 27];
 /** Distances of the graticule, in degrees; and of its lines on the screen, in pixels. */
 const steps = [90, 60, 30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 const between = 64;
-/** Beside what is shown: half a mark, and the buttons on the right; in pixels. */
+/** Margins in pixels: half a mark, and the buttons on the right. */
 const [room, controls] = [40, 56];
-/** Round the earth, in metres. */
+/** Circumference of the earth, in metres. */
 const equator = 40_075_017;
 
 /** A thousand units wide. */
@@ -34,9 +32,7 @@ export class Plot {
     #frame = 0;
     #moved;
 
-    /**
-     * What is looked at: the middle, from 0 to 1; the world's width in pixels.
-     */
+    /** The visible part: its middle, from 0 to 1, and the world's width in pixels. */
     view = { x: 0.5, y: 0.42, scale: 300 };
     size = { width: 0, height: 0 };
     marks = element("div", { class: "map-marks" });
@@ -96,7 +92,7 @@ export class Plot {
 
     /**
      * @param {number} factor
-     * @param {{ x: number, y: number }} [at] what stays where it is, in pixels of the surface; by default the middle
+     * @param {{ x: number, y: number }} [at] the fixed point, in pixels of the surface; by default the middle
      */
     zoom(factor, at = { x: this.size.width / 2, y: this.size.height / 2 }) {
         const scale = Math.min(most, Math.max(this.least, this.view.scale * factor));
@@ -181,7 +177,7 @@ export class Plot {
         this.#drawScale((from.latitude + to.latitude) / 2);
     }
 
-    /** @param {number} latitude of the middle: Mercator makes what is far north large */
+    /** @param {number} latitude of the middle: Mercator enlarges the far north */
     #drawScale(latitude) {
         const metres = (equator * Math.cos((latitude * Math.PI) / 180)) / this.view.scale;
         const target = metres * 110;

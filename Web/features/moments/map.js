@@ -1,4 +1,4 @@
-// Everline on a map: the moments that have a position, and the list of places beside it.
+// Everline on a map: the moments with a position, and a list of places.
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
@@ -7,17 +7,18 @@ import { counted, named } from "../../ui/words.js";
 import { clustered, pointsOf } from "./map-clusters.js";
 import { Plot } from "./map-plot.js";
 import { thumbnails } from "./thumbnails.js";
+import { shortDay } from "./timeline-card.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("./map-clusters.js").Cluster} Cluster */
 /** @typedef {import("./map-clusters.js").Point} Point */
 /** @typedef {{ name: string, moments: Moment[], points: Point[] }} Place */
 
-/** Of a mark, in pixels: a finger's. */
+/** Distance of marks, in pixels: a finger's width. */
 const apart = 46;
-/** Beyond the edge, in pixels: marks are there before they are seen. */
+/** How far beyond the edge marks are drawn, in pixels. */
 const beyond = 100;
-/** So many rows more are shown when somebody asks, and so many first. */
+/** Rows added on request, and rows at first. */
 const [atOnce, first] = [40, 5];
 
 /** @param {Context} context @returns {Promise<Page>} */
@@ -34,7 +35,7 @@ export async function map(context) {
     const small = new Small(context);
 
     const drawMarks = () => {
-        // In steps: what a pinch moves stays what it is for a while.
+        // In steps, so that marks stay the same for a while during a pinch.
         const scale = 2 ** (Math.floor(Math.log2(plot.view.scale) * 2) / 2);
         if (drawn.scale !== scale) drawn = { scale, clusters: clustered(points, scale, apart) };
         const { width, height } = plot.size;
@@ -86,7 +87,7 @@ export async function map(context) {
 /** @param {Cluster} cluster */
 const keyOf = ({ points }) => points[0].moment.id;
 
-/** The small pictures that are on the page now, and no others. */
+/** The thumbnails that are on the page now. */
 class Small {
     /** @type {Set<HTMLElement>} */
     #places = new Set();
@@ -130,7 +131,7 @@ function mark({ points }, small, onclick) {
 }
 
 /**
- * The name that most of them have.
+ * The most frequent name.
  * @param {Point[]} points
  */
 function placeName(points) {
@@ -145,7 +146,7 @@ function placeName(points) {
 }
 
 /**
- * By name, or by where they are; those with the most moments first.
+ * By name or by position; the most moments first.
  * @param {Moment[]} moments newest first
  * @returns {Place[]}
  */
@@ -166,16 +167,11 @@ function placesOf(moments) {
     return [...places.values()].sort((one, other) => other.moments.length - one.moments.length);
 }
 
-const shortDay = new Intl.DateTimeFormat(undefined,
-    { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-/** @param {Moment} moment */
-const dayText = ({ date, offset }) => shortDay.format((date + offset * 60) * 1000);
-
 /** @param {Moment[]} moments @param {Small} small */
 const momentRows = (moments, small) => more(moments, (moment) => row({
     start: small.of(moment, "map-row-thumb"), title: moment.title
         || moment.words.split("\n")[0].slice(0, 80) || counted(moment.photos.length, "photo"),
-    note: dayText(moment), href: `#/moments/${moment.id}`,
+    note: shortDay(moment), href: `#/moments/${moment.id}`,
 }));
 
 /** @param {Place[]} places @param {(place: Place) => void} open */
@@ -186,7 +182,7 @@ const placeRows = (places, open) => more(places, (place) => row({
 }));
 
 /**
- * The first ones, and the others when somebody asks.
+ * The first items, and the others on request.
  * @template Item
  * @param {Item[]} items
  * @param {(item: Item) => HTMLElement} make

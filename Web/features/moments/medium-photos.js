@@ -1,9 +1,8 @@
-// Larger photos in place of thumbnails: a few at a time, from the hub; those that are not needed any more are
-// cancelled and dropped.
+// Larger photos in place of thumbnails: a few at a time, from the hub; unneeded ones are cancelled and dropped.
 
 /** @typedef {{ id: string, image: HTMLImageElement }} Wanted */
 
-/** After which one that failed is asked for again, in milliseconds. */
+/** Pause before a failed one is requested again, in milliseconds. */
 const pause = 4_000;
 
 export class MediumPictures {
@@ -23,7 +22,7 @@ export class MediumPictures {
     }
 
     /**
-     * These and no others.
+     * Shows these and drops all others.
      * @param {Wanted[]} wanted
      * @param {string} [first] the one that is looked at
      */

@@ -1,5 +1,5 @@
-// An index of all moments that this device can open, in memory while it is unlocked. Opening thousands of records
-// takes seconds, so the index is stored sealed in one piece, and only newer records are opened one by one.
+// An index of all moments that this device can open, in memory while it is unlocked. Opening thousands of records takes
+// seconds, so the index is stored sealed in one piece, and only newer records are opened one by one.
 import { recordKey } from "../../formats/record-key.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { hasVaultKey } from "../../household/private-storage.js";
@@ -10,7 +10,7 @@ import { searchableText } from "./moment-queries.js";
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("../../store/store.js").Waiting} Waiting */
 
-/** So many records are opened before the result is worth keeping; and so many at a time. */
+/** Opened records from which storing the result pays off, and records opened at a time. */
 const [worthKeeping, atOnce] = [64, 64];
 
 /** @param {string} key "moments/id" */
@@ -72,7 +72,7 @@ export class MomentIndex {
         const rest = { base, isWaiting: line !== undefined, problem: line?.problem ?? null };
         const known = this.#moments.get(key);
         if (known?.signature === record.signature) return this.#put(key, { ...known, ...rest });
-        // What is of another PIN's vault is not there.
+        // Records of another PIN's vault are left out.
         if (!hasVaultKey(this.keys.ring, record.vault)) return this.#put(key, null);
         const sealed = sealedBytes(record);
         if (!sealed) return this.#put(key, null);
@@ -86,7 +86,7 @@ export class MomentIndex {
     }
 
     /**
-     * A record was written.
+     * Called after a record was written.
      * @param {string} key "moments/id"
      */
     async refresh(key) {
@@ -96,7 +96,7 @@ export class MomentIndex {
         this.device.requireUnlocked(this.keys);
     }
 
-    /** All of them, in the trash too, the newest first. */
+    /** All moments, the trash too, newest first. */
     get sorted() {
         return (this.#sorted ??= [...this.#moments.values()].sort(
             (one, other) => other.date - one.date || other.created - one.created || (one.id < other.id ? -1 : 1)));
@@ -107,10 +107,7 @@ export class MomentIndex {
         return this.#moments.get(recordKey("moments", id));
     }
 
-    /**
-     * What a search looks through.
-     * @param {Moment} moment
-     */
+    /** @param {Moment} moment */
     haystack(moment) {
         const key = recordKey("moments", moment.id);
         let text = this.#haystacks.get(key);
@@ -118,7 +115,6 @@ export class MomentIndex {
         return text;
     }
 
-    /** Nothing of a moment stays. */
     forget() {
         this.#moments.clear();
         this.#haystacks.clear();

@@ -1,4 +1,4 @@
-// The photos of moments: sealed in a worker before anything of them is stored, and opened when they are shown.
+// The photos of moments: sealed in a worker before anything is stored, and opened for display.
 import { randomID, wipe } from "../../crypto/bytes.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { ContentStream, streamHeaderLength, streamName } from "../../crypto/stream.js";
@@ -12,9 +12,9 @@ import { scriptURL } from "../../workers/script-url.js";
 /** @typedef {import("../../workers/sealing.js").SealedPicture} SealedPicture */
 /** @typedef {import("../../workers/sealing.js").SealingMessage} SealingMessage */
 /**
- * A photo that was sealed and waits for its moment. `taken` (seconds since 1970, minutes ahead of UTC) and `position`
- * (degrees) from the file, for the moment's own; of these only the time is stored with the photo. `thumbnail`: a JPEG.
- * `duplicate`: where the same file is already.
+ * A sealed photo that waits for its moment. `taken` (seconds since 1970, minutes ahead of UTC) and `position` (degrees)
+ * are from the file, for the moment; only the time is stored with the photo. `thumbnail`: a JPEG. `duplicate`: where
+ * the same file is already.
  * @typedef {MomentPhoto & { vault: string, thumbnail: Uint8Array, taken: { date: number, offset: number } | null,
  *   position: { latitude: number, longitude: number } | null, duplicate: { moment: string | null, photo: string } |
  *   null }} StagedPhoto
@@ -44,7 +44,7 @@ export class MomentPhotos {
         this.moments = moments;
     }
 
-    /** Stops sealing; nothing unsealed stays. */
+    /** Stops sealing and drops what is unsealed. */
     forget() {
         this.#ended.abort();
         this.#ended = new AbortController();
@@ -54,8 +54,8 @@ export class MomentPhotos {
     // Coming in
 
     /**
-     * Seals a chosen file, one after another. It waits on this device for `Moments.save` with it, for a day at most,
-     * and leaves with the moment. Throws CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
+     * Seals a chosen file, one at a time. It waits on this device for `Moments.save`, for a day at most. Throws
+     * CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
      * @param {Blob} file of at most 50 MB
      * @param {{ keepsOriginal?: boolean, vault?: string, signal?: AbortSignal, progress?: (step: SealingStep) => void
      *   }} options
@@ -132,7 +132,7 @@ export class MomentPhotos {
     }
 
     /**
-     * A photo that was sealed and is not wanted after all; nothing of it stays.
+     * Deletes a sealed photo that no moment has.
      * @param {string} id
      */
     async discard(id) {
@@ -141,7 +141,7 @@ export class MomentPhotos {
     }
 
     /**
-     * Whether it is at the hub; `problem`: the code that it will not get there for.
+     * Whether it is at the hub; `problem`: the code of its refusal.
      * @param {string} id
      * @returns {Promise<{ isWaiting: boolean, problem: string | null }>}
      */
@@ -170,8 +170,8 @@ export class MomentPhotos {
     }
 
     /**
-     * A JPEG of at most 320 pixels, without a network; nothing of it is kept. Throws CompanionError `locked`,
-     * `notFound`, `noKey`, FormatError.
+     * A JPEG of at most 320 pixels, without a network; it is not cached. Throws CompanionError `locked`, `notFound`,
+     * `noKey`, FormatError.
      * @param {string} id
      * @returns {Promise<Uint8Array>}
      */
@@ -202,8 +202,8 @@ export class MomentPhotos {
     }
 
     /**
-     * The picture as it was kept; nothing of it stays here. Throws CompanionError `locked`, `notFound`, FormatError,
-     * HubError, HubUnreachable.
+     * The stored picture, which is not cached. Throws CompanionError `locked`, `notFound`, FormatError, HubError,
+     * HubUnreachable.
      * @param {string} id
      * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options] `progress`: from 0 to 1
      * @returns {Promise<{ type: string, bytes: Uint8Array }>}

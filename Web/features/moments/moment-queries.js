@@ -1,4 +1,4 @@
-// What can be found and counted among opened moments, without opening anything.
+// Searches and counts opened moments.
 import { dayOf, localOf } from "../../formats/moment-format.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
@@ -7,7 +7,7 @@ const written = new Intl.DateTimeFormat(undefined,
     { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone: "UTC" });
 
 /**
- * Everything that a search looks through, in lower case: words, mood, place, the date in digits and in words.
+ * The text that is searched, in lower case: words, mood, place, the date in digits and in words.
  * @param {Moment} moment
  */
 export function searchableText(moment) {
@@ -17,7 +17,7 @@ export function searchableText(moment) {
 }
 
 /**
- * Of this day in other years, the newest first.
+ * This day in other years, newest first.
  * @param {Moment[]} moments
  * @param {string} day "2024-05-17"; what was on February 29 is shown on 28 where the year has none
  */
@@ -34,8 +34,8 @@ export function onThisDay(moments, day) {
 const add = (counts, name, more = 1) => void counts.set(name, (counts.get(name) ?? 0) + more);
 
 /**
- * `months`: "2024-05", oldest first. `years`: newest first, `index` of the first one in the list. `daysTogether`: null
- * without a date.
+ * `months`: "2024-05", oldest first. `years`: newest first; `index`: of its first moment in the list. `daysTogether`:
+ * null without a date.
  * @typedef {{ moments: number, photos: number, favourites: number, places: number, days: number, first: number | null,
  *   months: { month: string, moments: number, photos: number }[], moods: { mood: string, moments: number }[],
  *   years: { year: number, moments: number, index: number }[], daysTogether: number | null }} Statistics

@@ -1,4 +1,4 @@
-// Moments: all of them in memory while unlocked, changed offline too, and kept twice if two devices changed one.
+// Moments: in memory while unlocked, changed offline too, and kept twice if two devices changed one.
 import { recordKey } from "../../formats/record-key.js";
 import { ringKind } from "../../crypto/ring.js";
 import { CompanionError } from "../../household/errors.js";
@@ -15,7 +15,7 @@ import { textMatcher } from "../../household/text-search.js";
  *   isWaiting: boolean, problem: string | null }} Moment
  */
 /**
- * What a person writes; what is absent stays as it was, or empty; `place` null removes it. `offset`: absent, this
+ * What a person writes; absent fields stay as they were, or empty; `place` null removes it. `offset`: absent, this
  * device's at that time. `photos` in order: of a moment, or as `MomentPhotos.seal` returned them.
  * @typedef {{ title: string, words: string, date: number, offset?: number, mood?: string,
  *   place?: import("../../formats/moment-format.js").Place | null,
@@ -37,7 +37,7 @@ export class Moments {
         device.events.addEventListener("changed", (event) => {
             for (const key of /** @type {CustomEvent<string[]>} */ (event).detail) {
                 if (key.startsWith("moments/")) this.#stale.add(key);
-                // What had no key may have one now.
+                // A missing key may have arrived.
                 if (key.startsWith("keys/")) {
                     this.#index?.then(({ unreadable }) => unreadable.forEach((other) => this.#stale.add(other)))
                         .catch(() => {});
@@ -46,7 +46,6 @@ export class Moments {
         });
     }
 
-    /** Nothing of a moment stays. */
     forget() {
         this.#index?.then((index) => index.forget()).catch(() => {});
         this.#index = null;
@@ -70,7 +69,7 @@ export class Moments {
         if (this.#stale.size > 0) {
             const stale = [...this.#stale];
             this.#stale.clear();
-            // Who asks meanwhile waits for it too.
+            // Concurrent callers wait for it too.
             this.#refreshing = this.#refreshing.catch(() => {})
                 .then(() => Promise.all(stale.map((key) => index.refresh(key))));
         }
@@ -80,8 +79,8 @@ export class Moments {
     }
 
     /**
-     * The newest first; what is in the trash only with `trash`. The first call after unlocking reads everything. Throws
-     * CompanionError `locked`.
+     * Newest first; the trash only with `trash`. The first call after unlocking reads everything. Throws CompanionError
+     * `locked`.
      * @param {{ search?: string, mood?: string, favourite?: boolean, from?: string, to?: string, vault?: string,
      *   trash?: boolean }} filter
      *   `search`: words that title, words, mood, place or date have, all of them. `from`, `to`: local days,
@@ -114,10 +113,7 @@ export class Moments {
         return moment;
     }
 
-    /**
-     * This day in other years.
-     * @param {string} [day] "2024-05-17"; absent, today
-     */
+    /** @param {string} [day] "2024-05-17"; absent, today */
     async onThisDay(day = this.#today()) {
         return onThisDay((await this.list()).moments, day);
     }
@@ -133,7 +129,7 @@ export class Moments {
     }
 
     /**
-     * Where a file is here already, in the trash too. Throws CompanionError `locked`.
+     * Where a file already is, also in the trash. Throws CompanionError `locked`.
      * @param {string} vault
      * @param {Uint8Array} digest SHA-256 of the file
      * @returns {Promise<{ moment: string, photo: import("../../formats/moment-format.js").MomentPhoto } | null>}
@@ -159,9 +155,9 @@ export class Moments {
     // Changes
 
     /**
-     * Keeps a change on this device, durably, with the photos that were sealed for it, in one step; it leaves when the
-     * hub can be reached. Photos that it had and has no more are removed. Throws CompanionError `locked`, `notFound`
-     * (of a photo), FormatError, StoreError.
+     * Stores a change durably, in one step with its sealed photos, and sends it when the hub can be reached. Photos
+     * that it no longer has are removed. Throws CompanionError `locked`, `notFound` (of a photo), FormatError,
+     * StoreError.
      * @param {Moment | null} moment as it was read, or null for a new one
      * @param {Draft} draft
      * @returns {Promise<Moment>} to be changed further
@@ -185,17 +181,15 @@ export class Moments {
     }
 
     /**
-     * Into the trash, for 30 days.
-     * @param {Moment} moment as it was read @returns {Promise<Moment>} for `restore`
+     * Moves it to the trash, for 30 days.
+     * @param {Moment} moment as it was read
+     * @returns {Promise<Moment>} for `restore`
      */
     remove(moment) {
         return this.#write(moment, { ...this.#content(moment), removed: this.device.time.now() / 1000 });
     }
 
-    /**
-     * Out of the trash.
-     * @param {Moment} moment as it was read, or as `remove` gave it
-     */
+    /** @param {Moment} moment as it was read, or as `remove` returned it */
     restore(moment) {
         const { removed: _, ...content } = this.#content(moment);
         return this.#write(moment, content);
@@ -227,7 +221,7 @@ export class Moments {
     }
 
     /**
-     * Photos that were sealed for it are sent with it. One that it had may still be missing here.
+     * Its photos. Sealed ones are sent with it; one that it already had may be missing here.
      * @param {Moment | null} moment
      * @param {MomentContent} content
      */
@@ -249,7 +243,7 @@ export class Moments {
     }
 
     /**
-     * The change that removes the photos that a moment no longer has, unless another moment has them.
+     * Removes photos that the moment no longer has, unless another moment has them.
      * @param {Moment | null} moment
      * @param {{ id: string }[]} photos
      * @param {MomentIndex} index
@@ -281,7 +275,7 @@ export class Moments {
         const index = await this.#ready();
         await this.editor.exclusive(async (keys) => {
             const newest = (await this.device.stored("moments", moment.id)).record;
-            // Another tab was first.
+            // Another tab did it first.
             if (newest && !newest.sealed) return;
             const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
             const gone = await this.#withoutPhotos(moment, [], index, keys);
@@ -294,7 +288,7 @@ export class Moments {
 
     /**
      * Erases what was in the trash for 30 days; called once after each unlocking.
-     * @returns {Promise<number>} how many went
+     * @returns {Promise<number>} how many were erased
      */
     async purge() {
         const end = this.device.time.now() / 1000 - trashSeconds;

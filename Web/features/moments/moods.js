@@ -1,5 +1,4 @@
-// How a moment's mood is called and drawn.
-import { moods } from "../../formats/moment-format.js";
+// Names and icons of moods.
 
 /** @typedef {import("../../ui/icon.js").IconName} IconName */
 
@@ -14,6 +13,3 @@ export const moodName = (mood) => known[mood]?.[0] ?? mood;
 
 /** @param {string} mood @returns {IconName} */
 export const moodIcon = (mood) => known[mood]?.[1] ?? "smile";
-
-/** Those that are offered, in their order. */
-export const offeredMoods = moods;

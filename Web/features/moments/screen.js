@@ -1,6 +1,5 @@
-// Everline: which of its screens an address means. It asks for the PIN again, as notes do: one answer opens both.
-import { button, empty } from "../../ui/parts.js";
-import { isContentOpen, openContent } from "../../ui/content-lock.js";
+// Everline's screens by address. It asks for the PIN again, as notes do: one answer opens both.
+import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
 import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
 
 /** @type {Record<string, AppScreen>} */
@@ -13,7 +12,11 @@ const screens = {
 
 /** @type {AppScreen} */
 export async function moments(main) {
-    if (!(await isContentOpen(main.companion))) return closed(main);
+    if (!(await isContentOpen(main.companion))) {
+        // The timeline's records are read while the person answers.
+        main.companion.moments.list().catch(() => {});
+        return lockedContent(main, "Everline", "moments", "heart");
+    }
     const vault = await chosenVault(main.companion);
     const context = vault ? { ...main, companion: vault.companion } : main;
     const [first, second] = context.parts;
@@ -24,20 +27,4 @@ export async function moments(main) {
     if (screens[first]) return screens[first](context);
     if (second === "edit") return (await import("./editor.js")).editor(context, first);
     return (await import("./detail.js")).detail(context, first);
-}
-
-/** @param {Context} context @returns {Page} */
-function closed(context) {
-    const open = async () => {
-        if (await openContent(context, "moments")) context.go(location.hash.replace(/^#\//, ""), { replace: true });
-    };
-    // The keys are open: what has to be read for the timeline is read while the person answers.
-    context.companion.moments.list().catch(() => {});
-    // Asked once by itself; after a "Cancel" the button asks again.
-    setTimeout(() => !context.signal.aborted && open());
-    return {
-        title: "Everline",
-        body: [empty("heart", "Your moments are locked", "Enter your PIN again, or use Face ID or fingerprint.",
-            button("Open moments", open, { kind: "primary", icon: "unlock" }))],
-    };
 }

@@ -1,4 +1,4 @@
-// From Everline's settings to what is done with all of it at once.
+// Links from Everline's settings to export, import and reset.
 import { row, rows, section, tile } from "../../ui/parts.js";
 
 export const fileLinks = () => section("Photos and backups", [rows(

@@ -1,4 +1,4 @@
-// Statistics of Everline: days together, when, where, and how it was.
+// Statistics of Everline: days together, when, where, and moods.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
@@ -13,7 +13,7 @@ import { nextOccasion, together } from "./together.js";
 const number = new Intl.NumberFormat();
 const longDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-/** As many years as fit beside each other on a phone. */
+/** Years that fit side by side on a phone. */
 const yearsBeside = 4;
 
 /** @param {Context} context @returns {Promise<Page>} */

@@ -1,4 +1,4 @@
-// The small pictures of moments, opened as they come near the screen; of those nothing is held that is far from it.
+// The thumbnails of moments, opened near the screen and dropped far from it.
 import { PictureLoader } from "../../ui/picture-loader.js";
 
 /** @param {Context} context */

@@ -1,10 +1,10 @@
-// A moment in the timeline. Every part of it has a height that is known from its words and sizes alone, so that a list
-// of thousands can be laid out without drawing it.
+// A moment in the timeline. The height of every part follows from its words and sizes, so that a list of thousands is
+// laid out without drawing it.
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { badge } from "../../ui/parts.js";
-import { counted, named } from "../../ui/words.js";
+import { counted, isVisible, named } from "../../ui/words.js";
 import { moodIcon, moodName } from "./moods.js";
 import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
 
@@ -14,10 +14,8 @@ import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
 const [titleLine, wordsLine, quoteLine, metaLine, padding, between] = [1.5, 1.375, 1.625, 1.5, 0.875, 0.25];
 const mostWords = 2;
 const mostQuoted = 6;
-/** Of an everyday letter, in parts of the size of the words. */
+/** Average width of a letter, relative to the size of the words. */
 const letterWidth = 0.5;
-/** Whether there is anything to be seen in it. */
-const isSeen = /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u;
 const wide =
     /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
 
@@ -32,18 +30,18 @@ const localOf = (moment) => new Date(`${dayOf(moment)}T00:00:00Z`);
 /** @param {Moment} moment "Friday, 17 May 2024" */
 export const wholeDay = (moment) => whole.format(localOf(moment));
 
-/** @param {string} text @returns {string} without what can't be seen, and no longer than a card has room for */
-export const seen = (text) => (isSeen.test(text.slice(0, 2_000)) ? text.slice(0, 600).trim() : "");
+/** @param {string} text @returns {string} without invisible characters, as long as fits on a card */
+export const seen = (text) => (isVisible(text.slice(0, 2_000)) ? text.slice(0, 600).trim() : "");
 
 /** @param {Moment} moment "17 May 2024" */
 export const shortDay = (moment) => short.format(localOf(moment));
 
-/** @param {Moment} moment what it is called: where it has no title by its first words */
+/** @param {Moment} moment without a title it has its first words */
 export const nameOf = (moment) => seen(moment.title)
     || [...seen(moment.words).split("\n", 1)[0]].slice(0, 80).join("") || wholeDay(moment);
 
 /**
- * How many lines a text takes, guessed from its letters; it is cut there.
+ * Estimated lines of a text, which is cut there.
  * @param {string} text
  * @param {number} width in pixels
  * @param {number} size of its letters in pixels
@@ -69,12 +67,7 @@ function textOf(moment, width, rem) {
     return { title: seen(moment.title), words, isQuote, lines };
 }
 
-/**
- * Of its card, in pixels.
- * @param {Moment} moment
- * @param {number} width in pixels
- * @param {number} rem in pixels
- */
+/** @param {Moment} moment @param {number} width in pixels @param {number} rem in pixels */
 export function cardHeight(moment, width, rem) {
     const { title, isQuote, lines } = textOf(moment, width, rem);
     const parts = [title ? titleLine : 0, lines * (isQuote ? quoteLine : wordsLine), metaLine].filter((one) => one > 0);

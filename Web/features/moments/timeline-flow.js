@@ -1,13 +1,13 @@
-// Thousands of cards in columns by months, of which only those near the screen exist. Where each one stands is known
+// Thousands of cards in columns by month, of which only those near the screen exist. All positions are computed
 // beforehand.
 import { dismantle, element } from "../../ui/element.js";
 
 /** Between cards, in pixels. */
 const gap = 14;
-/** A column is at least so wide, in pixels. */
+/** Least width of a column, in pixels. */
 const columnWidth = 290;
 const mostColumns = 4;
-/** Of a month's name, in rem. */
+/** Height of a month's heading, in rem. */
 const headingHeight = 3.25;
 
 /**
@@ -69,7 +69,7 @@ export class Flow {
     }
 
     /**
-     * Newest first. What is on top of the screen stays there.
+     * Newest first. What is at the top of the screen stays there.
      * @param {Item[]} items
      * @param {number} width that it will have, as long as it is not on the page
      */
@@ -81,7 +81,7 @@ export class Flow {
     }
 
     /**
-     * Scrolls to the first that it is true for.
+     * Scrolls to the first match.
      * @param {(item: Item) => boolean} isIt
      * @param {number} above pixels that stay free above it
      */
@@ -171,7 +171,7 @@ export class Flow {
 
     #draw() {
         const screen = window.innerHeight;
-        // Before it is on the page it begins on top.
+        // Before it is attached it begins at the top.
         const seen = this.element.isConnected ? -this.element.getBoundingClientRect().top : 0;
         const ahead = Math.max(600, screen * 0.75);
         const wanted = new Map();
@@ -181,7 +181,7 @@ export class Flow {
             wanted.set(box.key, box);
         }
         for (const [key, { node }] of this.#drawn) {
-            // Who works with the keyboard stays where they are.
+            // The keyboard's focus stays where it is.
             if (wanted.has(key) || (node.contains(document.activeElement)
                 && this.#boxes.some((box) => box.key === key))) continue;
             this.#drop(key);

@@ -1,14 +1,14 @@
-// The pictures of a moment as one tile: one large, two side by side, three and more as a mosaic. How high it is follows
-// from the sizes that stand in the moment, before any picture is opened.
+// The pictures of a moment as one tile: one large, two side by side, or a mosaic. Its height follows from the stored
+// sizes, before any picture is opened.
 import { element } from "../../ui/element.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 
-/** How many photos are shown of many; the last one shows how many more there are. */
+/** Photos that are shown; the last one shows how many more there are. */
 const most = 4;
 /** Between pictures, in pixels. */
 const gap = 3;
-/** Width by height: neither a tower nor a strip. */
+/** Limits of width by height. */
 const [tallest, flattest] = [4 / 5, 16 / 9];
 
 /** @param {MomentPhoto} photo */
@@ -17,11 +17,7 @@ const ratioOf = ({ width, height }) => width / height;
 /** @param {number} ratio @param {number} least @param {number} largest */
 const within = (ratio, least, largest) => Math.max(least, Math.min(largest, ratio));
 
-/**
- * In pixels, for a tile of this width.
- * @param {MomentPhoto[]} photos
- * @param {number} width
- */
+/** @param {MomentPhoto[]} photos @param {number} width */
 export function mosaicHeight(photos, width) {
     if (photos.length === 0) return 0;
     if (photos.length === 1) return Math.round(width / within(ratioOf(photos[0]), tallest, flattest));

@@ -1,4 +1,4 @@
-// On this day: what was in other years, on top of the timeline.
+// Moments of this day in other years, above the timeline.
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";

@@ -1,12 +1,13 @@
-// What the timeline is narrowed to: words, a mood, favourites, days.
+// The filters of the timeline: words, a mood, favourites, days.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, field, iconButton, searchField } from "../../ui/parts.js";
-import { moodIcon, moodName, offeredMoods } from "./moods.js";
+import { moods } from "../../formats/moment-format.js";
+import { moodIcon, moodName } from "./moods.js";
 
 /** @typedef {{ search: string, mood: string, favourite: boolean, from: string, to: string }} Filter */
 
-/** Before a search begins, in milliseconds without another letter. */
+/** Pause after a letter before a search begins, in milliseconds. */
 const pause = 120;
 
 /** @returns {Filter} */
@@ -43,9 +44,9 @@ export class MomentSearch {
         return Boolean(search.trim() || mood || favourite || from || to);
     }
 
-    /** @param {string[]} moods that the moments have */
-    offer(moods) {
-        const own = moods.filter((mood) => mood && !offeredMoods.includes(mood)).slice(0, 12);
+    /** @param {string[]} used moods of the moments */
+    offer(used) {
+        const own = used.filter((mood) => mood && !moods.includes(mood)).slice(0, 12);
         if (own.join("\n") === this.#moods.join("\n")) return;
         this.#moods = own;
         this.#draw();
@@ -81,7 +82,7 @@ export class MomentSearch {
         this.#panel.replaceChildren(
             element("div", { class: "moment-chips", role: "group", "aria-label": "Show only" },
                 chip("Favourites", "heart", favourite, () => this.#set({ favourite: !favourite })),
-                ...[...offeredMoods, ...this.#moods]
+                ...[...moods, ...this.#moods]
                 .map((one) => chip(moodName(one), moodIcon(one), mood === one,
                     () => this.#set({ mood: mood === one ? "" : one })))),
             element("div", { class: "moment-days" },

@@ -1,11 +1,11 @@
-// A small picture that fills the screen's width is soft. Where the person rests, the few that are large are opened
-// larger, over the small ones; what is left goes.
+// A thumbnail as wide as the screen is soft. When scrolling rests, large ones are covered by larger photos; those out
+// of view are dropped.
 import { element } from "../../ui/element.js";
 import { MediumPictures } from "./medium-photos.js";
 
-/** Of a small picture, in its pixels; and how many more of the screen's it may be drawn with. */
+/** Pixels of a thumbnail, and the factor by which it may be enlarged. */
 const [smallSide, enough] = [320, 1.6];
-/** Before it counts as rest, in milliseconds. */
+/** Pause that counts as rest, in milliseconds. */
 const pause = 500;
 const most = 4;
 
@@ -36,7 +36,7 @@ export class SharpPictures {
         this.moved();
     }
 
-    /** The person scrolls on. */
+    /** Called while the person scrolls. */
     moved() {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.#rest(), pause);
@@ -44,9 +44,9 @@ export class SharpPictures {
 
     #rest() {
         const { companion, signal } = this.#context;
-        const isAway = !["live", "other"].includes(companion.syncLoop.connection);
+        const isOffline = !["live", "other"].includes(companion.syncLoop.connection);
         const isSaving = /** @type {any} */ (navigator).connection?.saveData === true;
-        if (signal.aborted || isAway || isSaving) return;
+        if (signal.aborted || isOffline || isSaving) return;
         const wanted = [];
         for (const place of this.#root.querySelectorAll(".moment-photo[data-shown]")) {
             const { top, bottom, width } = place.getBoundingClientRect();

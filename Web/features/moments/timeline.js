@@ -1,4 +1,4 @@
-// The timeline: what was, newest first, by months, with a way to each year.
+// The timeline: newest first, by month, with links to each year.
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
@@ -25,7 +25,7 @@ export async function timeline(context) {
     return { title: "Everline", actions: shown.actions, body: [shown.element] };
 }
 
-/** How wide the timeline will be when it is on the page, in pixels; what it is then is seen to anyway. */
+/** Expected width of the timeline before it is attached, in pixels; it is corrected later. */
 function widthToBe() {
     const frame = document.querySelector(".frame");
     if (!frame) return 361;
@@ -162,7 +162,7 @@ class Timeline {
         this.#remembered.replaceChildren(moments.length === 0 ? "" : onThisDayCard(moments, this.watch));
     }
 
-    /** @param {HTMLElement} node what shows pictures, and goes */
+    /** @param {HTMLElement} node whose pictures are released */
     #forget(node) {
         for (const place of node.querySelectorAll(".moment-photo")) this.#loader.forget(place);
     }

@@ -1,4 +1,4 @@
-// The day that two people count from: kept sealed beside the keys of this device, of each vault its own.
+// The day that two people count from, in the private storage of each vault.
 
 const name = "together";
 const day = 86_400_000;
@@ -8,7 +8,7 @@ const isDay = (value) => typeof value === "string"
     && /^\d{4}-\d\d-\d\d$/.test(value) && Number.isFinite(Date.parse(value));
 
 /**
- * "2019-06-01"; null where nobody set it. Throws CompanionError `locked`.
+ * "2019-06-01", or null. Throws CompanionError `locked`.
  * @param {Companion} companion
  * @returns {Promise<string | null>}
  */
@@ -17,15 +17,11 @@ export async function together(companion) {
     return isDay(kept) ? kept : null;
 }
 
-/**
- * Throws CompanionError `locked`, StoreError.
- * @param {Companion} companion
- * @param {string | null} since
- */
+/** @param {Companion} companion @param {string | null} since */
 export const setTogether = (companion, since) => companion.privateStorage.set(name, since);
 
 /**
- * The next day worth a glass: a year more, or a round number of days.
+ * The next occasion: an anniversary, or a round number of days.
  * @param {string} since "2019-06-01"
  * @param {string} today
  * @returns {{ day: string, inDays: number, years: number | null, days: number }} `years`: null where it is a number of
@@ -50,6 +46,6 @@ export function nextOccasion(since, today) {
 function anniversary(since, years) {
     const [year, month, date] = since.split("-").map(Number);
     const found = new Date(Date.UTC(year + years, month - 1, date));
-    // What began on February 29 is kept on 28 where the year has none.
+    // February 29 becomes 28 in other years.
     return found.getUTCMonth() === month - 1 ? found.getTime() : Date.UTC(year + years, month, 0);
 }

@@ -1,4 +1,4 @@
-// What was deleted in the last 30 days: it can be brought back, or erased for good.
+// Moments that were deleted in the last 30 days: restored or erased here.
 import { trashSeconds } from "../../formats/moment-format.js";
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
@@ -10,7 +10,7 @@ import { nameOf, shortDay } from "./timeline-card.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
-/** So many more rows are made as the end of the list comes near. */
+/** Rows added as the end of the list comes into view. */
 const step = 40;
 
 /** @type {AppScreen} */

@@ -1,17 +1,14 @@
-// Two versions of one note side by side: the person keeps one, both, or puts them together by hand.
+// Two versions of one note side by side: the person keeps one, both, or merges them.
 import { element } from "../../ui/element.js";
 import { button, section } from "../../ui/parts.js";
 import { dayAndTime } from "../../ui/words.js";
 
 /** @typedef {{ title: string, body: string }} Content */
 /** @typedef {Content & { label: string, modified: number | null }} Side */
-/**
- * What the person decided.
- * @typedef {{ keep: 0 | 1 } | { keep: "both" } | { merged: Content }} Decision
- */
+/** @typedef {{ keep: 0 | 1 } | { keep: "both" } | { merged: Content }} Decision */
 
 /**
- * The lines, with those marked that the other version does not have.
+ * Marks the lines that the other version does not have.
  * @param {string} text
  * @param {string} other
  */

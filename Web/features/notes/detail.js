@@ -1,4 +1,4 @@
-// What stands beside the list, or over it: the editor of a note, or its two versions.
+// The editor of a note, or its two versions, beside the list or over it.
 import { element } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -50,7 +50,7 @@ class Detail {
         context.companion.addEventListener("changed", (event) => {
             const own = `notes/${this.editor?.note?.id}`;
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
-            // A copy comes as another note.
+            // A copy arrives as another note.
             if (keys.some((key) => key.startsWith("notes/") && key !== own)) this.#lookForVersions();
         }, { signal: place.signal });
         place.signal.addEventListener("abort", () => {
@@ -75,7 +75,7 @@ class Detail {
         this.element.replaceChildren(this.#conflict, this.editor.element);
     }
 
-    /** Shows that a note is kept twice, with a link to the other one. */
+    /** Links to the other version of a note that is kept twice. */
     async #lookForVersions() {
         const { companion } = this.#context;
         const id = this.editor?.note?.id;
@@ -84,7 +84,7 @@ class Detail {
         if (this.#place.signal.aborted || this.editor?.note?.id !== id) return;
         const { note } = this.editor;
         const original = notes.length === 0 || copyOf(note) === null ? note : null;
-        // Only where there are copies at all is the whole list looked through.
+        // Reads the whole list only if there are copies.
         const all = notes.length === 0 ? [] : original ? [original, ...notes]
             : (await companion.notes.list().catch(() => ({ notes: [] }))).notes;
         if (this.#place.signal.aborted) return;
@@ -116,9 +116,7 @@ class Detail {
             .catch((error) => this.#context.toast(sentenceOf(error)));
     }
 
-    /**
-     * Two notes in the store: one is the original.
-     */
+    /** Compares two stored notes: one is the original. */
     #compareKept() {
         const [original, copy] = this.#versions;
         const { companion, toast } = this.#context;
@@ -130,7 +128,7 @@ class Detail {
                 { label: `The version of ${name}`, ...copy, title: plainTitle(copy) }],
             (decision) => this.#decided(async () => {
                 if ("keep" in decision && decision.keep === "both") {
-                    // Under another name it is a note like any other.
+                    // With another title it is an ordinary note.
                     await companion.notes.save(copy, { title: `${plainTitle(copy)} (from ${name})`, body: copy.body });
                     return original;
                 }
@@ -150,7 +148,7 @@ class Detail {
     }
 
     /**
-     * What is typed here, and what came from elsewhere meanwhile.
+     * Compares what is typed here with a version from elsewhere.
      * @param {Content} mine
      * @param {Note} theirs
      */
@@ -174,7 +172,7 @@ class Detail {
         this.#focusFirst();
     }
 
-    /** The other view begins at its first button, not at the page's end. */
+    /** The other view begins at its first button. */
     #focusFirst() {
         /** @type {HTMLElement | null} */ (this.element.querySelector("button, [tabindex]"))?.focus({
             preventScroll: true,

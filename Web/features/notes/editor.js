@@ -1,4 +1,4 @@
-// One note: its title and text, kept while it is written. What is typed is never overwritten.
+// One note: its title and text, saved while typing. Typed text is never overwritten.
 import { element } from "../../ui/element.js";
 import { banner, button } from "../../ui/parts.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
@@ -24,7 +24,7 @@ export class NoteEditor {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
     #saving = Promise.resolve();
-    /** Looks at the newest version are serialized: the last one counts. */
+    /** Serializes the checks for a newer version: the last one counts. */
     #looking = Promise.resolve();
     #savesUnderWay = 0;
     #context;
@@ -61,11 +61,11 @@ export class NoteEditor {
             event.preventDefault();
             this.#body.focus();
         }, { signal });
-        // Before the listener that locks: what was typed is still sealed then.
+        // Before the listener that locks, so that it can still be sealed.
         document.addEventListener("visibilitychange", () => document.hidden && this.#keepNow(),
             { signal, capture: true });
         for (const kind of ["pagehide", "blur"]) {
-            // Of the window, not of a field in it.
+            // The window's blur, not a field's.
             window.addEventListener(kind, (event) => event.target instanceof Element || this.#keepNow(),
                 { signal, capture: true });
         }
@@ -93,7 +93,7 @@ export class NoteEditor {
         (this.note ? this.#body : this.#title).focus();
     }
 
-    /** What is typed from now on is not kept: the note is deleted, or both versions are looked at. */
+    /** Stops saving: the note is deleted, or both versions are shown. */
     stop() {
         this.#isStopped = true;
         clearTimeout(this.#timer);
@@ -169,10 +169,7 @@ export class NoteEditor {
         if (!this.#isDirty) await this.#look();
     }
 
-    /**
-     * At once, as the page may be gone or locked the next moment. A version from elsewhere is found at the hub then:
-     * both stay.
-     */
+    /** At once, as the page may be closed or locked next. If the hub has another version, both stay. */
     #keepNow() {
         clearTimeout(this.#timer);
         if (!this.#isDirty || this.#isStopped || this.#hasNothing) return;
@@ -181,7 +178,7 @@ export class NoteEditor {
         });
     }
 
-    /** Another version, or a removal, arrived meanwhile. What is being saved here doesn't count. */
+    /** Another version, or a removal, arrived. What is being saved here doesn't count. */
     async #look() {
         if (!this.note || this.#savesUnderWay > 0 || this.#isStopped || this.#signal.aborted) return;
         await this.#isNewest().catch(() => {});
@@ -195,7 +192,7 @@ export class NoteEditor {
     }
 
     /**
-     * Whether this is the note's newest version still; where it is not, the other one is shown, or asked about.
+     * Whether this is the note's newest version; otherwise the other one is shown, or asked about.
      * @returns {Promise<boolean>}
      */
     async #compare() {

@@ -3,7 +3,7 @@ import { searchText } from "./notes.js";
 import { textMatcher } from "../../household/text-search.js";
 import { element, keyed } from "../../ui/element.js";
 import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
-import { ago, counted, dayAndTime } from "../../ui/words.js";
+import { ago, counted, dayAndTime, isVisible } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./notes.js").Note} Note */
@@ -12,19 +12,14 @@ import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
  * @typedef {{ note: Note, text: string }} Entry
  */
 
-/**
- * So many rows are made at once, as the end of the list comes near: a list of their own, that is drawn when it is seen.
- */
+/** Rows added as the end of the list comes into view. */
 const step = 30;
-/** More changes than this are read again all together. */
+/** After more changes than this the whole list is read again. */
 const few = 50;
 const previewLength = 140;
 
 /** @param {Note} note */
 const entryOf = (note) => ({ note, text: searchText(note) });
-
-/** Whether there is anything to be seen in it. */
-const isSeen = /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u;
 
 /** @param {string} body */
 function firstLine(body) {
@@ -66,7 +61,7 @@ export class NotesList {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("notes/"));
             if (keys.length > 0) this.#update(keys.map((key) => key.slice(6)));
         }, { signal });
-        // What waits to be sent changes without a new record where the hub refuses it.
+        // A change that the hub refuses has no new record.
         companion.addEventListener("outbox", () => this.#update([...this.#entries.values()]
             .filter(({ note }) => note.isWaiting).map(({ note }) => note.id)), { signal });
         const more = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.#more(),
@@ -180,8 +175,8 @@ export class NotesList {
             },
         }, element("span", { class: "row-text" },
             element("span", { class: "row-title notes-name", dir: "auto" },
-                isSeen.test(title) ? title : "Without a title"),
-            element("span", { class: "row-note notes-first", dir: "auto" }, isSeen.test(preview) ? preview : "No text"),
+                isVisible(title) ? title : "Without a title"),
+            element("span", { class: "row-note notes-first", dir: "auto" }, isVisible(preview) ? preview : "No text"),
             element("span", { class: "notes-meta" },
                 element("time", { title: dayAndTime(note.modified) }, ago(note.modified)), state))));
     }

@@ -7,17 +7,13 @@ import { CompanionError } from "../../household/errors.js";
 import { textMatcher } from "../../household/text-search.js";
 
 /**
- * `base`: the revision of the hub's that it stands on, 0 for a new one. `isWaiting`: not at the hub yet; `problem`: the
- * code that the hub refused it with. `signature`: of the record, distinguishes its versions. Times are seconds since
- * 1970.
+ * `base`: the hub's revision that it is based on, 0 for a new one. `isWaiting`: not at the hub yet; `problem`: the code
+ * of the hub's refusal. `signature`: of the record, distinguishes its versions. Times are seconds since 1970.
  * @typedef {{ id: string, vault: string, revision: number, base: number, signature: string, title: string,
  *   body: string, created: number, modified: number, isWaiting: boolean, problem: string | null }} Note
  */
 
-/**
- * What a search looks through.
- * @param {Pick<Note, "title" | "body">} note
- */
+/** @param {Pick<Note, "title" | "body">} note */
 export const searchText = ({ title, body }) => `${title}\n${body}`.toLocaleLowerCase();
 
 export class Notes {
@@ -30,7 +26,6 @@ export class Notes {
         this.editor = editor;
     }
 
-    /** Nothing of a note stays. */
     forget() {
         this.#opened.clear();
     }
@@ -64,7 +59,7 @@ export class Notes {
     }
 
     /**
-     * The newest first. Throws CompanionError `locked`.
+     * Newest first. Throws CompanionError `locked`.
      * @param {string} [search] words that title or text have, all of them
      * @returns {Promise<{ notes: Note[], unreadable: number }>} `unreadable`: those of a vault of which it
      *   has keys, but not theirs; what is of another vault is not there
@@ -99,8 +94,8 @@ export class Notes {
     }
 
     /**
-     * Keeps a change on this device, durably, and sends it when the hub can be reached. A change that began while
-     * unlocked is stored even if AppLocker is locked meanwhile. Throws CompanionError, StoreError.
+     * Stores a change durably, even if AppLocker is locked meanwhile, and sends it when the hub can be reached. Throws
+     * CompanionError, StoreError.
      * @param {Note | null} note as it was read, or null for a new one
      * @param {{ title: string, body: string, created?: number }} content `created`: of a new one that is older than now
      * @returns {Promise<Note>} to be changed further

@@ -1,7 +1,7 @@
 // Notes: a list, and an editor over it on a phone or beside it on a desktop.
 import { element } from "../../ui/element.js";
 import { button, empty, iconButton } from "../../ui/parts.js";
-import { isContentOpen, openContent } from "../../ui/content-lock.js";
+import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
 import { NotesList } from "./list.js";
 import { openNote } from "./detail.js";
 
@@ -10,27 +10,13 @@ const wide = "(min-width: 64rem)";
 
 /** @type {AppScreen} */
 export async function notes(context) {
-    if (!(await isContentOpen(context.companion))) return closed(context);
+    if (!(await isContentOpen(context.companion))) return lockedContent(context, "Notes", "notes", "lock");
     const media = matchMedia(wide);
     media.addEventListener("change", () => context.go(location.hash.replace(/^#\//, ""), { replace: true }),
         { signal: context.signal });
     const [id] = context.parts;
     if (media.matches) return split(context, id);
     return id ? alone(context, id) : listed(context);
-}
-
-/** @param {Context} context @returns {Page} */
-function closed(context) {
-    const open = async () => {
-        if (await openContent(context)) context.go(location.hash.replace(/^#\//, ""), { replace: true });
-    };
-    // Asked once by itself; after a "Cancel" the button asks again.
-    setTimeout(() => !context.signal.aborted && open());
-    return {
-        title: "Notes",
-        body: [empty("lock", "Your notes are locked", "Enter your PIN again, or use Face ID or fingerprint.",
-            button("Open notes", open, { kind: "primary", icon: "unlock" }))],
-    };
 }
 
 /** @param {Context} context */
@@ -54,7 +40,7 @@ async function alone(context, id) {
 }
 
 /**
- * The list stays where it is while one note after another is shown beside it.
+ * The list stays while notes are shown beside it.
  * @param {Context} context
  * @param {string | undefined} first
  * @returns {Promise<Page>}

@@ -1,4 +1,4 @@
-// Notifications, as a page asks for them: permission, the subscription, which kinds, and whether they arrive.
+// Notifications of a page: permission, subscription, kinds, and a test.
 import { hex, randomBytes } from "../../crypto/bytes.js";
 import { CompanionError } from "../../household/errors.js";
 import { factNames, noticeKinds } from "../../workers/notification-text.js";
@@ -6,7 +6,7 @@ import { keepSubscription, soon } from "../../workers/push-subscription.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
 /**
- * `install`: an iPhone or iPad, where only an app on the Home Screen may. `unsupported`: this browser can't.
+ * `install`: an iPhone or iPad, where the app has to be on the Home Screen. `unsupported`: this browser can't.
  * @typedef {"default" | "granted" | "denied" | "install" | "unsupported"} Permission
  */
 
@@ -24,7 +24,7 @@ const registered = () => soon(
     "AppLocker is not installed on this device yet, which notifications require; reload and try again.");
 
 /**
- * `here`: this browser has a subscription. `atHub`: the hub has one for this device; null where it can't be asked.
+ * `here`: this browser has a subscription. `atHub`: the hub has it; null if the hub can't be reached.
  * @param {Companion} companion
  * @returns {Promise<{ permission: Permission, here: boolean, atHub: boolean | null }>}
  */
@@ -37,8 +37,8 @@ export async function notificationState({ device }) {
 }
 
 /**
- * To be called from a tap: browsers ask the person only then. Throws CompanionError `noNotifications`, `noPush`,
- * HubError, HubUnreachable.
+ * Call it from a tap: browsers ask the person only then. Throws CompanionError `noNotifications`, `noPush`, HubError,
+ * HubUnreachable.
  * @param {Companion} companion
  */
 export async function subscribe({ device }) {
@@ -55,7 +55,7 @@ export async function subscribe({ device }) {
 }
 
 /**
- * First on this device, so that nothing is shown any more even if the hub fails. Throws HubError, HubUnreachable.
+ * First on this device, so that nothing is shown even if the hub fails. Throws HubError, HubUnreachable.
  * @param {Companion} companion
  */
 export async function unsubscribe({ device, settings }) {
@@ -74,7 +74,7 @@ export async function forgetNotifications() {
 }
 
 /**
- * Browsers end subscriptions without notice: checked whenever AppLocker starts.
+ * Browsers end subscriptions without notice: called at each start.
  * @param {Companion} companion
  * @returns {Promise<string | null>} why notifications don't come although they are wanted; one sentence
  */
@@ -99,8 +99,7 @@ export async function wantedKinds({ settings }) {
 }
 
 /**
- * An unwanted kind is still shown as one silent notification that the next one replaces: browsers end a subscription
- * whose pushes show nothing.
+ * Unwanted kinds are still shown as one silent notification: browsers end a subscription whose pushes show nothing.
  * @param {Companion} companion
  * @param {Partial<Record<NoticeKind, boolean>>} change
  */
@@ -111,11 +110,11 @@ export async function setWantedKinds(companion, change) {
 // Whether they arrive
 
 /**
- * Sends a push to this device the whole way: hub, push service, worker. Throws CompanionError `noPush`, HubError,
+ * Sends a push to this device through hub, push service and worker. Throws CompanionError `noPush`, HubError,
  * HubUnreachable.
  * @param {Companion} companion
  * @param {number} [milliseconds] how long it may take
- * @returns {Promise<"arrived" | "notYet" | "noSubscription">} `notYet`: the hub sent it, and nothing came so far.
+ * @returns {Promise<"arrived" | "notYet" | "noSubscription">} `notYet`: the hub sent it; nothing arrived.
  *   `noSubscription`: the hub has none for this device
  */
 export async function testPush({ device, settings }, milliseconds = 15_000) {
@@ -147,7 +146,7 @@ export async function testPush({ device, settings }, milliseconds = 15_000) {
 
 // What was seen
 
-/** AppLocker is in view: clears the badge and all notifications but those of pending launches. */
+/** Clears the badge and all notifications but those of pending launches. */
 export async function seen() {
     const registration = await navigator.serviceWorker?.getRegistration("/");
     registration?.active?.postMessage({ kind: "seen" });

@@ -1,4 +1,4 @@
-// Notifications of this device: whether they come, which ones, and a try.
+// Notifications of this device: on or off, which kinds, and a test.
 import { notificationState, setWantedKinds, subscribe, testPush, unsubscribe, wantedKinds } from "./notifications.js";
 import { element } from "../../ui/element.js";
 import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";

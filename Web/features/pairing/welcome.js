@@ -1,4 +1,4 @@
-// The first page of a device that is not paired, or not any more.
+// The first page of a device that is not paired.
 import { entryPage } from "../../ui/entry-page.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
@@ -6,7 +6,7 @@ import { button, field } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
 
-/** What this device calls itself, to begin with. */
+/** A suggested name of this device. */
 function deviceKind() {
     const agent = navigator.userAgent;
     if (/iPhone/.test(agent)) return "iPhone";
@@ -16,7 +16,7 @@ function deviceKind() {
 }
 
 /**
- * Without a link: how to get one. With one: a name, then the owner's word at the computer.
+ * Without a link: how to get one. With one: a name, then the owner's confirmation at the computer.
  * @param {Companion} companion
  * @param {string | null} link
  * @param {AbortSignal} signal
@@ -79,7 +79,7 @@ function noLink() {
 }
 
 /**
- * The browser threw away what was kept here.
+ * The browser deleted what was stored here.
  * @param {Companion} companion
  * @param {string | null} link
  * @param {AbortSignal} signal
@@ -94,7 +94,7 @@ export function dataLost(companion, link, signal) {
 }
 
 /**
- * A computer revoked this device, and all that it kept was erased.
+ * A computer revoked this device, and its data was erased.
  * @param {Companion} companion
  * @param {string | null} link
  * @param {AbortSignal} signal

@@ -1,6 +1,6 @@
-// Movements that lock: shaking, laying the phone on its face, three taps with three fingers, keys. No clock, no
-// browser: their input are sensor values with a time in milliseconds, and they return true in the moment that the
-// movement is complete.
+// Gestures that lock: shaking, laying the phone face down, three taps with three fingers, keys. They use no clock and
+// no browser: their input is sensor values with a time in milliseconds, and they return true when the gesture is
+// complete.
 
 /**
  * Metres per second squared, along the device's axes.
@@ -8,8 +8,8 @@
  */
 
 /**
- * A shake: the phone is thrown to and fro. Each swing has to be stronger than gravity, both ways: a person who walks,
- * runs or drives with it never pulls it *down* faster than it falls.
+ * A shake. Each swing has to be stronger than gravity, both ways: a person who walks, runs or drives never accelerates
+ * the phone *down* faster than it falls.
  */
 export class Shake {
     /** @type {Motion | null} */
@@ -20,7 +20,7 @@ export class Shake {
     /** Of one swing, in m/s². */
     static strength = 15;
     static swings = 5;
-    /** Milliseconds for all of them, and between one and the next: 2 to 12 to and fro in a second. */
+    /** Milliseconds for all swings, and between two: 2 to 12 swings a second. */
     static within = 1200;
     static between = Object.freeze([40, 260]);
 
@@ -34,10 +34,10 @@ export class Shake {
         else {
             const turned = (last.x * x
                 + last.y * y + last.z * z) / (Math.hypot(last.x, last.y, last.z) * Math.hypot(x, y, z));
-            // The same swing goes on; and one across is none.
+            // The same swing continues; a sideways one doesn't count.
             if (turned > 0.5) last.time = time;
             if (turned > -0.5) return false;
-            // A motor is stronger than a hand, and quicker.
+            // A motor is stronger than a hand, and faster.
             if (time - this.#times[this.#times.length - 1] < least) this.#times = [];
         }
         this.#swing = swing;
@@ -53,7 +53,7 @@ export class Shake {
 export class Gravity {
     /** @type {Motion | null} */
     #slow = null;
-    /** Milliseconds in which gravity follows a phone that is turned. */
+    /** Milliseconds in which gravity adapts to a phone that is turned. */
     static follows = 400;
 
     /** @param {Motion} motion with gravity @returns {Motion} without */
@@ -67,29 +67,26 @@ export class Gravity {
 }
 
 /**
- * The phone lies face down and still. A person who reads lying on the back holds it the same way, but no hand is as
- * still as a table. It must have had another position before.
+ * The phone lies face down and still. A person reading on their back holds it the same way, but no hand is as still as
+ * a table. It must have had another position before.
  */
 export class FaceDown {
     #isArmed = false;
     #isDown = false;
-    /** Since when it lies still; the direction and the motion that it had then. */
+    /** Since when it is still, with its direction and motion then. */
     #since = 0;
     /** @type {number[]} */
     #direction = [];
     /** @type {Motion | null} */
     #motion = null;
 
-    /** How far up the screen looks, from 1 to -1: down to 20 degrees askew. */
+    /** How far up the screen faces, from 1 to -1: down to 20 degrees askew. */
     static down = -0.94;
-    /** It has to have been turned so far before. */
+    /** It has to have been turned this far before. */
     static before = -0.5;
     /** Milliseconds. */
     static still = 700;
-    /**
-     * What counts as still: of the direction half a degree, of the motion 0.15 m/s²; browsers round to a tenth of
-     * either.
-     */
+    /** What counts as still: half a degree and 0.15 m/s²; browsers round both to a tenth. */
     static turn = 0.01;
     static shift = 0.15;
 
@@ -138,7 +135,7 @@ export class FaceDown {
     }
 }
 
-/** Three taps, each with three fingers at once: no grip, no scrolling and no zoom is that. */
+/** Three taps with three fingers at once: no grip, scroll or zoom is that. */
 export class FingerTaps {
     static fingers = 3;
     static taps = 3;
@@ -154,7 +151,7 @@ export class FingerTaps {
 
     /**
      * @param {{ time: number, fingers: number, slid: boolean }} touch `fingers`: on the screen now. `slid`: one of them
-     *   moved away from where it came down
+     *   moved away from where it touched
      * @returns {boolean}
      */
     touched({ time, fingers, slid }) {
@@ -170,7 +167,7 @@ export class FingerTaps {
         return true;
     }
 
-    /** The system took the touch for a gesture of its own. */
+    /** The system claimed the touch for a gesture of its own. */
     cancelled() {
         this.#most = 0;
         this.#times = [];
@@ -184,12 +181,12 @@ export class FingerTaps {
 
 /** Escape three times, in milliseconds. */
 const escapesWithin = 1000;
-/** A browser keeps these for itself, with Control or Command. */
+/** Browsers reserve these with Control or Command. */
 const taken = new Set(["KeyW", "KeyT", "KeyN", "KeyQ", "Tab"]);
 const modifiers = new Set(["Control", "Alt", "Shift", "Meta", "AltGraph", "CapsLock", "Fn", "OS", "Dead", "Process"]);
 
 /**
- * A chord as it is kept, "Ctrl+Shift+KeyL"; null for one that is typed in passing or that never reaches a page.
+ * A chord in its stored form, "Ctrl+Shift+KeyL"; null for one that is typed in passing or never reaches a page.
  * @param {Omit<Key, "time" | "repeat">} key
  * @returns {string | null}
  */
@@ -206,7 +203,7 @@ export class PanicKey {
     /** @type {number[]} */
     #escapes = [];
 
-    /** @param {string} choice "escape", or a chord as `chordOf` has it; anything else is none */
+    /** @param {string} choice "escape", or a chord as `chordOf` has it; anything else is off */
     constructor(choice) {
         this.#choice = choice;
     }

@@ -1,5 +1,4 @@
-// Locks at once and shows what is harmless: by a key, by shaking, by laying the phone on its face, by three taps with
-// three fingers.
+// Locks at once and shows the calculator: by a key or a gesture.
 import { FaceDown, FingerTaps, Gravity, PanicKey, Shake } from "./gestures.js";
 import { followPageSettings, pageSetting, setPageSetting } from "../../store/page-settings.js";
 import { beginPanic, chosenIdentity } from "../../ui/app-identity.js";
@@ -10,7 +9,7 @@ import { beginPanic, chosenIdentity } from "../../ui/app-identity.js";
  */
 
 const changedEvent = "applocker-panic-ways";
-/** Pixels that a finger moves while it taps. */
+/** Movement of a finger while it taps, in pixels. */
 const wandering = 24;
 
 /** @returns {PanicWays} */
@@ -37,7 +36,7 @@ export function setPanicWays(change) {
 /** @typedef {{ requestPermission?: () => Promise<"granted" | "denied"> }} Asked */
 
 /**
- * An iPhone asks the person, and only after a touch; other browsers don't ask.
+ * An iPhone asks the person, only after a touch; other browsers don't ask.
  * @returns {Promise<boolean>}
  */
 export async function mayFeelMotion() {
@@ -56,7 +55,7 @@ export async function mayFeelMotion() {
 const mustAsk = () => "requestPermission" in (globalThis.DeviceMotionEvent ?? {});
 
 /**
- * Locks every tab and hides what it was: the pages draw at "state" what is to be seen then.
+ * Locks every tab and disguises the page: pages redraw at "state".
  * @param {Companion} companion
  */
 export function panic(companion) {
@@ -110,7 +109,7 @@ export class PanicWatch {
             event.stopImmediatePropagation();
             this.#panic();
         }, { signal, capture: true });
-        // The others are for what is open: sensors cost power, and a locked app shows nothing to hide.
+        // Only while unlocked: sensors cost power, and a locked app has nothing to hide.
         if (state !== "unlocked") return;
         if (fingers) this.#watchFingers(signal);
         if (shake || faceDown) this.#watchMotion(shake, faceDown, signal);
@@ -151,7 +150,7 @@ export class PanicWatch {
 
     /** @param {boolean} shakes @param {boolean} faces @param {AbortSignal} signal */
     #watchMotion(shakes, faces, signal) {
-        // An iPhone forgets with each start what it was allowed, and asks at a touch alone.
+        // An iPhone forgets the permission at each start, and asks only at a touch.
         if (mustAsk()) {
             window.addEventListener("click", () => void mayFeelMotion(), { signal, once: true, capture: true });
         }

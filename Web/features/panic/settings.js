@@ -1,36 +1,33 @@
-// What locks at once and shows a calculator.
+// The settings of what locks at once and shows the calculator.
 import { chordOf } from "./gestures.js";
 import { element } from "../../ui/element.js";
 import { mayFeelMotion, panic, panicWays, setPanicWays } from "./panic-watch.js";
 import { button, card, points, row, rows, section, segments, switchRow, tile } from "../../ui/parts.js";
 import { sheet } from "../../ui/sheet.js";
 
-/**
- * "Ctrl + Shift + L".
- * @param {string} chord
- */
+/** @param {string} chord */
 const readable = (chord) => chord.split("+").map((part) => part.replace(/^(Key|Digit)/, "")).join(" + ");
 
 /**
- * The keys that the person presses, in the stored form; null if the person cancels.
+ * The pressed keys in stored form; null if cancelled.
  * @param {AbortSignal} signal
  * @returns {Promise<string | null>}
  */
 function askKeys(signal) {
     return sheet("Press the keys", signal, (/** @type {(answer: string | null) => void} */ end, closed) => {
-        const said = element("p", { class: "note", role: "status" });
+        const problem = element("p", { class: "note", role: "status" });
         document.addEventListener("keydown", (event) => {
-            // Leaving the sheet, and moving in it, stay what they are.
+            // Keys that leave the sheet or move in it still work.
             if (["Escape", "Tab", "Enter", " ", "Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
             event.preventDefault();
             const { key, code, ctrlKey: ctrl, altKey: alt, shiftKey: shift, metaKey: meta } = event;
             const chord = chordOf({ key, code, ctrl, alt, shift, meta });
             if (chord) end(chord);
-            else said.textContent =
+            else problem.textContent =
                 "Use Control, Alt or Command with another key, or a function key that the browser does not use.";
         }, { signal: closed });
         return [
-            element("p", { class: "soft" }, "Control, Alt or Command with another key, or a function key."), said,
+            element("p", { class: "soft" }, "Control, Alt or Command with another key, or a function key."), problem,
             button("Cancel", () => end(null), { kind: "plain", wide: true }),
         ];
     });

@@ -6,7 +6,6 @@ import { button, rows, section, tile } from "../../ui/parts.js";
 /** @typedef {import("../../ui/icon.js").IconName} IconName */
 
 /**
- * Pages under one heading.
  * @typedef {{ title: string, pages: { name: string, label: string, icon: IconName, mood?: "danger", page: SettingsPage
  *   }[] }} Group
  */
@@ -28,7 +27,7 @@ function menu(context, groups, open) {
 }
 
 /**
- * The list of pages; where there is width for both, the first page stands beside it.
+ * The list of pages; if there is width for both, the first page beside it.
  * @param {Context} context
  * @param {Group[]} groups
  * @returns {Promise<Page>}

@@ -10,7 +10,7 @@ const connections = {
 };
 
 /**
- * In steps of 5 %: exact bytes would show how much is stored besides the visible content.
+ * In steps of 5 %: exact bytes would reveal content besides the visible one.
  * @param {number} usage
  * @param {number} quota
  */

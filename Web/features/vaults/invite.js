@@ -1,4 +1,4 @@
-// Inviting a device into a shared vault: the link, then who asks by it, then yes or no.
+// Invites a device into a shared vault: shows the link, then who joins by it, then asks to admit.
 import { element } from "../../ui/element.js";
 import { everySecond } from "../../ui/live.js";
 import { button } from "../../ui/parts.js";
@@ -7,7 +7,7 @@ import { countdown, named, sentenceOf } from "../../ui/words.js";
 
 /** @typedef {import("./vaults.js").Vault} Vault */
 
-/** How often the hub is asked whether somebody came, in milliseconds. */
+/** How often the hub is asked whether a device joined, in milliseconds. */
 const pause = 1_000;
 
 /** @param {Context} context @param {Vault} vault */
@@ -78,7 +78,7 @@ function linkParts(link, expires, signal, context) {
 }
 
 /**
- * Until somebody came, and was answered.
+ * Until a device joined, and was answered.
  * @param {Vault} vault
  * @param {import("../../crypto/invitation.js").Invitation} invitation
  * @param {AbortSignal} signal
@@ -92,7 +92,7 @@ async function follow(vault, invitation, signal, body, close) {
         await companion.wait(pause, signal);
         if (signal.aborted) return;
         asking = await membership.asking(invitation).catch((error) => {
-            // The network may be away for a while.
+            // The network may fail for a while.
             if (error?.name === "HubUnreachable") return null;
             throw error;
         });

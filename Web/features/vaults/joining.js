@@ -34,7 +34,7 @@ const membership = async (facts, rootKey, ring, roster) =>
     ({ facts, rootKey, written: { roster: roster.entries, ...(await firstDrawers({ ring, kept: {} }, rootKey)) } });
 
 /**
- * A vault with this device alone in it. Throws HubError, HubUnreachable.
+ * A vault with this device alone. Throws HubError, HubUnreachable.
  * @param {DeviceSession} main the companion's own, whose hub it is at
  * @param {string} name of this device for the others
  */
@@ -55,9 +55,8 @@ export async function foundVault(main, name) {
 }
 
 /**
- * Asks to join, waits for the member who invited, checks the list of members, and receives the keys. Throws FormatError
- * (the link), HubError (`gone`, `not_found`), HubUnreachable, CompanionError `otherHub`, `refused`, `tooLate`,
- * `untrusted`.
+ * Joins, waits for the member who invited, checks the list of members, and receives the keys. Throws FormatError (the
+ * link), HubError (`gone`, `not_found`), HubUnreachable, CompanionError `otherHub`, `refused`, `tooLate`, `untrusted`.
  * @param {DeviceSession} main
  * @param {string} link
  * @param {string} name of this device for the others, 1 to 64 bytes
@@ -115,7 +114,7 @@ function refusalOf(error) {
 }
 
 /**
- * Whether they are there. Throws CompanionError `untrusted`.
+ * Whether they arrived. Throws CompanionError `untrusted`.
  * @param {HubClient} hub
  * @param {Roster} roster
  * @param {DeviceFacts} facts

@@ -1,4 +1,4 @@
-// Who belongs to a shared vault: every member admits and revokes devices, and leaves. docs/formats.md, "Shared vaults".
+// The members of a shared vault: each one admits and revokes devices, and may leave. docs/formats.md, "Shared vaults".
 import { randomBytes, randomID, textOf, utf8 } from "../../crypto/bytes.js";
 import { FormatError } from "../../crypto/errors.js";
 import { openJoin, proofHashOf, vaultLink } from "../../crypto/invitation.js";
@@ -13,7 +13,7 @@ import { ownerTag, sharedVaultID } from "../../sync/vault-keys.js";
 
 /** @typedef {import("../../crypto/invitation.js").Invitation} Invitation */
 /**
- * `owner`: null where it does not report whose it is. `isConnected`: null while offline.
+ * `owner`: null if it does not report one. `isConnected`: null while offline.
  * @typedef {{ id: string, name: string, owner: string | null, isThis: boolean, isConnected: boolean | null }}
  *   VaultMember
  */
@@ -41,7 +41,7 @@ export class VaultMembership {
     }
 
     /**
-     * All devices that belong, this one first.
+     * All members, this device first.
      * @returns {Promise<VaultMember[]>}
      */
     async members() {
@@ -52,7 +52,7 @@ export class VaultMembership {
     }
 
     /**
-     * The member that a device of this household is, by what it reported of itself.
+     * The member that a device of this household reports to be.
      * @param {VaultMember[]} members
      * @param {string} device
      */
@@ -64,15 +64,14 @@ export class VaultMembership {
         return null;
     }
 
-    /** How many belong. */
     get count() {
         return this.device.roster.members.length;
     }
 
-    // Letting in
+    // Admitting
 
     /**
-     * A link that lets one device in, within five minutes. Throws HubError, HubUnreachable.
+     * A link for one device, valid for five minutes. Throws HubError, HubUnreachable.
      * @returns {Promise<{ invitation: Invitation, link: string, expires: number }>} `expires`: milliseconds since 1970
      */
     async invite() {
@@ -85,8 +84,8 @@ export class VaultMembership {
     }
 
     /**
-     * The device that joined by the invitation, or null. Throws CompanionError `untrusted` if a device joined that does
-     * not have the link, `tooLate`; HubUnreachable.
+     * The device that joined by the invitation, or null. Throws CompanionError `untrusted` if that device does not have
+     * the link, `tooLate`; HubUnreachable.
      * @param {Invitation} invitation
      * @returns {Promise<Asking | null>}
      */
@@ -123,8 +122,7 @@ export class VaultMembership {
     }
 
     /**
-     * The device belongs from now on, and is given every key: it reads all that was written. Throws HubError,
-     * HubUnreachable.
+     * Admits the device and sends it every key, so that it reads all content. Throws HubError, HubUnreachable.
      * @param {Invitation} invitation
      * @param {Asking} asking
      */
@@ -140,7 +138,7 @@ export class VaultMembership {
     // Revoking
 
     /**
-     * Revokes the device; the vault has other keys from now on. Throws HubError, HubUnreachable.
+     * Revokes the device and replaces the keys. Throws HubError, HubUnreachable.
      * @param {string} member
      * @returns {Promise<boolean>} false where another member was faster
      */
@@ -151,8 +149,8 @@ export class VaultMembership {
     }
 
     /**
-     * This device leaves; those who stay make other keys. Where nobody stays the hub removes everything of the vault.
-     * Throws HubError, HubUnreachable: then it still belongs.
+     * This device leaves, and the others replace the keys. After the last one the hub deletes the vault. Throws
+     * HubError, HubUnreachable: then it is still a member.
      */
     async leave() {
         try {
@@ -174,7 +172,7 @@ export class VaultMembership {
     }
 
     /**
-     * Another member may change the list at the same time.
+     * Another member may change the list concurrently.
      * @param {(roster: import("../../crypto/roster.js").Roster) => Promise<{ entry: Uint8Array,
      *   change: HubAPI.RosterChange } | null>} make null where nothing is to do
      * @returns {Promise<boolean>} whether something was
@@ -200,7 +198,7 @@ export class VaultMembership {
     // Names
 
     /**
-     * What the members call the vault; null before it is known here.
+     * What the members call the vault; null while it is unknown here.
      * @returns {Promise<string | null>}
      */
     async name() {
@@ -233,7 +231,7 @@ export class VaultMembership {
         });
     }
 
-    /** This device's own name, for the others, and whose it is, for the other devices of its household; once. */
+    /** Publishes this device's name for the other members, and its owner for its household; once. */
     async publishOwnName() {
         const { keys, paired: { name, household } } = this.device;
         const { key, line, row, record: known } = await this.device.stored("devices", keys.device);

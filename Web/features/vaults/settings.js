@@ -100,7 +100,7 @@ async function paste(context) {
 }
 
 /**
- * Asks by the invitation that opened the page.
+ * Joins by the invitation that opened the page.
  * @param {Context} context
  * @param {string} link
  */
@@ -146,4 +146,3 @@ function joinCard(context, link) {
             "All members can read and change everything in it. The invitation works once, for five minutes."),
         element("form", { class: "settings-form", onsubmit: join }, name, submit, away, waiting, problem));
 }
-

@@ -1,4 +1,4 @@
-// One shared vault: who belongs to it, inviting, its name, leaving.
+// One shared vault: its members, inviting, its name, leaving.
 import { element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";

@@ -1,5 +1,5 @@
 // The vaults that this device shares with others. Each is a household of its own at the hub, with its own database and
-// keys here; the list of them is sealed under the main keys; they are unlocked and locked with the main session.
+// keys; the list of them is sealed under the main keys, and they are unlocked and locked with the main session.
 // docs/formats.md, "Shared vaults".
 import { base64url, randomID, unbase64url, wipe } from "../../crypto/bytes.js";
 import { CompanionError } from "../../household/errors.js";
@@ -13,7 +13,7 @@ import { longestVaultName, VaultMembership } from "./membership.js";
  *   OpenMembership
  */
 /**
- * As it is kept. Bytes in base64url.
+ * The stored form. Bytes in base64url.
  * @typedef {{ database: string, name: string, hub: string, household: string, device: string, ownName: string,
  *   token: string, rootKey: string }} Entry
  */
@@ -25,15 +25,15 @@ import { longestVaultName, VaultMembership } from "./membership.js";
 /** @typedef {{ vault: string, name: string }} RemovedMember names */
 
 const kept = "vaults";
-/** Each follows the hub by a connection of its own, and browsers have six. */
+/** Each needs its own connection to the hub, and browsers have six. */
 export const maximumVaults = 3;
 
 /** @param {string} text */
 const bytesOf = (text) => unbase64url(text) ?? new Uint8Array();
 
 /**
- * Events: "changed" (there are others, or one is called otherwise), "removed" (detail: `RemovedMember`, by this device,
- * which nobody asked for it: the household had revoked it).
+ * Events: "changed" (the list or a name), "removed" (detail: `RemovedMember`; this device did it without being asked,
+ * because the household had revoked it).
  */
 export class Vaults extends EventTarget {
     /** @type {Map<string, Vault> | null} by household; null while locked */
@@ -89,7 +89,7 @@ export class Vaults extends EventTarget {
         for (const entry of entries) {
             if (open.has(entry.household) || this.#open !== open) continue;
             try {
-                await this.#take(open, entry);
+                await this.#openEntry(open, entry);
                 this.problems.delete(entry.household);
             } catch (error) {
                 this.problems.set(entry.household, error instanceof Error ? error.message : "It can’t be opened.");
@@ -104,7 +104,7 @@ export class Vaults extends EventTarget {
     }
 
     /** @param {Map<string, Vault>} open @param {Entry} entry @param {Record<string, unknown>} [written] */
-    async #take(open, entry, written) {
+    async #openEntry(open, entry, written) {
         const facts = {
             hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
             name: entry.ownName,
@@ -140,8 +140,7 @@ export class Vaults extends EventTarget {
     }
 
     /**
-     * Removes devices from the vault that were revoked in this household. A failure is retried with the next
-     * connection.
+     * Removes members that this household has revoked. A failure is retried with the next connection.
      * @param {Vault} vault
      */
     async #removeRevoked({ name, membership }) {
@@ -174,7 +173,7 @@ export class Vaults extends EventTarget {
         this.dispatchEvent(new CustomEvent("changed"));
     }
 
-    /** Closes the vaults on locking: nothing of them stays. */
+    /** Closes the vaults on locking. */
     close() {
         const open = this.#open;
         this.#open = null;
@@ -184,7 +183,7 @@ export class Vaults extends EventTarget {
     }
 
     /**
-     * In the order in which they came. Throws CompanionError `locked`.
+     * In the order of joining. Throws CompanionError `locked`.
      * @returns {Promise<Vault[]>}
      */
     async list() {
@@ -203,7 +202,7 @@ export class Vaults extends EventTarget {
         return found;
     }
 
-    // Coming and going
+    // Joining and leaving
 
     /** Throws CompanionError `full`. */
     async #requireRoom() {
@@ -214,7 +213,7 @@ export class Vaults extends EventTarget {
     }
 
     /**
-     * A new vault, at this device's hub. Throws CompanionError `locked`, `full`, HubError, HubUnreachable, StoreError.
+     * A new vault at this device's hub. Throws CompanionError `locked`, `full`, HubError, HubUnreachable, StoreError.
      * @param {string} name 1 to 64 characters
      * @param {{ ownName?: string }} options `ownName`: of this device for the others
      */
@@ -251,7 +250,7 @@ export class Vaults extends EventTarget {
         if (!open) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
         let vault;
         try {
-            vault = await this.#take(open, entry, written);
+            vault = await this.#openEntry(open, entry, written);
             await this.#change((entries) => [...entries, entry]);
         } catch (error) {
             open.delete(household);
@@ -281,7 +280,7 @@ export class Vaults extends EventTarget {
     }
 
     /**
-     * Removes what this device has of a vault that it does not belong to any more, or that can't be opened.
+     * Deletes what this device has of a vault that it left or that can't be opened.
      * @param {string} id
      */
     async forget(id) {

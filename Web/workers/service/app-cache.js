@@ -3,23 +3,18 @@ import { listName, readList } from "../../hub/asset-list.js";
 import { hex } from "../../crypto/bytes.js";
 import { sha256 } from "../../crypto/primitives.js";
 
-/** @typedef {import("../../hub/asset-list.js").AssetList} AssetList */
-
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 const prefix = "applocker/";
-/** A worker serves the one version that its address names. */
+/** The version that this worker's address names, the only one that it serves. */
 const version = new URL(worker.location.href).searchParams.get("version") ?? "";
 const cacheName = prefix + version;
-/** Of an answer of the hub: what is kept beside the bytes. */
+/** Headers that are cached with a response of the hub. */
 const keptHeaders = [
     "Content-Type", "Content-Security-Policy", "Referrer-Policy", "X-Frame-Options", "Cross-Origin-Opener-Policy",
     "Cross-Origin-Resource-Policy", "Permissions-Policy",
 ];
 
-/**
- * Fetches every file and checks it. Throws where one is missing or another than the list says: nothing is kept then, or
- * what was there before.
- */
+/** Fetches and checks every file. Throws if one is missing or not the list's; the cache stays as it was. */
 export async function install() {
     const isRepair = (await caches.match(`/${listName}`, { cacheName })) !== undefined;
     try {
@@ -30,7 +25,7 @@ export async function install() {
         await Promise.all(Object.entries(list.files).map(async ([name, hash]) => {
             await cache.put(`/${name}`, (await keptBefore(name, hash)) ?? (await checked(name, hash)));
         }));
-        // The list comes last: with it, all is there.
+        // The list is stored last: with it, the cache is complete.
         await cache.put(`/${listName}`, await plain(answer));
     } catch (error) {
         // After an incomplete repair the old files are still served: each was checked when it was stored.
@@ -48,7 +43,7 @@ async function fetched(name, cache) {
 
 /** @param {string} name @param {string} hash */
 async function checked(name, hash) {
-    // The page has just loaded most of them; its hash says whether what the browser has is the right one.
+    // The page has just loaded most of them; the hash shows whether the browser's copy is valid.
     const near = await plain(await fetched(name, "force-cache"));
     if (await has(near, hash)) return near;
     const answer = await plain(await fetched(name, "reload"));
@@ -57,7 +52,7 @@ async function checked(name, hash) {
 }
 
 /**
- * What did not change is not fetched again.
+ * Unchanged files are not fetched again.
  * @param {string} name
  * @param {string} hash
  */
@@ -70,7 +65,7 @@ async function keptBefore(name, hash) {
 const has = async (answer, hash) => hex(await sha256(new Uint8Array(await answer.clone().arrayBuffer()))) === hash;
 
 /**
- * Without what belonged to the way it came: its compression, its age.
+ * Without headers of the transfer: compression, age.
  * @param {Response} answer
  */
 async function plain(answer) {
@@ -82,7 +77,7 @@ async function plain(answer) {
     return new Response(await answer.arrayBuffer(), { headers });
 }
 
-/** Other versions go, and open pages get this one. */
+/** Deletes other versions, and claims open pages. */
 export async function activate() {
     const names = await caches.keys();
     await Promise.all(names.filter((name) => name.startsWith(prefix) && name !== cacheName)
@@ -94,7 +89,8 @@ export async function activate() {
 export function answer(event) {
     const { request } = event;
     const { origin, pathname, search } = new URL(request.url);
-    // What the hub answers is never kept.
+    // What the hub computes is never cached.
+
     if (request.method !== "GET" || origin !== worker.location.origin || /^\/(v1|metrics|health)\b/.test(pathname)) {
         return;
     }
@@ -109,7 +105,7 @@ async function file(name, event) {
     if (kept) return kept;
     const list = await caches.match(`/${listName}`, { cacheName });
     if (list && !Object.hasOwn((await list.json()).files, name)) return fetch(event.request);
-    // The browser threw away what was kept: all of it is fetched again, and until then the hub serves.
+    // The browser evicted the cache: everything is fetched again, and the hub serves meanwhile.
     event.waitUntil(install().catch(() => {}));
     return fetch(event.request).catch(() => gone());
 }

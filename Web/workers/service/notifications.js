@@ -17,7 +17,7 @@ const answers = [{ action: "approve", title: "Approve" }, {
 }, { action: "open", title: "Open" }];
 
 /**
- * With what the companion keeps, which is closed again: a worker ends when the browser likes.
+ * Opens the companion's state and closes it again: browsers end workers at any time.
  * @template Value
  * @param {(device: DeviceSession) => Promise<Value>} body
  */
@@ -42,7 +42,7 @@ export async function pushed(event) {
 /** @param {DeviceSession} device @param {Uint8Array} message @returns {Promise<Notice>} */
 async function read(device, message) {
     if (!device.facts) {
-        // Removed here while the hub could not be reached.
+        // Removed here while the hub was unreachable.
         await (await worker.registration.pushManager.getSubscription())?.unsubscribe();
         return {
             ...unknownNotice, title: "This device is no longer paired",
@@ -84,13 +84,13 @@ async function show(notice) {
     /** @param {(other: Notice) => boolean} matches */
     const shown = (matches) => there.find(({ data }) => data?.notice && matches(data.notice));
     if (notice.kind === "blocked") {
-        // The same launch asks already: that stays as it is, shown once more.
+        // The same launch is pending: its notification is shown once more.
         const asking = shown((other) => other.answers && other.about === notice.about)?.data.notice;
         if (asking) return draw(asking, true, there);
     }
     if (notice.kind === "launch") shown((other) => other.kind === "blocked" && other.about === notice.about)?.close();
     const answered = notice.kind === "launch" && !notice.answers && shown(({ tag }) => tag === notice.tag);
-    // Nobody asked for it, and nothing of it is shown: one line stands for all of these.
+    // Kinds that are turned off share one silent notification.
     if (notice.quiet && !answered) {
         return draw({
             ...unknownNotice, tag: "quiet", title: "AppLocker is up to date",
@@ -103,7 +103,7 @@ async function show(notice) {
 const shownNow = () => worker.registration.getNotifications();
 
 /**
- * What the app looks like; where that can't be read, nothing is named.
+ * What the app looks like; without a name if that can't be read.
  * @returns {Promise<"applocker" | "calculator" | "unknown">}
  */
 async function appIdentity() {
@@ -134,12 +134,12 @@ async function draw(notice, isSilent, there) {
         body, tag: notice.tag, silent: isSilent, renotify: !isSilent, requireInteraction: asks,
         ...pictures[identity], lang: "en", data: { notice }, actions: asks ? answers : [],
     });
-    // Not asked for again: Chromium takes what it is still drawing for closed, and forgets it.
+    // Not queried again: Chromium reports a notification that it is still drawing as closed.
     await count(there.filter(({ tag }) => tag !== notice.tag), notice.quiet ? 0 : 1);
 }
 
 /**
- * The badge: as many as wait to be looked at.
+ * The badge: how many are to be looked at.
  * @param {Notification[]} there
  * @param {number} more
  */
@@ -153,8 +153,8 @@ async function count(there, more) {
 }
 
 /**
- * Opens the app where the notification leads. The answer is sent there, after unlocking: this worker has no key to
- * sign with.
+ * Opens the app where the notification leads. The answer is sent there, after unlocking: this worker has no signing
+ * key.
  * @param {NotificationEvent} event
  */
 export async function clicked({ notification, action }) {
@@ -169,11 +169,11 @@ export async function clicked({ notification, action }) {
     const open = windows.find(({ focused }) => focused) ?? windows[0];
     if (!open) return void (await worker.clients.openWindow(address));
     await open.focus().catch(() => {});
-    // Another address after the "#" reloads nothing: AppLocker stays unlocked.
+    // Another address after the "#" does not reload: AppLocker stays unlocked.
     await open.navigate(address).catch(() => open.postMessage({ kind: "go", address }));
 }
 
-/** The person looks at AppLocker. */
+/** Called when the person opens AppLocker. */
 export async function seen() {
     for (const notification of await worker.registration.getNotifications()) {
         if (!notification.data?.notice?.answers) notification.close();
@@ -181,7 +181,7 @@ export async function seen() {
     await worker.navigator.clearAppBadge?.().catch(() => {});
 }
 
-/** The browser ended a subscription: another one, where the hub can be reached; otherwise at the next start. */
+/** The browser ended a subscription: renews it if the hub can be reached, otherwise at the next start. */
 export async function resubscribe() {
     await withDevice(async (device) => {
         if (device.facts && (await device.store.fact(factNames.wanted, false))) {
