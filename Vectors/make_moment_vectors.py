@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes moments.json beside this file: moments, photos and their hashes, from docs/formats.md, "Moments and photos",
-alone. Random values of the formats are derived from names, so running it again writes the same bytes."""
+"""Writes moments.json in this directory: moments, photos and their hashes, written from docs/formats.md, "Moments and
+photos", only. Random values of the formats are derived from names, so every run writes the same bytes."""
 
 import base64
 import hashlib

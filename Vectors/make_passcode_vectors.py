@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes passcode_verifiers.json beside this file: stored passcodes of every kind, made with Python's hashlib and hmac
-alone, so that the format is pinned by a second implementation. Running it again writes the same bytes."""
+"""Writes passcode_verifiers.json in this directory: stored passcodes of every kind, created with Python's hashlib and
+hmac only, so that an independent implementation defines the format. Every run writes the same bytes."""
 
 import hashlib
 import hmac

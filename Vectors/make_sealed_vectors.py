@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the vectors of docs/formats.md beside this file: slots.json, ring.json, envelope.json, stream.json, box.json,
-signature.json, audit.json, locked_file.json, backup.json, earlier.json and recovery.json. Written from that page alone,
-so that a reader in another language proves that two implementations agree. Random values of the formats are derived
-from names here, so running it again writes the same bytes.
+"""Writes the vectors of docs/formats.md in this directory: slots.json, ring.json, envelope.json, stream.json, box.json,
+signature.json, audit.json, locked_file.json, backup.json, earlier.json and recovery.json. Written from that page only,
+so that two independent implementations are compared. Random values of the formats are derived from names here, so every
+run writes the same bytes.
 
 Each file has "opens" and "refused"; a refused case has the code of its error."""
 

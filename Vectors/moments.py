@@ -1,4 +1,4 @@
-"""The contents of records of moments and photos, read from docs/formats.md, "Moments and photos", alone."""
+"""The contents of records of moments and photos, read from docs/formats.md, "Moments and photos", only."""
 
 import base64
 import hashlib

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A second, independent reader of everything that AppLocker seals, written from docs/formats.md alone.
+"""A second, independent reader of everything that AppLocker seals, written from docs/formats.md only.
 
-    reader.py FOLDER     opens what FOLDER/manifest.json lists and prints what it found, as JSON
-    reader.py            runs every vector in the folder of this file, and prints how many
+    reader.py FOLDER     opens what FOLDER/manifest.json lists and prints the contents as JSON
+    reader.py            runs every vector in this directory and prints their number
 
-Exits with 1 if something does not open, or opens that must not."""
+Exits with 1 if something does not open, or opens although it must be refused."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The building blocks of docs/formats.md in Python, written from that page alone: make_sealed_vectors.py seals with
+"""The building blocks of docs/formats.md in Python, written from that page only: make_sealed_vectors.py seals with
 them and reader.py opens with them. Needs `cryptography` (Debian: python3-cryptography)."""
 
 import hashlib

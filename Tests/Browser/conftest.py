@@ -60,10 +60,10 @@ def household(programs, browser):
             context = browser.new_context(
                 viewport={"width": 393, "height": 659}, has_touch=True, service_workers="block"
             )
-            context.add_init_script(f"({storage.REMEMBER_KEYS})()")
+            context.add_init_script(f"({storage.REMEMBER_KEYS})(); ({storage.STRETCH_LITTLE})()")
             phone = Phone(browser.new_context, computer, context=context).pair()
             phone.page.goto(phone.address + "/tests.html")
-            household.paired = storage.take(phone.page)
+            household.paired = storage.dump(phone.page)
             context.close()
         finally:
             computer.end()

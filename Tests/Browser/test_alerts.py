@@ -1,4 +1,4 @@
-"""Alerts grouped by day, and names and numbers that strain every screen."""
+"""Alerts grouped by day, unusual names, and large numbers of alerts."""
 
 import time
 
@@ -8,7 +8,7 @@ from waiting import eventually, eventually_equals
 
 
 def shown(phone, kind, count):
-    """Opens the alerts with so many of this kind. The computer's first reports have arrived, so the list doesn't
+    """Opens the alerts with `count` of this kind. The computer's first reports have arrived, so the list doesn't
     change."""
     make(phone, kind, count)
     phone.go("alerts", "Alerts")
@@ -16,7 +16,7 @@ def shown(phone, kind, count):
     return phone.page.locator(".alert")
 
 
-def test_alerts_stand_by_days_and_come_live(phone, computer):
+def test_alerts_are_grouped_by_day_and_update_live(phone, computer):
     page = phone.page
     process = start_diary(computer)
     page.locator(".launch").get_by_role("button", name="Deny").click()
@@ -38,7 +38,7 @@ def test_alerts_stand_by_days_and_come_live(phone, computer):
     page.get_by_role("button", name="Done").click()
 
 
-def test_rows_made_before_their_list_is_on_the_page_are_there_when_it_is(page):
+def test_rows_rendered_before_their_list_is_attached_are_kept(page):
     with pages.served() as address:
         # The app's own page, unpaired: without its style, removed rows would still be visible.
         page.goto(address)
@@ -57,7 +57,7 @@ def test_rows_made_before_their_list_is_on_the_page_are_there_when_it_is(page):
     assert rows == 1
 
 
-def test_an_app_that_tries_again_at_once_is_one_alert(phone):
+def test_immediate_retries_of_an_app_are_one_alert(phone):
     phone.go("alerts", "Alerts")
     make(phone, "repeated", 5)
     # At 0, 2 and 4 seconds; then at 6 and 8.
@@ -127,7 +127,7 @@ def test_pulling_down_refreshes(phone):
         page.get_by_role("button", name="Refresh").click()
 
 
-def test_all_alerts_are_cleared_after_a_question_and_come_back_by_undo(phone):
+def test_clearing_all_alerts_asks_for_confirmation_and_can_be_undone(phone):
     page = phone.page
     rows = shown(phone, "alerts", 6)
     count = rows.count()
@@ -140,7 +140,7 @@ def test_all_alerts_are_cleared_after_a_question_and_come_back_by_undo(phone):
     page.get_by_role("button", name="Clear all alerts").click()
     page.get_by_role("button", name="Clear all", exact=True).click()
     page.get_by_text("No alerts", exact=True).wait_for()
-    # Undo is offered for six seconds, so what takes longer is checked without it.
+    # Undo is offered for six seconds, so slow checks run without it.
     page.get_by_role("button", name="Undo").click()
     eventually_equals(rows.count, count)
     page.get_by_role("button", name="Clear all alerts").click()
@@ -163,12 +163,12 @@ def test_the_intruder_photo_opens_in_its_alert(phone, computer):
     address = page.locator(".alert-photo img").first.get_attribute("src")
     phone.go("home", "Home")
     assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", address) is False, (
-        "the picture is left in memory"
+        "the photo's object URL remains"
     )
     phone.noise = [line for line in phone.noise if "blob:" not in line]
 
 
-def test_names_of_every_kind_do_no_harm(phone):
+def test_unusual_names_do_not_break_the_screens(phone):
     page = phone.page
     for kind, count in (("nasty", 6), ("launches", 6), ("computers", 3)):
         make(phone, kind, count)
@@ -211,7 +211,7 @@ def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
     page.wait_for_function("() => document.querySelectorAll('.day-part').length > 450")
     every = time.monotonic() - start
     lift(touch(phone, [(200, 600 - step * 30) for step in range(15)]))
-    eventually(lambda: page.evaluate("() => scrollY") > 200, "a finger scrolls")
+    eventually(lambda: page.evaluate("() => scrollY") > 200, "the page scrolls by touch")
     wheel(phone)
     scrolled = page.evaluate("() => scrollY")
     phone.picture("alerts-ten-thousand")
@@ -225,7 +225,7 @@ def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
     phone.go("home", "Home")
     phone.go("alerts", "Alerts")
     page.locator(".alert").first.wait_for()
-    # Everything else in the store is read before an alert that arrives now.
+    # All stored alerts are read before an alert that arrives now.
     make(phone, "repeated", 1)
     page.locator(".alert", has_text="Repeater").wait_for()
-    assert page.locator(".day-part").count() <= 15, "two hundred are kept"
+    assert page.locator(".day-part").count() <= 15, "more rows are drawn than two hundred alerts need"

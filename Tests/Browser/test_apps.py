@@ -50,7 +50,7 @@ def app_page(phone):
     return phone.page
 
 
-def test_a_schedule_is_made_on_the_phone(phone, computer):
+def test_a_schedule_is_created_on_the_phone(phone, computer):
     page = app_page(phone)
     phone.picture("app")
     phone.check()

@@ -1,4 +1,4 @@
-"""A decoy PIN is set and used through the pages; no screen differs from those behind the real one."""
+"""A decoy PIN is set and used through the pages; no screen differs from the real PIN's."""
 
 import datetime
 import re
@@ -25,9 +25,9 @@ COUNT_WORK = """() => {
     };
     const counted = (owner, name) => {
         const real = owner[name];
-        owner[name] = function (...given) {
+        owner[name] = function (...args) {
             count();
-            const promise = real.apply(this, given);
+            const promise = real.apply(this, args);
             promise.then(ended, ended);
             return promise;
         };
@@ -38,9 +38,9 @@ COUNT_WORK = """() => {
     for (const name of [...cryptography, "verify"]) counted(SubtleCrypto.prototype, name);
     for (const name of ["estimate", "persisted"]) counted(StorageManager.prototype, name);
     const { transaction } = IDBDatabase.prototype;
-    IDBDatabase.prototype.transaction = function (...given) {
+    IDBDatabase.prototype.transaction = function (...args) {
         count();
-        const made = transaction.apply(this, given);
+        const made = transaction.apply(this, args);
         for (const kind of ["complete", "abort"]) made.addEventListener(kind, ended);
         return made;
     };
@@ -109,9 +109,9 @@ def matches(found, wanted):
 
 def with_decoy(phone, notes=None):
     """Saves notes by title; the value is the PIN of the vault that each is in."""
-    phone.inside("await companion.decoy.set(given);", DECOY)
+    phone.inside("await companion.decoy.set(arg);", DECOY)
     for title, pin in (notes or {}).items():
-        phone.inside("await companion.notes.save(null, { title: given, body: 'milk' });", title, pin=pin)
+        phone.inside("await companion.notes.save(null, { title: arg, body: 'milk' });", title, pin=pin)
 
 
 def test_no_screen_distinguishes_a_decoy_session(phone):
@@ -161,14 +161,14 @@ def test_mistakes_and_weak_pins_are_reported(phone):
     page.get_by_text("This is your current PIN").wait_for()
 
 
-def test_each_vault_is_written_and_read_by_itself(phone):
+def test_each_vault_is_read_and_written_separately(phone):
     with_decoy(phone, {"Really mine": PIN, "Shopping": DECOY})
     page = phone.page
     for pin, own, other in ((DECOY, "Shopping", "Really mine"), (PIN, "Really mine", "Shopping")):
         phone.lock()
         phone.unlock(pin)
         phone.go("notes")
-        # The app asks for the PIN without a click.
+        # The app requests the PIN without a click.
         page.get_by_role("heading", name="Open your notes").wait_for()
         phone.type_pin(pin)
         page.get_by_text(own).first.wait_for()
@@ -176,7 +176,7 @@ def test_each_vault_is_written_and_read_by_itself(phone):
         assert page.get_by_text("can’t be opened").count() == 0
 
 
-def test_shared_vaults_are_seen_behind_the_real_pin_alone(phone):
+def test_shared_vaults_are_shown_only_with_the_real_pin(phone):
     with_decoy(phone)
     phone.inside("await companion.vaults.create('Ours');")
     page = phone.page
@@ -198,7 +198,7 @@ def test_an_address_of_the_other_vault_reveals_nothing(phone):
     page.get_by_role("heading", name="Open your notes").wait_for()
     page.reload()
     phone.unlock(DECOY)
-    eventually_equals(lambda: page.evaluate("() => location.hash"), "#/notes", "the list")
+    eventually_equals(lambda: page.evaluate("() => location.hash"), "#/notes", "the list of notes is shown")
     page.get_by_role("heading", name="Open your notes").wait_for()
     assert page.get_by_text("can’t be shown").count() == 0
     phone.lock()
@@ -212,8 +212,8 @@ def test_an_address_of_the_other_vault_reveals_nothing(phone):
     assert page.evaluate("() => location.hash") == f"#/notes/{note}"
 
 
-def test_the_hub_counts_both_alike(phone):
-    """With a real hub: each wrong PIN counts once, each right one resets the count, and none is tried twice."""
+def test_the_hub_counts_attempts_of_both_pins_alike(phone):
+    """With a real hub: each wrong PIN counts once, each correct one resets the count, and none is tried twice."""
     with_decoy(phone)
     counts = phone.page.evaluate(
         """async ([real, decoy]) => {
@@ -233,7 +233,7 @@ def test_the_hub_counts_both_alike(phone):
     assert counts == [1, 0, 1, 0, 1, 2, 0], counts
 
 
-def test_it_is_removed_with_all_that_was_behind_it(phone):
+def test_removing_the_decoy_pin_deletes_its_vault(phone):
     with_decoy(phone)
     page = phone.page
     phone.go("settings/decoy", "Decoy PIN")
@@ -249,7 +249,7 @@ def test_it_is_removed_with_all_that_was_behind_it(phone):
     phone.unlock()
 
 
-def test_it_is_well_laid_out_on_a_desktop(new_context, household, computer):
+def test_the_decoy_settings_fit_a_desktop(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     desk.go("settings/decoy", "Settings")
     desk.page.get_by_role("button", name="Set a decoy PIN").wait_for()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import clock
-from disguise_steps import asked_nothing, disguised, escapes, harmless, hold, lock, open_with, press, shown
+from disguise_steps import disguised, escapes, harmless, hold, lock, open_with, press, shown, wait_until_handled
 from phone import DESKTOP, PIN, Phone
 from settings_steps import page_of
 from waiting import eventually, eventually_equals
@@ -14,25 +14,25 @@ pytestmark = pytest.mark.computer_is_off
 
 # Remembers the page's titles and icons from its start.
 REMEMBER = """() => {
-    window.worn = [];
+    window.seen = [];
     const links = "link[rel~=icon], link[rel=manifest], link[rel=apple-touch-icon]";
-    const look = () => worn.push(document.title, ...[...document.querySelectorAll(links)].map((one) => one.href));
+    const look = () => seen.push(document.title, ...[...document.querySelectorAll(links)].map((one) => one.href));
     const everything = { subtree: true, childList: true, characterData: true, attributes: true };
     new MutationObserver(look).observe(document, everything);
     look();
 }"""
-COUNT_QUESTIONS = """() => {
-    window.questions = 0;
+COUNT_PASSKEY_REQUESTS = """() => {
+    window.passkeyRequests = 0;
     const get = CredentialsContainer.prototype.get;
-    CredentialsContainer.prototype.get = function (...given) {
-        window.questions += 1;
-        return get.apply(this, given);
+    CredentialsContainer.prototype.get = function (...args) {
+        window.passkeyRequests += 1;
+        return get.apply(this, args);
     };
 }"""
 
 
 def tries(phone):
-    """Wrong PINs, as counted by the hub and by this device, which counts last."""
+    """The numbers of wrong PINs counted by the hub and by this device, which counts last."""
     return phone.page.evaluate("""async () => {
         const { Companion } = await import("/session/companion.js");
         const other = await Companion.open();
@@ -44,22 +44,22 @@ def tries(phone):
     }""")
 
 
-def test_the_page_itself_does_not_name_the_app(new_context, computer):
+def test_the_served_page_does_not_contain_the_apps_name(new_context, computer):
     page = new_context().new_page()
     page.goto(f"http://127.0.0.1:{computer.port}/tests.html")
     text = page.evaluate("async () => (await (await fetch('/', { cache: 'no-store' })).text())")
     assert "<script" in text
     assert not re.search(r"app-?locker|<title|manifest|rel=\"icon|apple-touch-icon", text, re.I), text
     manifest = page.evaluate("""async () => {
-        const answer = await fetch("/calculator.webmanifest");
+        const response = await fetch("/calculator.webmanifest");
         const { files } = await (await fetch("/assets.json")).json();
-        return [answer.headers.get("Content-Type"), "calculator.webmanifest" in files, await answer.text()];
+        return [response.headers.get("Content-Type"), "calculator.webmanifest" in files, await response.text()];
     }""")
     assert manifest[:2] == ["application/manifest+json", True], manifest
     assert "locker" not in manifest[2].lower() and "shortcuts" not in manifest[2]
 
 
-def test_the_calculator_is_chosen_with_a_pin_of_digits(phone):
+def test_the_disguise_requires_a_pin_of_digits(phone):
     page = page_of(phone, "disguise", "Disguise")
     assert page.get_by_label("AppLocker", exact=False).first.is_checked()
     phone.check()
@@ -88,13 +88,13 @@ def test_the_calculator_is_chosen_with_a_pin_of_digits(phone):
         try { return await store.fact("guise", ""); } finally { store.close(); }
     }"""),
         "calculator",
-        "the worker knows",
+        "the worker has the disguise",
     )
     phone.go("home", "Home")
     assert page.title() == "Calculator"
 
 
-def test_a_pin_with_letters_is_refused_while_it_is_one(phone):
+def test_a_pin_with_letters_is_refused_while_disguised(phone):
     disguised(phone)
     page = page_of(phone, "unlock", "PIN, Face ID and fingerprint")
     page.get_by_role("button", name="Change the PIN").click()
@@ -106,7 +106,7 @@ def test_a_pin_with_letters_is_refused_while_it_is_one(phone):
     page.get_by_text("it needs a PIN of digits alone").wait_for()
 
 
-def test_locked_it_shows_only_a_calculator(phone):
+def test_the_locked_disguise_shows_only_a_calculator(phone):
     disguised(phone)
     page = phone.page
     phone.go("settings", "Settings")
@@ -126,27 +126,27 @@ def test_locked_it_shows_only_a_calculator(phone):
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
 
 
-def test_it_starts_without_showing_the_app(phone):
+def test_the_disguised_app_starts_without_its_own_name_and_icon(phone):
     disguised(phone)
     page = phone.open_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
     page.add_init_script(f"({REMEMBER})()")
     page.goto(phone.address)
     harmless(page)
-    worn = page.evaluate("() => worn")
-    assert "Calculator" in worn and not [
-        one for one in worn if re.search(r"locker|favicon\.svg|app\.web", one, re.I)
-    ], set(worn)
+    seen = page.evaluate("() => seen")
+    assert "Calculator" in seen and not [
+        one for one in seen if re.search(r"locker|favicon\.svg|app\.web", one, re.I)
+    ], set(seen)
     assert not [
         one
-        for one in asked
+        for one in requested
         if re.search(r"favicon|/icons/icon|touch-icon-180|app\.webmanifest", one) and "calculator" not in one
-    ], asked
+    ], requested
 
 
 @pytest.mark.clock
-def test_ordinary_use_tries_no_pin(phone):
+def test_ordinary_calculations_try_no_pin(phone):
     disguised(phone)
     lock(phone)
     page = phone.page
@@ -178,7 +178,7 @@ def test_a_wrong_pin_is_counted_once_without_a_message(phone):
     page = phone.page
     press(page, "C918273==")
     eventually_equals(lambda: tries(phone), [1, 1])
-    # Everything that would be shown or tried later is due.
+    # All timers of the page are due.
     page.clock.fast_forward(10_000)
     assert shown(page) == "918,273"
     harmless(page)
@@ -187,7 +187,7 @@ def test_a_wrong_pin_is_counted_once_without_a_message(phone):
 
 
 @pytest.mark.clock
-def test_the_pin_opens_by_touch_and_by_keys(phone):
+def test_the_pin_unlocks_by_touch_and_by_keyboard(phone):
     disguised(phone)
     lock(phone)
     page = phone.page
@@ -206,7 +206,7 @@ def test_the_pin_opens_by_touch_and_by_keys(phone):
     assert PIN not in page.content() and "739,184" not in page.content()
 
 
-def test_the_pin_opens_by_holding(phone):
+def test_the_pin_unlocks_by_holding_the_display(phone):
     disguised(phone)
     lock(phone)
     page = phone.page
@@ -216,14 +216,14 @@ def test_the_pin_opens_by_holding(phone):
     assert PIN not in page.content() and "739,184" not in page.content()
 
 
-def test_without_the_hub_it_calculates_on(phone, computer):
+def test_the_calculator_works_without_the_hub(phone, computer):
     disguised(phone)
     lock(phone)
     page = phone.page
     computer.stop_hub()
     with page.expect_event("requestfailed", lambda request: "pin-share" in request.url):
         press(page, PIN + "==")
-    # Continues with a failure.
+    # The calculator continues after the failure.
     page.evaluate("() => fetch('/v1/hub').catch(() => {})")
     assert shown(page) == "739,184"
     harmless(page)
@@ -250,7 +250,7 @@ def test_another_tab_ends_the_disguise(phone):
     phone.unlock()
 
 
-def test_a_finger_opens_where_the_display_is_held(new_context, household, computer):
+def test_a_passkey_unlocks_by_holding_the_display(new_context, household, computer):
     # A passkey requires a host name.
     phone = Phone(new_context, computer, host="localhost").begin(household.paired)
     page = phone.page
@@ -263,24 +263,24 @@ def test_a_finger_opens_where_the_display_is_held(new_context, household, comput
     page.get_by_label("A working calculator").click()
     phone.type_pin()
     page.get_by_text("Disguise turned on").wait_for()
-    page.add_init_script(f"({COUNT_QUESTIONS})()")
+    page.add_init_script(f"({COUNT_PASSKEY_REQUESTS})()")
     page.reload()
     harmless(page)
     # The passkey is requested neither at the start nor by a touch.
     page.locator(".calculator-display").click()
-    asked_nothing(page)
-    assert page.evaluate("() => questions") == 0
+    wait_until_handled(page)
+    assert page.evaluate("() => passkeyRequests") == 0
     harmless(page)
     hold(page, page.locator(".calculator-display"))
     page.locator(".tabs").wait_for()
-    assert page.evaluate("() => questions") == 1
+    assert page.evaluate("() => passkeyRequests") == 1
     lock(phone)
     page.keyboard.press("Shift+Enter")
     page.locator(".tabs").wait_for()
     phone.quiet()
 
 
-def test_an_icon_of_a_calculator_starts_as_one(new_context, computer):
+def test_the_calculators_icon_starts_the_calculator(new_context, computer):
     phone = Phone(new_context, computer, name="From the start")
     page = phone.page
     page.goto(f"{phone.address}/?as=calculator")
@@ -304,14 +304,14 @@ def test_an_icon_of_a_calculator_starts_as_one(new_context, computer):
     phone.quiet()
 
 
-def test_lost_data_is_reported_to_its_owner_only(phone):
+def test_lost_data_is_reported_only_to_the_owner(phone):
     disguised(phone)
     page = phone.page
     page.goto(f"{phone.address}/assets.json")
     page.evaluate("""() => new Promise((resolve, reject) => {
-        const asked = indexedDB.deleteDatabase("applocker");
-        asked.onsuccess = resolve;
-        asked.onerror = reject;
+        const deletion = indexedDB.deleteDatabase("applocker");
+        deletion.onsuccess = resolve;
+        deletion.onerror = reject;
     })""")
     page.goto(phone.address)
     harmless(page)
@@ -319,7 +319,7 @@ def test_lost_data_is_reported_to_its_owner_only(phone):
     page.get_by_role("heading", name="This browser lost AppLocker’s data").wait_for()
 
 
-def test_the_desktop_has_it_too(new_context, household, computer):
+def test_disguise_and_panic_settings_fit_a_desktop(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     desk.go("settings/disguise")
     desk.page.get_by_role("heading", name="Disguise", level=2).wait_for()

@@ -11,7 +11,7 @@ from disguise_steps import harmless, press, shown
 pytestmark = pytest.mark.computer_is_off
 
 
-def test_it_calculates(new_context, site):
+def test_the_calculator_calculates(new_context, site):
     page = new_context(service_workers="block").new_page()
     page.goto(f"{site.address}/tests.html")
     # A browser that lost its data also shows the calculator, and needs no household for it.
@@ -42,7 +42,7 @@ def test_it_calculates(new_context, site):
     assert shown(page) == "2.25", shown(page)
 
 
-def test_it_calculates_as_pythons_fractions_do(new_context, site):
+def test_results_equal_those_of_pythons_fractions(new_context, site):
     page = new_context().new_page()
     page.goto(f"{site.address}/tests.html")
     chance = random.Random(7)

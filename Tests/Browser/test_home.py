@@ -30,7 +30,7 @@ def test_a_photo_is_taken_from_home(phone):
 
 
 @pytest.mark.clock
-def test_without_a_hub_computers_are_away(phone, computer):
+def test_computers_are_offline_without_a_hub(phone, computer):
     page = phone.page
     # No service worker caches the screen's module here: it is loaded while the hub is reachable.
     phone.go("alerts", "Alerts")

@@ -69,11 +69,11 @@ def test_invalid_hub_responses_are_reported(phone):
     phone.picture("sync-misbehaviour")
 
 
-def test_leaving_with_unsent_changes_is_warned_of(phone):
+def test_leaving_with_unsent_changes_shows_a_warning(phone):
     page = page_of(phone, "remove", "Revoke this device")
     # Shows a warning about unsent changes until the hub has them.
     eventually(lambda: not page.get_by_text("only on this device").is_visible(), "all is sent")
-    # A change that the hub refused: it stays until the note is changed or deleted.
+    # A refused change remains until the note is changed or deleted.
     phone.inside("""
         const { store } = companion.device;
         const note = await companion.notes.save(null, { title: "Refused", body: "" });
@@ -93,7 +93,7 @@ def test_leaving_with_unsent_changes_is_warned_of(phone):
 
 
 PUSH = """async () => {
-    // Chromium has no push service here; the hub gets what one would give.
+    // Chromium has no push service here; the hub receives a simulated subscription.
     const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
     const text = (bytes) =>
         btoa(String.fromCharCode(...bytes)).replaceAll("=", "").replaceAll("+", "-").replaceAll("/", "_");
@@ -138,7 +138,7 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
 
 
 @pytest.mark.service_worker
-def test_notifications_end_in_this_browser_with_the_device(phone):
+def test_removing_the_device_ends_its_notifications(phone):
     page = turn_on_notifications(phone)
     page.evaluate("async () => (await navigator.serviceWorker.ready).showNotification('MARKER')")
     left = """async () => {
@@ -151,7 +151,7 @@ def test_notifications_end_in_this_browser_with_the_device(phone):
     page.get_by_role("button", name="Revoke this device").click()
     phone.type_pin()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
-    eventually_equals(lambda: page.evaluate(left), [False, 0], "nothing is left")
+    eventually_equals(lambda: page.evaluate(left), [False, 0], "the subscription and its notifications are removed")
 
 
 @pytest.mark.service_worker
@@ -166,7 +166,7 @@ def test_the_version_has_the_hash_of_its_files(phone):
 
 
 @pytest.mark.service_worker
-def test_an_update_that_waits_is_offered(phone, computer):
+def test_a_pending_update_is_offered(phone, computer):
     page = page_of(phone, "about", "Version and update")
     page.get_by_text("Works offline").wait_for()
     before = page.locator(".settings-hash").get_attribute("aria-label")
@@ -180,7 +180,9 @@ def test_an_update_that_waits_is_offered(phone, computer):
     page.get_by_text("A new version is ready").wait_for()
     phone.check()
     phone.picture("about-update")
-    assert page.locator(".settings-hash").get_attribute("aria-label") == before, "not taken unasked"
+    assert page.locator(".settings-hash").get_attribute("aria-label") == before, (
+        "the update is not installed without consent"
+    )
     page.get_by_role("button", name="Update", exact=True).click()
     phone.unlock()
     page_of(phone, "about", "Version and update")
@@ -188,7 +190,7 @@ def test_an_update_that_waits_is_offered(phone, computer):
     assert page.locator(".settings-hash").get_attribute("aria-label") != before
 
 
-def test_this_device_is_removed_after_the_gate(phone, computer):
+def test_removing_this_device_requires_the_pin(phone, computer):
     page = page_of(phone, "remove", "Revoke this device")
     page.get_by_role("button", name="Revoke this device").click()
     page.get_by_role("heading", name="Revoke this device?").wait_for()

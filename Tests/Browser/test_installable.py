@@ -36,13 +36,13 @@ def test_every_icon_has_its_declared_size():
 
 
 def loaded(tab):
-    """Chromium returns no answer about a manifest that changes meanwhile."""
+    """Chromium returns no result for a manifest that changes meanwhile."""
     eventually(
         lambda: tab.run("location.protocol === 'http:' && document.readyState === 'complete'"), "the page is loaded"
     )
 
 
-def test_the_disguise_is_an_app_of_its_own(chromium, site):
+def test_the_disguise_is_a_separate_app(chromium, site):
     tab = chromium.open(f"{site.address}/?as=calculator")
     loaded(tab)
     tab.send("Page.enable")
@@ -63,7 +63,7 @@ def test_chromium_accepts_the_manifest(chromium, site):
     tab.send("Page.enable")
     assert tab.send("Page.getAppManifest")["errors"] == []
     assert tab.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
-    # A defect is reported, which shows that Chromium does check.
+    # Chromium reports a defect, so it does check the manifest.
     site.changed["app.webmanifest"] = b'{"name": "x"}'
     tab.send("Page.reload", ignoreCache=True)
     eventually(

@@ -51,10 +51,10 @@ def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, com
     process = start_diary(computer)
     card = page.locator(".launch")
     card.wait_for()
-    assert process.poll() is None, "the kernel holds it"
+    assert process.poll() is None, "the launch is not held"
     phone.go("alerts", "Alerts")
     page.get_by_text("diary was started and waits").first.wait_for()
-    assert process.poll() is None, "an alert answers nothing"
+    assert process.poll() is None, "an alert answered the launch"
     phone.go("home", "Home")
     card.get_by_role("button", name="Approve", exact=True).click()
     command_succeeds(phone, card)
@@ -74,15 +74,17 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     page = phone.page
     process, launch = waiting_launch(phone, computer)
     phone.go(f"launch/{launch}?answer=approve", "Approve it?")
-    # Everything that the page would do by itself is due now, and a later command of the same phone completes after it.
+    # All timers of the page are due now, and a later command of the same phone completes after them.
     page.clock.fast_forward(5000)
     phone.inside("""
         const [computer] = await companion.household.computers();
         const reply = await companion.commands.send(computer.id, { lockVault: {} });
         if (reply.state !== "done") throw new Error(reply.sentence);
     """)
-    assert json.loads(computer.expect("status", "--json"))["waitingLaunches"] == 1, "an address alone answered"
-    assert process.poll() is None, "an address alone approved it"
+    assert json.loads(computer.expect("status", "--json"))["waitingLaunches"] == 1, (
+        "opening the address answered the launch"
+    )
+    assert process.poll() is None, "opening the address approved the launch"
     assert page.locator(".command-progress:not([hidden])").count() == 0
     page.get_by_role("button", name="Approve", exact=True, disabled=False).wait_for()
     phone.picture("launch-page")
@@ -105,7 +107,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     page.get_by_text("Launch not found").wait_for()
 
 
-def test_a_notification_that_denies_needs_a_tap(phone, computer):
+def test_denying_from_a_notification_requires_a_tap(phone, computer):
     page = phone.page
     process, launch = waiting_launch(phone, computer)
     phone.go(f"launch/{launch}?answer=deny", "Deny it?")
@@ -136,7 +138,7 @@ def tab_to(page, name):
         if found == name:
             return
         passed.append(found)
-    raise AssertionError(f"Tab never comes to {name}: {passed}")
+    raise AssertionError(f"Tab never reaches {name}: {passed}")
 
 
 def test_a_launch_is_answered_by_keyboard_alone(phone, computer):

@@ -8,8 +8,9 @@ import pytest
 import javascript
 import pages
 
-MODULES = """vectors published moment-vectors sealing image-metadata unlock drawers decoy decoy-changes distrust
-    withheld revoked full moments moment-screens audit moments-speed versions restored restored-tabs""".split()
+MODULES = """vectors published-vectors moment-vectors sealing image-metadata unlock drawers decoy decoy-changes
+    untrusted-hub withheld revoked full-storage moments moment-screens audit moments-speed versions restored
+    restored-tabs""".split()
 
 
 @pytest.fixture(scope="session")

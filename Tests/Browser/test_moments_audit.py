@@ -29,7 +29,7 @@ def exported(phone):
     phone.inside("await companion.audit.record('exported', { moments: 1 });")
 
 
-def test_openings_and_wrong_pins_are_there_by_days(phone):
+def test_unlocks_and_wrong_pins_are_listed_by_day(phone):
     page = phone.page
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
@@ -46,11 +46,11 @@ def test_openings_and_wrong_pins_are_there_by_days(phone):
     phone.picture("audit")
 
 
-def test_an_export_is_written_before_it_begins(phone):
+def test_an_export_is_logged_before_it_begins(phone):
     phone.inside(
         CAMERA
         + """
-        const photo = await companion.momentPhotos.seal(await made(1, "2024:05:17 18:30:05", "+02:00"));
+        const photo = await companion.momentPhotos.seal(await createPhoto(1, "2024:05:17 18:30:05", "+02:00"));
         const draft = { title: "Lake", words: "", date: 1715963405, offset: 120, photos: [photo] };
         await companion.moments.save(null, draft);"""
     )
@@ -72,7 +72,7 @@ def test_another_device_reports_an_export_if_chosen(phone):
     entries = desk.page.get_by_text("Everline was exported unsealed", exact=True)
 
     def shown_once():
-        """Reports one export, and none before it."""
+        """Checks that only one export is reported."""
         toast.wait_for()
         shown = [one for one in desk.page.evaluate("() => toasts") if one.startswith("Everline was exported")]
         assert len(shown) == 1 and "more" not in shown[0], shown
@@ -82,7 +82,7 @@ def test_another_device_reports_an_export_if_chosen(phone):
     exported(phone)
     log_of(desk)
     entries.wait_for()
-    assert toast.count() == 0, "not chosen"
+    assert toast.count() == 0, "an export is reported that was not chosen"
     switch = page.get_by_role("switch", name="Everline is exported on this device")
     switch.click()
     eventually(lambda: "exported" in phone.inside("return companion.audit.alerts();"))
@@ -100,7 +100,7 @@ def test_another_device_reports_an_export_if_chosen(phone):
     desk.unlock()
     log_of(desk)
     entries.nth(2).wait_for()
-    assert toast.count() == 0, "shown once"
+    assert toast.count() == 0, "the export is reported twice"
     # The next toast reports the new export only.
     exported(phone)
     shown_once()

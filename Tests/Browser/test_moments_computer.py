@@ -62,7 +62,7 @@ def computer(computer):
 
 
 def seen(companion, title, condition=lambda found: True):
-    """Returns the moment on the phone as soon as it is there."""
+    """Returns the moment on the phone as soon as it arrives."""
     companion.unlock()
     found = []
 
@@ -70,7 +70,7 @@ def seen(companion, title, condition=lambda found: True):
         found.append(companion.page.evaluate(READ_WHEN_HERE, title))
         return found[-1] and condition(found[-1])
 
-    eventually(look, f"the phone sees {title}")
+    eventually(look, f"{title} arrives at the phone")
     return found[-1]
 
 
@@ -98,14 +98,14 @@ def noise(file, size, strength, seed=1):
 
 
 def added(computer, title, photos, *words, **options):
-    given = [word for photo in photos for word in ("--photo", str(photo))]
-    computer.expect("moments", "add", title, "--json", *words, *given, **options)
+    photo_options = [word for photo in photos for word in ("--photo", str(photo))]
+    computer.expect("moments", "add", title, "--json", *words, *photo_options, **options)
 
 
-def test_what_the_computer_adds_opens_on_the_phone(companion, computer, tmp_path):
+def test_moments_from_the_computer_open_on_the_phone(companion, computer, tmp_path):
     photos = [*SMALL_PHOTOS, noise(tmp_path / "large.jpg", "4032x3024", 30)]
     words = "--words - --mood joy --date 2024-05-17T18:30:05+02:00 --place Zürich@47.3769,8.5417 --favourite".split()
-    added(computer, "Von hier 🌊", photos, *words, given="Kalt,\nund schön.")
+    added(computer, "Von hier 🌊", photos, *words, input="Kalt,\nund schön.")
     found = seen(companion, "Von hier")
     assert found["words"] == "Kalt,\nund schön." and found["mood"] == "joy" and found["favourite"] is True
     assert (found["date"], found["offset"]) == (1715963405, 120)
@@ -125,10 +125,10 @@ def test_what_the_computer_adds_opens_on_the_phone(companion, computer, tmp_path
     assert digests(files) == [photo["original"]["digest"] for photo in found["photos"]]
 
 
-def test_what_the_phone_adds_opens_at_the_computer(companion, computer, tmp_path):
+def test_moments_from_the_phone_open_on_the_computer(companion, computer, tmp_path):
     companion.add("from the phone", [11, 12])
     companion.sent()
-    eventually(lambda: listed(computer, "phone"), "the computer lists it")
+    eventually(lambda: listed(computer, "phone"), "the computer lists the moment")
     [moment] = listed(computer, "phone")
     assert [(photo["width"], photo["height"]) for photo in moment["photos"]] == [(2600, 2000), (2600, 2000)]
     kept = computer.state / "blobs/kept"
@@ -145,10 +145,10 @@ def test_what_the_phone_adds_opens_at_the_computer(companion, computer, tmp_path
     assert (report["photos"], report["duplicates"]) == (0, 1), report
 
 
-def test_both_change_and_both_see_it(companion, computer):
+def test_changes_by_either_device_reach_the_other(companion, computer):
     companion.add("from the phone", [11], (640, 480))
     companion.sent()
-    eventually(lambda: listed(computer, "phone"), "the computer lists it")
+    eventually(lambda: listed(computer, "phone"), "the computer lists the moment")
     computer.expect("moments", "favourite", "from the phone")
     seen(companion, "from the phone", lambda found: found["favourite"])
     companion.page.evaluate("""async () => {
@@ -157,29 +157,29 @@ def test_both_change_and_both_see_it(companion, computer):
         await moments.remove(moment);
     }""")
     companion.sent()
-    eventually(lambda: not listed(computer, "phone"), "the computer lists it no more")
+    eventually(lambda: not listed(computer, "phone"), "the computer no longer lists the moment")
     computer.expect("moments", "restore", "from the phone")
     assert seen(companion, "from the phone")["favourite"]
 
 
-def test_a_photo_that_the_computer_sends_again_keeps_its_content(companion, new_context, computer):
+def test_a_resealed_photo_keeps_its_content(companion, new_context, computer):
     """Another phone is revoked: the computer seals every record again, the first phone's photos too."""
     hub = HubFiles(computer)
     companion.add("from the phone", [11, 12], (640, 480))
     companion.sent()
     added(computer, "Von hier", SMALL_PHOTOS)
     other = Device(new_context, computer)
-    other.until("async () => (await window.m.companion.moments.list()).moments.length === 2", "the moments are there")
+    other.until("async () => (await window.m.companion.moments.list()).moments.length === 2", "the moments arrive")
     computer.expect(
         "devices", "revoke", other.page.evaluate("window.m.companion.device.paired.device"), "--yes", passcode=True
     )
     computer.sent()
-    assert [record["epoch"] for record in hub.records(companion)] == [2] * 7, "two moments and five photos"
+    assert [record["epoch"] for record in hub.records(companion)] == [2] * 7, "not all records have the new epoch"
     hub.age()
     companion.close_tab()
     companion.reopen()
     companion.unlock()
-    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "live again")
+    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "the phone is connected again")
     for title, count in (("from the phone", 2), ("Von hier", 3)):
         found = seen(companion, title)
         assert len(found["photos"]) == count, found
@@ -202,13 +202,13 @@ def test_a_computer_killed_during_an_upload_sends_all_photos(companion, computer
         # The network forwards three quarters of it: the upload is never complete when the daemon is killed.
         for _ in range(3):
             network.allow(size // 4)
-            eventually(network.is_full, "a quarter of it is sent")
+            eventually(network.is_full, "a quarter of the upload is sent")
             killed = daemons(computer)
             assert killed
             subprocess.run(["kill", "-9", *killed], check=True)
             eventually(
                 lambda killed=killed: daemons(computer) and not set(daemons(computer)) & set(killed),
-                "it is started again",
+                "the daemon is started again",
             )
         network.allow(None)
         eventually(lambda: json.loads(computer.run("hub", "status", "--json") or "{}").get("connected"))
@@ -221,4 +221,4 @@ def test_a_computer_killed_during_an_upload_sends_all_photos(companion, computer
         hub.age()
         _, blobs = hub.named(companion)
         assert blobs
-        eventually_equals(hub.files, blobs, "the hub has the files that records name, and no other")
+        eventually_equals(hub.files, blobs, "the hub has only the files that records name")

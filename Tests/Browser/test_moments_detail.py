@@ -33,12 +33,12 @@ def birthday(*sizes):
     ]
 
 
-def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
+def test_a_moment_shows_its_photos_side_by_side(phone):
     kept(phone, [birthday([900, 1200], [1200, 900], [1000, 1000]), LETTER])
     page = opened(phone)
     named(page, "Anna").click()
     page.get_by_role("heading", name="Anna’s birthday").wait_for()
-    assert page.title().startswith("Moment"), "browsers keep the names of pages"
+    assert page.title().startswith("Moment"), "the title, which browsers store, contains the moment's name"
     slides = page.locator(".moment-slide")
     assert slides.count() == 3
     # The small picture is shown until the large one is loaded.
@@ -47,7 +47,7 @@ def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
     eventually_equals(
         lambda: slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-small').naturalWidth"),
         240,
-        "the small one",
+        "the width of the small picture",
     )
     assert slides.nth(0).evaluate("(node) => node.querySelector('.moment-slide-large').naturalWidth") == 900
     phone.check()
@@ -60,14 +60,14 @@ def test_a_moment_is_looked_at_with_its_photos_one_beside_the_other(phone):
     page.keyboard.press("End")
     page.get_by_text("3 of 3").wait_for()
     slides.nth(2).locator(".moment-slide-large[data-shown]").wait_for()
-    # Two are loaded: the last one and the one before it.
+    # Two pictures are loaded: the last one and the one before it.
     eventually_equals(page.locator(".moment-slide-large[src]").count, 2)
     assert page.locator(".moment-dot-here").count() == 1
     page.evaluate("document.querySelector('.moment-slides').scrollTo({ left: 0 })")
     page.get_by_text("1 of 3").wait_for()
 
 
-def test_a_photo_is_looked_at_closely(phone):
+def test_a_photo_can_be_zoomed(phone):
     [moment] = kept(phone, [birthday([300, 400], [400, 300], [300, 300])])
     page = opened(phone, f"moments/{moment}")
     page.get_by_role("button", name="Zoom photo 1 of 3").click()
@@ -85,7 +85,7 @@ def test_a_photo_is_looked_at_closely(phone):
     page.locator(".moment-count", has_text="2 of 3").wait_for()
 
 
-def test_a_heart_is_given_and_the_neighbours_are_reached(phone):
+def test_a_moment_becomes_a_favourite_and_leads_to_its_neighbours(phone):
     _, moment, _ = kept(phone, [LETTER, birthday(), SNOW])
     page = opened(phone, f"moments/{moment}")
     page.get_by_role("heading", name="Anna’s birthday").wait_for()

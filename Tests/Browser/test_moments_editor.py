@@ -11,10 +11,10 @@ from editor_steps import (
     drafted,
     editor,
     kept,
-    made,
     moment,
     moments,
     picture,
+    save_moment,
     saved,
     sealed,
     written,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.computer_is_off
 PAUSE = 1000
 
 
-def test_a_moment_is_written_with_one_hand(phone):
+def test_a_moment_is_created_on_a_phone(phone):
     page = editor(phone)
     phone.picture("editor-empty")
     phone.check()
@@ -57,7 +57,7 @@ def test_a_moment_is_written_with_one_hand(phone):
     assert found["place"]["name"] == "Rapperswil" and abs(found["place"]["latitude"] - 47.3667) < 0.001
 
 
-def test_an_empty_moment_is_refused_in_words(phone):
+def test_an_empty_moment_is_refused_with_a_message(phone):
     page = editor(phone)
     page.get_by_role("button", name="Joy").click()
     page.get_by_role("button", name="Save", exact=True).click()
@@ -85,7 +85,7 @@ def test_an_empty_moment_is_refused_in_words(phone):
     assert found["date"] + found["offset"] * 60 == 946684740, found
 
 
-def test_leaving_asks_and_does_what_was_answered(phone):
+def test_leaving_asks_whether_to_keep_the_draft(phone):
     page = editor(phone)
     written(page, "Half a sente")
     chosen(page, picture(phone, 41))
@@ -97,7 +97,7 @@ def test_leaving_asks_and_does_what_was_answered(phone):
     page.get_by_role("button", name="Keep writing").click()
     assert page.evaluate("() => location.hash") == "#/moments/new"
     assert page.get_by_label("Title").input_value() == "Half a sente"
-    # Also by the browser's own Back.
+    # The browser's own Back asks too.
     page.go_back()
     page.get_by_role("button", name="Keep the draft").click()
     page.get_by_role("heading", name="New moment").wait_for(state="detached")
@@ -120,8 +120,7 @@ def test_leaving_asks_and_does_what_was_answered(phone):
 
 
 def back_at_the_draft(phone):
-    """After locking or reloading, the app asks for the PIN, then again for the moments, and the form has the typed
-    text."""
+    """After locking or reloading, the app requires the PIN, then again for the moments; the form has the typed text."""
     phone.unlock()
     phone.confirm("Open your moments")
     phone.page.get_by_text("Draft from").wait_for()
@@ -136,7 +135,7 @@ def test_locking_keeps_the_draft(phone):
     page.clock.pause_at(page.evaluate("() => Date.now()") / 1000 + 10)
     written(page, "Locked", "MARKER-UNSAVED")
     page.evaluate("() => document.querySelector('.editor-words').focus()")
-    # As on a phone that is put away: hidden, then locked.
+    # As on a phone whose screen is turned off: hidden, then locked.
     page.evaluate(TURN_AWAY)
     phone.lock()
     page.clock.resume()
@@ -158,7 +157,7 @@ def test_locking_keeps_the_draft(phone):
 
 
 @pytest.mark.clock
-def test_no_text_breaks_the_form(phone):
+def test_unusual_text_does_not_break_the_form(phone):
     page = editor(phone)
     hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
     written(page, hostile, hostile * 3)
@@ -183,8 +182,8 @@ def test_no_text_breaks_the_form(phone):
     page.get_by_role("heading", name="Home", level=1).wait_for()
 
 
-def test_a_moment_is_changed_and_another_devices_change_is_not_lost(phone):
-    identifier = made(phone, "In order", [[22, 480, 640], [21, 640, 480], [23, 320, 320]])
+def test_editing_a_moment_keeps_another_devices_change(phone):
+    identifier = save_moment(phone, "In order", [[22, 480, 640], [21, 640, 480], [23, 320, 320]])
     page = opened(phone, f"moments/{identifier}/edit", "Edit moment")
     sealed(page, 3)
     page.get_by_role("button", name="Remove photo 2").click()
@@ -194,13 +193,13 @@ def test_a_moment_is_changed_and_another_devices_change_is_not_lost(phone):
     found = moment(phone, identifier)
     assert found["words"] == "Now with words." and [one["width"] for one in found["photos"]] == [480, 320]
     phone.go(f"moments/{identifier}/edit", "Edit moment")
-    # An unchanged form takes over the change.
-    phone.inside("await companion.moments.save(given, { ...given, words: 'From elsewhere.' });", found)
+    # An unchanged form shows the change.
+    phone.inside("await companion.moments.save(arg, { ...arg, words: 'From elsewhere.' });", found)
     eventually_equals(page.get_by_label("Words").input_value, "From elsewhere.")
     page.get_by_label("Words").fill("Mine.")
     phone.inside(
         """
-        const moment = await companion.moments.read(given);
+        const moment = await companion.moments.read(arg);
         await companion.moments.save(moment, { ...moment, words: "From elsewhere again." });""",
         identifier,
     )
@@ -215,7 +214,7 @@ def test_a_moment_is_changed_and_another_devices_change_is_not_lost(phone):
     )
 
 
-def test_a_place_is_found_only_on_demand(phone):
+def test_the_location_is_requested_only_on_demand(phone):
     page = editor(phone)
     written(page, "Here")
     page.get_by_role("button", name="Add a place").click()
@@ -289,10 +288,10 @@ def test_a_desktop_accepts_dropped_and_pasted_photos(new_context, household, com
 
 
 @pytest.mark.service_worker
-def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
+def test_a_moment_is_saved_without_the_hub(phone, computer):
     page = editor(phone)
     photo = picture(phone, 71)
-    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
+    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app's files are cached")
     computer.stop_hub()
     page.get_by_text("Offline: showing").wait_for()
     chosen(page, photo)
@@ -304,7 +303,7 @@ def test_without_the_hub_a_moment_is_kept_all_the_same(phone, computer):
     computer.start_hub()
     phone.online_again()
     page.get_by_text("Offline: showing").wait_for(state="hidden")
-    eventually_equals(lambda: waiting(page), 0, "all is sent")
+    eventually_equals(lambda: waiting(page), 0, "all changes are sent")
 
 
 def waiting(page):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from editor_steps import LAKE, chosen, editor, kept, made, moment, picture, saved, sealed, written
+from editor_steps import LAKE, chosen, editor, kept, moment, picture, save_moment, saved, sealed, written
 from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
 
-def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
+def test_invalid_photos_are_refused_with_a_message_and_the_others_stay(phone):
     page = editor(phone)
     good = picture(phone, 11)
     chosen(
@@ -34,7 +34,7 @@ def test_what_is_no_photo_is_refused_in_words_and_the_others_stay(phone):
     phone.go("home", "Home")
 
 
-def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
+def test_photos_of_more_than_fifty_megabytes_are_refused(phone, computer):
     page = editor(phone)
     data = picture(phone, 12)["buffer"]
     most = 50 * 1024 * 1024
@@ -50,7 +50,7 @@ def test_fifty_megabytes_are_taken_and_not_one_more(phone, computer):
     phone.go("home", "Home")
 
 
-def test_photos_are_put_in_order_by_keys_by_dragging_and_by_words(phone):
+def test_photos_are_reordered_by_keys_dragging_and_buttons(phone):
     page = editor(phone)
     chosen(page, picture(phone, 21), picture(phone, 22, 480, 640), picture(phone, 23, 320, 320))
     sealed(page, 3)
@@ -83,8 +83,8 @@ def order(page):
     return page.evaluate("() => [...document.querySelectorAll('.editor-picture')].map((one) => one.toDataURL().length)")
 
 
-def test_a_photo_that_is_here_already_is_noticed(phone):
-    made(phone, "In order", [[21, 640, 480]])
+def test_a_duplicate_photo_is_detected(phone):
+    save_moment(phone, "In order", [[21, 640, 480]])
     page = editor(phone)
     chosen(page, picture(phone, 21))
     page.get_by_text("This photo is already in “In order”").wait_for()
@@ -104,12 +104,12 @@ def test_a_photo_that_is_here_already_is_noticed(phone):
     assert kept(phone) == {"staged": 0, "drafts": {}}, kept(phone)
 
 
-def test_what_a_camera_wrote_is_kept_only_where_the_person_wants_it(phone):
+def test_camera_metadata_is_kept_only_on_request(phone):
     page = editor(phone)
-    says = {**LAKE, "description": "MARKER-OF-THE-CAMERA"}
+    metadata = {**LAKE, "description": "MARKER-OF-THE-CAMERA"}
     for keeps in (False, True):
         phone.go("moments/new", "New moment")
-        chosen(page, picture(phone, 30 + keeps, exif=says))
+        chosen(page, picture(phone, 30 + keeps, exif=metadata))
         sealed(page, 1)
         if keeps:
             # The photos that were chosen before are sealed again.
@@ -120,7 +120,7 @@ def test_what_a_camera_wrote_is_kept_only_where_the_person_wants_it(phone):
         found = moment(phone, saved(page))
         has_marker = phone.inside(
             """
-            const { bytes } = await companion.momentPhotos.original(given);
+            const { bytes } = await companion.momentPhotos.original(arg);
             return new TextDecoder("latin1").decode(bytes).includes("MARKER-OF-THE-CAMERA");""",
             found["photos"][0]["id"],
         )

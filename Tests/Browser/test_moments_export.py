@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 import pages
+from camera import CAMERA
 from settings_steps import page_of
 from waiting import eventually_equals
 
@@ -16,16 +17,15 @@ pytestmark = pytest.mark.computer_is_off
 
 # Saves two moments with photos, of which two keep their camera's original, and one in the trash; returns the SHA-256 of
 # the first photo.
-MAKE = """
-    const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
+MAKE = (
+    CAMERA
+    + """
     const { hex } = await import("/crypto/bytes.js");
-    const made = async (seed, date, offset) =>
-        new Blob([withExif(await madePicture(640, 480, seed), madeTiff({ date, offset }))]);
     const save = (draft) => companion.moments.save(null, draft);
     const withOriginal = { keepsOriginal: true };
-    const kept = await companion.momentPhotos.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), withOriginal);
-    const twin = await companion.momentPhotos.seal(await made(2, "2024:05:17 18:30:05", "+02:00"), withOriginal);
-    const plain = await companion.momentPhotos.seal(await made(3, "2019:01:02 03:04:05", "-03:00"));
+    const kept = await companion.momentPhotos.seal(await createPhoto(1, "2024:05:17 18:30:05", "+02:00"), withOriginal);
+    const twin = await companion.momentPhotos.seal(await createPhoto(2, "2024:05:17 18:30:05", "+02:00"), withOriginal);
+    const plain = await companion.momentPhotos.seal(await createPhoto(3, "2019:01:02 03:04:05", "-03:00"));
     await save({
         title: "<b>Lake</b> & “sea”", words: "one\\n<script>alert(1)</script>", date: 1715963405, offset: 120,
         mood: "joy", place: { name: "Bodensee", latitude: 47.5, longitude: 9.5 }, favourite: true,
@@ -36,6 +36,7 @@ MAKE = """
     await companion.moments.remove(thrown);
     const { bytes } = await companion.momentPhotos.original(kept.id);
     return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));"""
+)
 # A chosen folder: real handles of the browser, without a dialog. It contains an earlier export.
 PICKED = """async () => {
     const root = await navigator.storage.getDirectory();
@@ -61,18 +62,18 @@ TREE = """async () => {
     await walk(picked, "");
     return found;
 }"""
-# Writing the file of this number stops until `goOn` is called.
+# Writing the file of this number stops until `resume` is called.
 STANDS_STILL = """(number) => {
     const real = FileSystemFileHandle.prototype.createWritable;
     let count = 0;
     FileSystemFileHandle.prototype.createWritable = async function () {
-        if ((count += 1) === number) await new Promise((done) => (window.goOn = done));
+        if ((count += 1) === number) await new Promise((done) => (window.resume = done));
         return real.call(this);
     };
 }"""
 
 
-def asked(phone):
+def open_confirmation(phone):
     """Opens the confirmation of the export."""
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_role("button", name="Export…").click()
@@ -115,12 +116,12 @@ def check_export(files):
     ]
 
 
-def test_a_plain_export_asks_for_the_pin_and_warns(phone):
+def test_an_unsealed_export_requires_the_pin_and_shows_a_warning(phone):
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_role("button", name="Export…").click()
     page.get_by_text("There are no moments yet.").wait_for()
     phone.inside(MAKE)
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.get_by_text("AppLocker can’t protect it").wait_for()
     phone.picture("everline-export-gate")
     page.get_by_role("button", name="Cancel").click()
@@ -131,9 +132,9 @@ def test_a_plain_export_asks_for_the_pin_and_warns(phone):
     phone.picture("everline-export")
 
 
-def test_a_zip_opens_elsewhere_and_has_everything(phone):
+def test_an_exported_zip_opens_elsewhere_and_is_complete(phone):
     sha256 = phone.inside(MAKE)
-    page = asked(phone)
+    page = open_confirmation(phone)
     phone.type_pin()
     page.evaluate("() => { navigator.canShare = () => false; }")
     page.get_by_role("button", name="Create a ZIP").click()
@@ -149,12 +150,14 @@ def test_a_zip_opens_elsewhere_and_has_everything(phone):
         check_export({name.removeprefix("Everline/"): archive.read(name) for name in archive.namelist()})
         assert archive.getinfo("Everline/photos/2024/2024-05-17_18-30-05.jpg").date_time == (2024, 5, 17, 18, 30, 4)
         original = archive.read("Everline/photos/2024/2024-05-17_18-30-05.jpg")
-        assert b"Exif" in original and hashlib.sha256(original).hexdigest() == sha256, "kept as it was"
+        assert b"Exif" in original and hashlib.sha256(original).hexdigest() == sha256, (
+            "the camera's original is changed"
+        )
 
 
-def test_a_folder_is_written_beside_what_is_there(phone):
+def test_exporting_to_a_folder_keeps_its_existing_files(phone):
     phone.inside(MAKE)
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.evaluate(PICKED)
     phone.type_pin()
     page.get_by_role("button", name="Choose a folder").click()
@@ -171,7 +174,7 @@ def test_a_folder_is_written_beside_what_is_there(phone):
     phone.picture("everline-export-folder")
 
 
-def test_days_choose_what_is_exported(phone):
+def test_an_export_is_limited_to_the_chosen_days(phone):
     phone.inside(MAKE)
     page = page_of(phone, "everline/export", "Export Everline")
     page.get_by_label("From").fill("2024-01-01")
@@ -185,39 +188,39 @@ def test_days_choose_what_is_exported(phone):
 
 def test_a_stopped_export_is_removed(phone):
     phone.inside(MAKE)
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.evaluate(PICKED)
     page.evaluate(STANDS_STILL, 2)
     phone.type_pin()
     page.get_by_role("button", name="Choose a folder").click()
-    page.wait_for_function("() => window.goOn !== undefined")
+    page.wait_for_function("() => window.resume !== undefined")
     phone.picture("everline-export-going")
     phone.check()
-    assert len(tree(page)) > len(BEFORE), "it began"
+    assert len(tree(page)) > len(BEFORE), "the export has not started"
     page.get_by_role("button", name="Stop").click()
-    page.evaluate("() => goOn()")
+    page.evaluate("() => resume()")
     page.get_by_text("The export was stopped.").wait_for()
-    assert tree(page) == BEFORE, "nothing of it stays"
+    assert tree(page) == BEFORE, "the export is not removed"
 
 
 def test_locking_ends_an_export_and_removes_it(phone):
     phone.inside(MAKE)
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.evaluate(PICKED)
     page.evaluate(STANDS_STILL, 1)
     phone.type_pin()
     page.get_by_role("button", name="Choose a folder").click()
-    page.wait_for_function("() => window.goOn !== undefined")
-    assert "Everline 2/" in tree(page), "it began"
+    page.wait_for_function("() => window.resume !== undefined")
+    assert "Everline 2/" in tree(page), "the export has not started"
     phone.lock()
-    page.evaluate("() => goOn()")
+    page.evaluate("() => resume()")
     # The folder that is being removed is not read.
     names = "async () => { const found = []; for await (const name of picked.keys()) found.push(name); return found; }"
-    eventually_equals(lambda: page.evaluate(names), ["Everline"], "its folder is removed")
-    assert tree(page) == BEFORE, "nothing of it stays"
+    eventually_equals(lambda: page.evaluate(names), ["Everline"], "the export's folder is removed")
+    assert tree(page) == BEFORE, "the export is not removed"
 
 
-def test_more_than_a_zip_holds_is_refused_in_words(page):
+def test_an_export_beyond_the_zip_limit_is_refused_with_a_message(page):
     with pages.served() as address:
         page.goto(address + "/tests.html")
         code, sentence = page.evaluate("""async () => {

@@ -1,5 +1,5 @@
-"""Moments and a real hub: whatever is killed during an upload, the result is one moment with all its photos, and the
-hub stores no blob without a record."""
+"""Uploads to a real hub: an interruption at any point results in one moment with all its photos, and the hub stores no
+blob without a record."""
 
 import json
 
@@ -24,14 +24,14 @@ def hub(computer):
 
 @pytest.fixture
 def network(computer):
-    """Between the device and the hub: an upload stalls for as long as the test needs it."""
+    """A network between the device and the hub in which an upload stalls for as long as the test needs."""
     with bottleneck(computer) as network:
         yield network
 
 
-def whole(companion, made, hub, total):
-    """The moment has its photos, each opens with all its bytes, and the hub stores the right number of records and
-    blobs."""
+def check_complete(companion, made, hub, total):
+    """Checks that the moment has its photos, each opens with all its bytes, and the hub stores the right number of
+    records and blobs."""
     companion.unlock()
     found = companion.page.evaluate(
         """async (id) => {
@@ -50,10 +50,10 @@ def whole(companion, made, hub, total):
     assert all(size == [2600, 2000, True] for size in found["sizes"]), found["sizes"]
     count, blobs = hub.named(companion)
     assert count == total, f"{count} instead of {total}"
-    assert blobs <= hub.files(), "a blob that a record names is not there"
+    assert blobs <= hub.files(), "a blob that a record names is missing"
 
 
-def test_a_hub_killed_during_an_upload(network, companion, computer, hub):
+def test_an_upload_completes_after_the_hub_is_killed(network, companion, computer, hub):
     network.allow(BEGINNING)
     made = companion.add("hub", [1, 2])
     companion.begun(0.2)
@@ -62,10 +62,10 @@ def test_a_hub_killed_during_an_upload(network, companion, computer, hub):
     companion.failed()
     computer.start_hub()
     companion.sent()
-    whole(companion, made, hub, {"moments": 1, "photos": 2})
+    check_complete(companion, made, hub, {"moments": 1, "photos": 2})
 
 
-def test_a_tab_closed_during_an_upload(network, companion, hub):
+def test_an_upload_completes_after_its_tab_is_closed(network, companion, hub):
     network.allow(BEGINNING)
     made = companion.add("tab", [3, 4])
     companion.begun(0.3)
@@ -75,29 +75,29 @@ def test_a_tab_closed_during_an_upload(network, companion, hub):
     companion.reopen()
     companion.sent()
     assert companion.page.evaluate("() => window.m.companion.state") == "locked"
-    whole(companion, made, hub, {"moments": 1, "photos": 2})
+    check_complete(companion, made, hub, {"moments": 1, "photos": 2})
 
 
-def test_a_network_lost_for_a_day_during_an_upload(network, companion, hub):
+def test_an_upload_completes_after_a_day_without_a_network(network, companion, hub):
     network.allow(BEGINNING)
     made = companion.add("network", [5])
     companion.begun(0.3)
     companion.context.set_offline(True)
     companion.failed()
-    assert hub.files(), "nothing of it is at the hub"
+    assert hub.files(), "no part of the upload is at the hub"
     hub.age()
-    eventually(lambda: not hub.files(), "the hub removes what no record names")
+    eventually(lambda: not hub.files(), "the hub removes files that no record names")
     network.allow(None)
     companion.context.set_offline(False)
     companion.sent()
-    whole(companion, made, hub, {"moments": 1, "photos": 1})
+    check_complete(companion, made, hub, {"moments": 1, "photos": 1})
 
 
 def test_removed_photos_and_moments_are_erased_after_the_retention_time(network, companion, hub):
     companion.add("stays", [8], SMALL)
     companion.sent()
     network.allow(BEGINNING)
-    made = companion.add("taken back", [6, 7])
+    made = companion.add("removed", [6, 7])
     companion.begun(0.2)
     companion.page.evaluate(
         """async (id) => {
@@ -110,7 +110,7 @@ def test_removed_photos_and_moments_are_erased_after_the_retention_time(network,
     network.allow(None)
     companion.sent()
     made["photos"] = made["photos"][1:]
-    whole(companion, made, hub, {"moments": 2, "photos": 2})
+    check_complete(companion, made, hub, {"moments": 2, "photos": 2})
     companion.page.evaluate(
         """async (id) => {
         const { moments } = window.m.companion;
@@ -121,18 +121,18 @@ def test_removed_photos_and_moments_are_erased_after_the_retention_time(network,
     companion.sent()
     hub.age()
     companion.sent()
-    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "live again")
+    companion.until("async () => window.m.companion.syncLoop.connection === 'live'", "the phone is connected again")
     count, blobs = hub.named(companion)
     assert count == {"moments": 1, "photos": 1}, count
     assert blobs
-    eventually_equals(hub.files, blobs, "the hub has the files that records name, and no other")
+    eventually_equals(hub.files, blobs, "the hub has only the files that records name")
 
 
 def test_nothing_is_readable_at_the_hub(network, companion, hub):
     network.allow(BEGINNING)
     companion.add("sealed", [9])
     companion.begun(0.3)
-    assert hub.files() and not hub.readable(), "in the middle of an upload"
+    assert hub.files() and not hub.readable(), "the upload is not in progress, or is readable"
     network.allow(None)
     companion.sent()
     words = companion.page.evaluate(
@@ -142,12 +142,12 @@ def test_nothing_is_readable_at_the_hub(network, companion, hub):
     assert not hub.readable()
 
 
-def test_a_second_phone_sees_everything_and_both_change_one_moment(companion, new_context, computer, hub):
+def test_concurrent_changes_by_two_phones_keep_both_versions(companion, new_context, computer, hub):
     """Neither device has received the other's change: both keep both versions."""
     first, *_ = [companion.add(title, [seed], SMALL) for title, seed in (("one", 1), ("two", 2), ("three", 3))]
     companion.sent()
     other = Device(new_context, computer)
-    other.until("async () => (await window.m.companion.moments.list()).moments.length === 3", "the moments are there")
+    other.until("async () => (await window.m.companion.moments.list()).moments.length === 3", "the moments arrive")
     seen = other.page.evaluate("""async () => {
         const { companion } = window.m;
         const { moments } = await companion.moments.list();
@@ -174,4 +174,4 @@ def test_a_second_phone_sees_everything_and_both_change_one_moment(companion, ne
     }"""
     wanted = "by one,by other (conflict, phone)"
     for one in (companion, other):
-        one.until(f"async () => (await ({titles})()) === {json.dumps(wanted)}", "both versions")
+        one.until(f"async () => (await ({titles})()) === {json.dumps(wanted)}", "both versions are listed")

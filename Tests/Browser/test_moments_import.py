@@ -1,5 +1,4 @@
-"""Old photos are imported into Everline, from a folder or one by one; the originals are removed if the person chooses
-so."""
+"""Old photos are imported into Everline, from a folder or one by one; the originals are removed on request."""
 
 import base64
 import os
@@ -24,22 +23,22 @@ CHOSEN = {
 # The modification time of files without a date, in seconds since 1970.
 WRITTEN = 1234567890
 FILES = """async (chosen) => {
-    const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
+    const { createPicture, createTiff, withExif } = await import("/tests/fake-moments.js");
     const { base64 } = await import("/crypto/bytes.js");
     const place = { latitude: ["N", [[47, 1], [30, 1], [0, 1]]], longitude: ["E", [[9, 1], [30, 1], [0, 1]]] };
     const made = {};
     for (const [name, [seed, date, offset]] of Object.entries(chosen)) {
-        made[name] = base64(withExif(await madePicture(800, 600, seed), madeTiff({ date, offset, ...place })));
+        made[name] = base64(withExif(await createPicture(800, 600, seed), createTiff({ date, offset, ...place })));
     }
-    made["undated.png"] = base64(await madePicture(300, 200, 20, "image/png"));
+    made["undated.png"] = base64(await createPicture(300, 200, 20, "image/png"));
     return made;
 }"""
 # Imports them as the page does, without its screens, and without the cameras' originals.
 IMPORTED = """
     const { preview, importPhotos } = await import("/features/backup/moment-import.js");
     const { unbase64 } = await import("/crypto/bytes.js");
-    const sources = Object.entries(given.files).map(([name, content]) => {
-        const file = new File([unbase64(content)], name, { lastModified: given.written * 1000 });
+    const sources = Object.entries(arg.files).map(([name, content]) => {
+        const file = new File([unbase64(content)], name, { lastModified: arg.written * 1000 });
         return { name, file: async () => file, remove: null };
     });
     const { signal } = new AbortController();
@@ -74,13 +73,13 @@ NAMES = """async () => {
 }"""
 
 
-def made(phone, chosen):
+def create_photos(phone, chosen):
     """Returns files with such photos by name, as base64, and "undated.png"."""
     return phone.page.evaluate(FILES, chosen)
 
 
 def on_disk(files, folder):
-    """Writes them as a camera's card has them, with files that are not photos."""
+    """Writes them as on a camera's card, with files that are not photos."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,8 +106,8 @@ def import_page(phone):
     return page_of(phone, "everline/import", "Import photos")
 
 
-def test_a_folder_becomes_moments_by_day(phone, computer):
-    folder = on_disk(made(phone, CHOSEN), computer.folder / "card")
+def test_an_imported_folder_becomes_one_moment_for_each_day(phone, computer):
+    folder = on_disk(create_photos(phone, CHOSEN), computer.folder / "card")
     page = import_page(phone)
     phone.check()
     phone.picture("everline-import")
@@ -135,7 +134,7 @@ def test_a_folder_becomes_moments_by_day(phone, computer):
 
 
 def test_a_second_import_adds_no_duplicate(phone, computer):
-    files = made(phone, CHOSEN)
+    files = create_photos(phone, CHOSEN)
     imported(phone, files)
     folder = on_disk(files, computer.folder / "card")
     before = listed(phone)
@@ -153,7 +152,7 @@ def test_a_second_import_adds_no_duplicate(phone, computer):
 
 
 def test_a_stopped_import_continues_in_the_same_moment(phone):
-    files = made(
+    files = create_photos(
         phone, {f"day/{index}.jpg": [40 + index, f"2020:02:29 1{index}:00:00", "+01:00"] for index in range(4)}
     )
     imported(phone, {"undated.png": files["undated.png"]})
@@ -191,8 +190,8 @@ def test_a_stopped_import_continues_in_the_same_moment(phone):
     assert day["photos"] == 4, day
 
 
-def test_a_moment_with_words_is_left_as_it_is(phone):
-    files = made(phone, {"again/c.jpg": CHRISTMAS, "again/d.jpg": [14, "2015:12:24 19:00:00", "-05:00"]})
+def test_an_import_leaves_written_moments_unchanged(phone):
+    files = create_photos(phone, {"again/c.jpg": CHRISTMAS, "again/d.jpg": [14, "2015:12:24 19:00:00", "-05:00"]})
     imported(phone, {name: content for name, content in files.items() if name != "again/d.jpg"})
     phone.inside("""
         const { moments: [moment] } = await companion.moments.list({ from: "2015-12-24", to: "2015-12-24" });
@@ -228,7 +227,7 @@ def removing(phone, files, keeps):
 
 def test_originals_are_removed_once_the_hub_has_the_same_bytes(phone):
     chosen = {"x.jpg": [61, "2021:01:01 10:00:00", "+00:00"], "in/y.jpg": [62, "2021:01:01 11:00:00", "+00:00"]}
-    page = removing(phone, only(chosen, made(phone, chosen)), True)
+    page = removing(phone, only(chosen, create_photos(phone, chosen)), True)
     page.get_by_text("2 photos in 1 new moment added. 2 originals removed.").wait_for()
     assert page.evaluate(NAMES) == []
     assert (
@@ -240,11 +239,11 @@ def test_originals_are_removed_once_the_hub_has_the_same_bytes(phone):
     )
 
 
-def test_an_original_that_differs_stays(phone):
-    """The photo is already there without its camera's original: if compared byte by byte the file stays, if compared by
-    picture it is removed."""
+def test_an_original_that_differs_is_kept(phone):
+    """The photo is already stored without its camera's original: the file is kept if compared byte by byte, and removed
+    if compared by picture."""
     chosen = {"c.jpg": CHRISTMAS}
-    files = only(chosen, made(phone, chosen))
+    files = only(chosen, create_photos(phone, chosen))
     imported(phone, files)
     page = removing(phone, files, True)
     page.get_by_text("0 originals removed.").wait_for()
@@ -256,15 +255,15 @@ def test_an_original_that_differs_stays(phone):
 
 
 @pytest.mark.parametrize("keeps", [False, True])
-def test_an_original_whose_photo_is_damaged_stays(phone, keeps):
+def test_an_original_whose_photo_is_damaged_is_kept(phone, keeps):
     """The hub's response is compared, not the uploaded bytes."""
     chosen = {"z.jpg": [70 + keeps, "2022:02:02 10:00:00", "+00:00"]}
-    files = only(chosen, made(phone, chosen))
+    files = only(chosen, create_photos(phone, chosen))
     phone.page.evaluate("""async () => {
         const { MomentPhotos } = await import("/features/moments/moment-photos.js");
         const real = MomentPhotos.prototype.original;
-        MomentPhotos.prototype.original = async function (...given) {
-            const read = await real.apply(this, given);
+        MomentPhotos.prototype.original = async function (...args) {
+            const read = await real.apply(this, args);
             read.bytes.fill(0, read.bytes.length >> 1);
             read.bytes.fill(0, 0, 40);
             return read;
@@ -279,8 +278,8 @@ def test_an_original_whose_photo_is_damaged_stays(phone, keeps):
 def test_only_files_that_the_hub_has_are_removed(phone, computer):
     page = import_page(phone)
     chosen = {"w.jpg": [81, "2023:03:03 10:00:00", "+00:00"]}
-    files = only(chosen, made(phone, chosen))
-    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
+    files = only(chosen, create_photos(phone, chosen))
+    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app's files are cached")
     computer.stop_hub()
     phone.online_again()
     page.get_by_text("Offline: showing").wait_for()

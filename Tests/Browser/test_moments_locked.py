@@ -11,7 +11,7 @@ MARKED = ["Xylophone-marker", "Quetzal-marker words", 0, "Mood-marker", "Place-m
 
 # Whether this browser stores any of these words, how many bytes it stores, and how many files its caches have.
 KEPT_WORDS = """async (words) => {
-    const { everythingIn } = await import("/tests/made-moments.js");
+    const { everythingIn } = await import("/tests/fake-moments.js");
     const bytes = new TextDecoder("latin1").decode(await everythingIn("applocker"));
     const cached = async (name) => (await (await self.caches.open(name)).keys()).map(({ url }) => url);
     const caches = (await Promise.all((await self.caches.keys()).map(cached))).flat();
@@ -38,7 +38,7 @@ def reached(phone):
 
 
 def looked_at(phone):
-    """Opens a photo of the moment, with WATCH_URLS installed before anything of it was shown."""
+    """Opens a photo of the moment; WATCH_URLS is installed before anything of it is shown."""
     phone.page.evaluate(WATCH_URLS)
     kept(phone, [MARKED], seed=60)
     page = opened(phone)
@@ -60,7 +60,8 @@ def delete(phone):
 
 
 def locks(phone, where):
-    """Locks the app; nothing of the moment remains in the page or on the device. Returns the number of cached files."""
+    """Locks the app and checks that nothing of the moment remains in page or storage. Returns the number of cached
+    files."""
     page = phone.page
     phone.lock()
     eventually_equals(lambda: page.evaluate("urls.size"), 0, f"object URLs after {where}")
@@ -78,19 +79,19 @@ def unlock(phone):
 
 
 @pytest.mark.service_worker
-def test_nothing_of_a_moment_that_is_looked_at_stays_when_the_gate_closes(phone):
+def test_nothing_of_an_open_moment_remains_after_locking(phone):
     page = looked_at(phone)
-    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "caches that are looked through")
+    eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the caches are filled")
     assert "marker" in page.content()
     assert locks(phone, "detail") > 100
     unlock(phone)
     page.get_by_role("button", name="Zoom photo 1 of 1").click()
     page.locator(".moment-view-large[data-shown]").wait_for()
-    assert "Quetzal-marker words" in heap(phone), "the search finds what is there"
+    assert "Quetzal-marker words" in heap(phone), "the search does not find present text"
     assert "marker" in page.content()
     locks(phone, "closely")
     # Running operations end by themselves.
-    eventually(lambda: not reached(phone), "no words that can be reached while the gate is closed")
+    eventually(lambda: not reached(phone), "no words are reachable while locked")
     unlock(phone)
     timeline(phone)
     page.locator(".moment-photo[data-shown]").first.wait_for()
@@ -99,7 +100,7 @@ def test_nothing_of_a_moment_that_is_looked_at_stays_when_the_gate_closes(phone)
     unlock(phone)
 
 
-def test_nothing_of_a_deleted_moment_stays_after_locking(phone):
+def test_nothing_of_a_deleted_moment_remains_after_locking(phone):
     page = looked_at(phone)
     delete(phone)
     phone.go("moments/trash", "Trash")

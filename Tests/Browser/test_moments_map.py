@@ -38,7 +38,7 @@ def requests_elsewhere(phone):
 
 
 def open_map(phone, moments):
-    """Returns how many of them have a position."""
+    """Opens the map; returns how many moments have a position."""
     placed(phone, moments)
     page = opened(phone, "moments/map", "Map")
     page.locator(".map-mark").first.wait_for()
@@ -49,7 +49,7 @@ def open_map(phone, moments):
     )
 
 
-def test_the_map_shows_where_moments_were_without_requests(phone):
+def test_the_map_shows_moments_without_network_requests(phone):
     page = phone.page
     elsewhere = requests_elsewhere(phone)
     count = open_map(phone, 240)
@@ -66,7 +66,7 @@ def test_the_map_shows_where_moments_were_without_requests(phone):
     )
     page.locator(".map-mark").first.click()
     page.get_by_role("button", name="Closer").click()
-    eventually(lambda: counted(page) < count, "closer to those of one mark")
+    eventually(lambda: counted(page) < count, "the map zooms to one mark")
     page.evaluate("() => scrollTo(0, 0)")
     phone.picture("map-closer")
     page.get_by_role("button", name="Show all").click()
@@ -75,7 +75,7 @@ def test_the_map_shows_where_moments_were_without_requests(phone):
     assert elsewhere == []
 
 
-def test_the_map_follows_keys_the_wheel_and_fingers(phone):
+def test_the_map_responds_to_keys_wheel_and_touch(phone):
     page = phone.page
     elsewhere = requests_elsewhere(phone)
     count = open_map(phone, 240)
@@ -87,7 +87,7 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     eventually_equals(lambda: marks(page)[0]["x"], start["x"] - 80, "80 pixels to the left")
     aside = marks(page)
     page.keyboard.press("+")
-    eventually(lambda: marks(page) != aside, "closer by a key")
+    eventually(lambda: marks(page) != aside, "the map zooms by a key")
     assert page.locator(".map-mark").count() > 0 and counted(page) <= count
     page.keyboard.press("0")
     eventually(lambda: counted(page) == count and len(marks(page)) == before)
@@ -96,7 +96,7 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     page.mouse.move(*middle)
     for _ in range(3):
         page.mouse.wheel(0, -400)
-    eventually(lambda: counted(page) < count, "closer by the wheel")
+    eventually(lambda: counted(page) < count, "the map zooms by the wheel")
     settled(page)
     page.keyboard.press("0")
     shows_all(page, count)
@@ -108,7 +108,7 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     eventually_equals(
         lambda: (round(marks(page)[0]["x"] - start["x"]), round(marks(page)[0]["y"] - start["y"])),
         (60, 20),
-        "it follows the hand",
+        "the map follows the pointer",
     )
     # Two fingers.
     page.keyboard.press("0")
@@ -122,11 +122,11 @@ def test_the_map_follows_keys_the_wheel_and_fingers(phone):
     for apart in range(30, 150, 10):
         touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers(apart)})
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    eventually(lambda: counted(page) < count, "closer by two fingers")
+    eventually(lambda: counted(page) < count, "the map zooms by two fingers")
     assert elsewhere == []
 
 
-def test_places_are_shown_as_a_list_too(phone):
+def test_places_are_also_shown_as_a_list(phone):
     page = phone.page
     open_map(phone, 240)
     page.get_by_role("heading", name="Places").wait_for()
@@ -142,16 +142,16 @@ def test_places_are_shown_as_a_list_too(phone):
     page.wait_for_function("() => /^#\\/moments\\/ee[0-9a-f]{30}$/.test(location.hash)")
 
 
-def test_no_name_of_a_place_breaks_the_map_or_the_statistics(phone):
+def test_unusual_place_names_do_not_break_the_map_or_the_statistics(phone):
     hostile = "<img src=x onerror=alert(1)>\u202e\u200b👩‍👩‍👧‍👦" + "W" * 10_000
     phone.inside(
         """
         const places = [
-            { name: given, latitude: 0, longitude: 180 }, { name: given + "2" }, { latitude: 90, longitude: -180 },
+            { name: arg, latitude: 0, longitude: 180 }, { name: arg + "2" }, { latitude: 90, longitude: -180 },
         ];
         for (const [index, place] of places.entries()) {
             await companion.moments.save(null, {
-                title: given, words: given, date: 1_700_000_000 + index, mood: given, place });
+                title: arg, words: arg, date: 1_700_000_000 + index, mood: arg, place });
         }""",
         hostile,
     )
@@ -171,7 +171,7 @@ def test_no_name_of_a_place_breaks_the_map_or_the_statistics(phone):
     phone.check()
 
 
-def test_a_desktop_has_the_list_beside_the_map(new_context, household, computer):
+def test_a_desktop_shows_the_list_beside_the_map(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     page = desk.page
     open_map(desk, 240)
@@ -185,13 +185,13 @@ def test_a_desktop_has_the_list_beside_the_map(new_context, household, computer)
     desk.quiet()
 
 
-def test_five_thousand_moments_have_few_marks(phone):
+def test_five_thousand_moments_are_grouped_into_few_marks(phone):
     page = phone.page
     open_map(phone, 5_000)
-    # Where many are close together.
+    # In an area with many moments.
     everywhere = marks(page)
     page.locator(".map-list .row").first.click()
-    eventually(lambda: marks(page) != everywhere, "closer to one place")
+    eventually(lambda: marks(page) != everywhere, "the map zooms to one place")
     most, longest = page.evaluate("""async () => {
         const surface = document.querySelector(".map-surface");
         const { left, top, width, height } = surface.getBoundingClientRect();

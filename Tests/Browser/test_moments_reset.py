@@ -14,8 +14,9 @@ PHOTOS = (
     CAMERA
     + """
     const photos = [
-        await companion.momentPhotos.seal(await made(1, "2024:05:17 18:30:05", "+02:00"), { keepsOriginal: true }),
-        await companion.momentPhotos.seal(await made(2, "2024:05:17 19:30:05", "+02:00")),
+        await companion.momentPhotos.seal(await createPhoto(1, "2024:05:17 18:30:05", "+02:00"),
+            { keepsOriginal: true }),
+        await companion.momentPhotos.seal(await createPhoto(2, "2024:05:17 19:30:05", "+02:00")),
     ];
     const save = (title, photos) =>
         companion.moments.save(null, { title, words: "", date: 1715963405, offset: 120, photos });
@@ -60,8 +61,8 @@ def with_photos(phone, computer):
     eventually_equals(lambda: len(blobs(computer)), 2)
 
 
-def nothing_is_left(phone):
-    eventually_equals(lambda: phone.inside(LEFT), NOTHING, "nothing is left of Everline")
+def check_erased(phone):
+    eventually_equals(lambda: phone.inside(LEFT), NOTHING, "Everline is erased")
 
 
 def freed(phone, computer):
@@ -71,7 +72,7 @@ def freed(phone, computer):
     eventually_equals(lambda: blobs(computer), set(), "the hub freed their bytes")
 
 
-def asked(phone):
+def open_confirmation(phone):
     page = page_of(phone, "everline/reset", "Reset Everline")
     page.get_by_role("button", name="Reset Everline…").click()
     phone.confirm("Reset Everline?")
@@ -79,13 +80,13 @@ def asked(phone):
     return page
 
 
-def test_a_reset_asks_the_gate_and_for_a_word(phone, computer):
+def test_a_reset_requires_the_pin_and_a_typed_word(phone, computer):
     with_photos(phone, computer)
     page = page_of(phone, "everline/reset", "Reset Everline")
     page.get_by_text("2 moments and 2 photos, those in the trash too, are permanently erased.").wait_for()
     phone.check()
     phone.picture("everline-reset")
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.get_by_label("Type “erase”").fill("yes")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_text("Type the word “erase”, or cancel.").wait_for()
@@ -100,21 +101,21 @@ def test_a_reset_erases_every_device_and_the_hub(phone, computer):
     with_photos(phone, computer)
     other = phone.another(name="Other").pair()
     eventually_equals(lambda: other.inside(LEFT)["moments"], 2)
-    page = asked(phone)
+    page = open_confirmation(phone)
     page.get_by_label("Type “erase”").fill("Erase ")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_text("2 moments and 2 photos erased here.").wait_for()
     phone.picture("everline-reset-done")
     other.page.get_by_text("Everline was reset: Anna's phone").wait_for()
-    nothing_is_left(phone)
-    nothing_is_left(other)
+    check_erased(phone)
+    check_erased(other)
     freed(phone, computer)
     assert "A note" in computer.run("note", "list", passcode=True)
 
 
-def test_a_reset_without_a_network_erases_here_and_is_sent_later(phone, computer):
+def test_an_offline_reset_erases_this_device_and_is_sent_later(phone, computer):
     with_photos(phone, computer)
-    page = asked(phone)
+    page = open_confirmation(phone)
     # The PIN was accepted; now the network is disconnected.
     computer.stop_hub()
     phone.online_again()
@@ -135,7 +136,7 @@ def test_a_reset_without_a_network_erases_here_and_is_sent_later(phone, computer
     assert len(blobs(computer)) == 2
     computer.start_hub()
     phone.online_again()
-    nothing_is_left(phone)
+    check_erased(phone)
     freed(phone, computer)
 
 

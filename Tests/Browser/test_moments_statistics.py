@@ -42,7 +42,7 @@ def test_days_together_are_counted_and_the_next_occasion_is_the_nearest(page):
     ], occasions
 
 
-def test_statistics_count_what_there_is(phone):
+def test_statistics_count_moments_by_month_year_and_place(phone):
     placed(phone, 240)
     page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_role("listitem").filter(has_text="moments").filter(has_text="240").wait_for()
@@ -77,7 +77,7 @@ def test_statistics_count_what_there_is(phone):
     phone.picture("statistics-moods")
 
 
-def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
+def test_the_first_day_together_is_stored_sealed(phone):
     placed(phone, 240)
     page = opened(phone, "moments/statistics", "Statistics")
     page.get_by_role("button", name="Set the day you count from").click()
@@ -101,7 +101,7 @@ def test_days_together_are_counted_from_a_day_that_stays_sealed(phone):
     phone.check()
     # The day is not readable in the device's storage.
     size, is_found = page.evaluate("""async () => {
-        const { everythingIn, find } = await import("/tests/made-moments.js");
+        const { everythingIn, find } = await import("/tests/fake-moments.js");
         const [{ name }] = await indexedDB.databases();
         const everything = await everythingIn(name);
         const isInDatabase = find(everything, new TextEncoder().encode("2019-06-01")) >= 0;

@@ -64,7 +64,7 @@ def years_ago(years):
     ).days
 
 
-def test_an_empty_timeline_invites(phone):
+def test_an_empty_timeline_offers_to_add_a_moment(phone):
     page = opened(phone)
     page.get_by_text("Begin your story here").wait_for()
     assert page.get_by_role("link", name="Keep a first moment").get_attribute("href") == "#/moments/new"
@@ -72,7 +72,7 @@ def test_an_empty_timeline_invites(phone):
     phone.picture("moments-empty")
 
 
-def test_moments_stand_in_the_timeline_with_their_pictures(phone):
+def test_the_timeline_shows_moments_with_their_photos(phone):
     page = opened(phone)
     kept(phone, FIRST)
     page.locator(".moment-card").nth(2).wait_for()
@@ -91,7 +91,7 @@ def test_moments_stand_in_the_timeline_with_their_pictures(phone):
     phone.picture("moments-below")
 
 
-def test_moments_of_this_day_are_on_top(phone):
+def test_moments_of_this_day_are_shown_on_top(phone):
     kept(phone, WITHOUT_PHOTOS)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()
@@ -124,7 +124,7 @@ def test_moments_of_this_day_are_on_top(phone):
     page.get_by_role("heading", name="Under the chestnut tree").wait_for()
 
 
-def test_moments_are_found_by_words_mood_days_and_heart(phone):
+def test_moments_are_found_by_text_mood_date_and_favourite(phone):
     kept(phone, [*SMALL, ["We signed the lease", "", years_ago(5), "joy", "", [], False]])
     page = opened(phone)
     page.locator(".moment-memory").wait_for()
@@ -140,7 +140,7 @@ def test_moments_are_found_by_words_mood_days_and_heart(phone):
     named(page, "Moving day").wait_for()
     phone.check()
     phone.picture("moments-filtered")
-    assert page.evaluate("document.activeElement.textContent") == "Proud", "the focus is lost"
+    assert page.evaluate("document.activeElement.textContent") == "Proud", "the focus is not on the filter"
     page.get_by_role("button", name="Proud").click()
     page.get_by_role("button", name="Favourites", exact=True).click()
     page.get_by_text("2 moments found").wait_for()
@@ -161,7 +161,7 @@ def test_moments_are_found_by_words_mood_days_and_heart(phone):
 
 
 @pytest.mark.service_worker
-def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone, computer):
+def test_pending_photos_are_shown_and_sent_when_the_hub_is_reachable(phone, computer):
     page = opened(phone)
     open_second(phone)
     computer.stop_hub()
@@ -185,7 +185,7 @@ def test_photos_that_wait_are_shown_as_waiting_and_go_when_the_hub_is_back(phone
     assert page.get_by_title("Not sent yet").count() == 0
 
 
-def test_names_that_strain_the_timeline_do_no_harm(phone):
+def test_unusual_titles_do_not_break_the_timeline(phone):
     nasty = [
         "<img src=x onerror=alert(1)>",
         "\u202eRight to left \u05e9\u05dc\u05d5\u05dd",
@@ -225,7 +225,7 @@ def test_names_that_strain_the_timeline_do_no_harm(phone):
     phone.picture("moment-nasty")
 
 
-def test_the_desktop_uses_its_width(new_context, household, computer):
+def test_the_timeline_uses_the_width_of_a_desktop(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     kept(desk, SMALL)
     page = opened(desk)
@@ -243,7 +243,7 @@ def test_the_desktop_uses_its_width(new_context, household, computer):
     named(page, "Anna").click()
     page.locator(".moment-slide-large[data-shown]").first.wait_for()
     stage, story = page.locator(".moment-stage").bounding_box(), page.locator(".moment-side").bounding_box()
-    assert story["x"] > stage["x"] + stage["width"], "the words are beside the photo"
+    assert story["x"] > stage["x"] + stage["width"], "the text is not next to the photo"
     for theme in ("dark", "light"):
         desk.becomes(theme)
         desk.picture("moment")

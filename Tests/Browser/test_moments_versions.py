@@ -14,7 +14,7 @@ HARBOUR = ["The harbour", "We saw the boats.\nIt rained.", 0.05, "calm", "Honfle
 EDITED = (
     PAINTER
     + """
-    const [id, change, seed] = given;
+    const [id, change, seed] = arg;
     const moment = await companion.moments.read(id);
     const photos = [...moment.photos];
     if (seed) photos.push(await companion.momentPhotos.seal(await paint(seed, 640, 480)));
@@ -30,7 +30,7 @@ ALL = """
     return { here: moments.map(of), trash: trash.map(of) };
 """
 
-# In the form of `of`, without the identifier: what the phone wrote, and what the desk wrote.
+# The versions of the phone and of the desk, as `of` returns them, without identifiers.
 MINE = ("The harbour", "We saw the boats.\nYou found a shell.", "love", 2)
 THEIRS = ("The old harbour", "We saw the boats.\nIt rained and we laughed.", "calm", 2)
 
@@ -48,7 +48,7 @@ def two_versions(phone, desk):
     """Both start from the same moment; the phone writes while it is offline, the desk meanwhile. Returns the moment's
     identifier; the phone shows the moment."""
     [moment] = kept(phone, [HARBOUR], seed=3)
-    eventually(lambda: any(one["id"] == moment for one in desk.inside(ALL)["here"]), "at the desk")
+    eventually(lambda: any(one["id"] == moment for one in desk.inside(ALL)["here"]), "the moment is at the desk")
     open_second(phone)
     phone.context.set_offline(True)
     inside_second(phone, EDITED, [moment, {"words": MINE[1], "mood": "love"}, 50])
@@ -60,7 +60,7 @@ def two_versions(phone, desk):
     phone.online_again()
     page = phone.page
     page.get_by_text("Two versions").nth(1).wait_for()
-    # Neither is called a conflict.
+    # Neither version is marked as a conflict.
     assert page.locator(".moment-card", has_text="(conflict").count() == 0
     return moment
 
@@ -84,14 +84,14 @@ def decided(phone, desk):
     phone.page.get_by_text("Both versions are kept").wait_for(state="detached")
     phone.page.locator(".moment-headline").wait_for()
     found = phone.inside(ALL)
-    eventually_equals(lambda: desk.inside(ALL)["here"], found["here"], "the same at the desk")
+    eventually_equals(lambda: desk.inside(ALL)["here"], found["here"], "the desk has the same moments")
     return sorted((one["title"], one["words"], one["mood"], one["photos"]) for one in found["here"]), sorted(
         one["words"] for one in found["trash"]
     )
 
 
 @pytest.mark.service_worker
-def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
+def test_two_versions_are_shown_and_merged_manually(phone, desk):
     page = opened(phone)
     moment = two_versions(phone, desk)
     phone.check()
@@ -110,7 +110,7 @@ def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
     assert (
         page.get_by_label("Words").input_value() == "We saw the boats.\nIt rained and we laughed.\n\nYou found a shell."
     )
-    assert page.locator(".moment-pick-photo").count() == 3, "one of both, one of each"
+    assert page.locator(".moment-pick-photo").count() == 3, "the photos to choose from"
     page.locator(".moment-pick-photo[data-shown]").nth(2).wait_for()
     phone.check()
     phone.picture("moment-merge")
@@ -120,7 +120,7 @@ def test_two_versions_are_shown_and_put_together_by_hand(phone, desk):
     page.get_by_role("button", name="Save", exact=True).click()
     here, trash = decided(phone, desk)
     assert here == [("The old harbour", "Boats, rain, a shell.", "love", 2)], here
-    assert trash == sorted([MINE[1], THEIRS[1]]), "nothing is lost"
+    assert trash == sorted([MINE[1], THEIRS[1]]), "a version is missing in the trash"
     assert [one["id"] for one in phone.inside(ALL)["here"]] == [moment]
 
 
@@ -147,11 +147,11 @@ def test_one_of_two_versions_or_both_are_kept(phone, desk):
         page.get_by_text("Begin your story here").wait_for()
 
 
-def test_what_another_tab_does_is_seen_here(phone):
+def test_changes_in_another_tab_are_shown(phone):
     [moment] = kept(phone, [["A shared day", "", 0.05, "", "", [[900, 600]], False]], seed=3)
     page = opened(phone)
     named(page, "A shared day").wait_for()
-    # The steps of `phone` are for one tab.
+    # The steps of `phone` use only one tab.
     other = phone.page = phone.open_page()
     other.goto(phone.address + f"/#/moments/{moment}")
     phone.unlock()

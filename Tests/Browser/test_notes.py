@@ -5,7 +5,7 @@ import time
 import pytest
 
 import clock
-from note_steps import MANY, SCROLL, SEARCH, made, opened, reaches_computer, taken
+from note_steps import MANY, SCROLL, SEARCH, opened, reaches_computer, save_notes, take_photos
 from phone import DESKTOP, TURN_AWAY, Phone
 from waiting import eventually, eventually_equals
 
@@ -26,9 +26,9 @@ def back(page):
 
 
 def begun(phone, computer, **notes):
-    """Opens the list of these notes, which the computer has too."""
+    """Saves these notes and opens their list once the computer has them."""
     computer.open_vault()
-    made(phone, **notes)
+    save_notes(phone, **notes)
     for title, body in notes.items():
         reaches_computer(computer, title, body)
     return opened(phone)
@@ -54,16 +54,16 @@ def test_an_offline_edit_is_shown_as_unsent_and_sent_later(phone, computer):
 
 
 @pytest.mark.clock
-def test_what_another_device_changes_never_overwrites_what_is_typed(phone, computer):
+def test_another_devices_change_never_overwrites_typed_text(phone, computer):
     page = begun(phone, computer, Safe="from the beginning")
     page.get_by_role("link", name="Safe").click()
     text = page.get_by_label("Text", exact=True)
     text.wait_for()
-    # Nothing is typed here: the other device's change is shown.
+    # No text is typed: the other device's change is shown.
     computer.edit_note("Safe", "by the computer")
     page.get_by_text("Changed on another device just now").wait_for()
     assert text.input_value().startswith("by the computer")
-    # Something is typed: both versions are kept, and the person decides.
+    # Text is typed: both versions are kept, and the person decides.
     text.focus()
     text.press_sequentially("mine ")
     kept(phone)
@@ -98,7 +98,7 @@ def test_what_another_device_changes_never_overwrites_what_is_typed(phone, compu
 
 @pytest.mark.clock
 @pytest.mark.parametrize("keep", ["first", "other", "both"])
-def test_two_versions_stand_side_by_side_and_one_or_both_are_kept(phone, computer, keep):
+def test_two_versions_are_shown_side_by_side_and_one_or_both_are_kept(phone, computer, keep):
     page = begun(phone, computer, Safe="from the beginning")
     phone.context.set_offline(True)
     page.get_by_role("link", name="Safe").click()
@@ -156,7 +156,7 @@ def test_a_note_deleted_elsewhere_can_be_kept(phone, computer):
 
 
 @pytest.mark.clock
-def test_what_was_typed_is_kept_when_the_page_is_hidden_and_locks_at_once(phone, computer):
+def test_typed_text_is_saved_when_hiding_locks_immediately(phone, computer):
     page = phone.page
     phone.inside("""
         await companion.device.store.write({ facts: { lockAfterSeconds: 0 } });
@@ -175,7 +175,7 @@ def test_what_was_typed_is_kept_when_the_page_is_hidden_and_locks_at_once(phone,
     eventually_equals(lambda: computer.note("Groceries")["body"], "milk and bread")
 
 
-def test_strange_titles_do_no_harm(phone):
+def test_unusual_titles_do_not_break_the_list(phone):
     phone.inside("""
         const strange = [
             "<img src=x onerror=alert(1)><script>alert(2)</script>", "a".repeat(10_000),
@@ -199,8 +199,8 @@ def test_strange_titles_do_no_harm(phone):
 
 
 @pytest.mark.clock
-def test_two_tabs_show_what_the_other_one_writes(phone):
-    made(phone, Groceries="milk")
+def test_two_tabs_show_each_others_changes(phone):
+    save_notes(phone, Groceries="milk")
     page = opened(phone)
     other = phone.open_page()
     other.goto(phone.address)
@@ -215,16 +215,16 @@ def test_two_tabs_show_what_the_other_one_writes(phone):
 
 @pytest.mark.clock
 def test_full_storage_is_reported_and_loses_nothing(phone, computer):
-    """full.test.js tests the browser's own error; this is what the app shows."""
+    """full-storage.test.js tests the browser's own error; this is what the app shows."""
     page = begun(phone, computer, Groceries="milk")
     page.get_by_role("link", name="Groceries").click()
     text = page.get_by_label("Text", exact=True)
     text.wait_for()
     page.evaluate("""() => {
         const { put } = IDBObjectStore.prototype;
-        IDBObjectStore.prototype.put = function (...given) {
+        IDBObjectStore.prototype.put = function (...args) {
             if (this.name === "outbox" && !window.hasRoom) throw new DOMException("no room", "QuotaExceededError");
-            return put.apply(this, given);
+            return put.apply(this, args);
         };
     }""")
     text.fill("no room")
@@ -239,10 +239,10 @@ def test_full_storage_is_reported_and_loses_nothing(phone, computer):
     eventually_equals(lambda: computer.note("Groceries")["body"], "no room, now there is")
 
 
-# Created in the page with its own keys and written to its store.
+# The notes are sealed in the page and written to its store.
 
 
-def test_of_five_thousand_notes_only_the_visible_ones_are_drawn(phone):
+def test_only_the_visible_ones_of_five_thousand_notes_are_drawn(phone):
     phone.inside(MANY, 5000)
     page = opened(phone)
     page.locator(".notes-row").first.wait_for()
@@ -270,9 +270,9 @@ def test_of_five_thousand_notes_only_the_visible_ones_are_drawn(phone):
     assert all(1 <= one[1] < 200 for one in found), found
 
 
-def test_the_desktop_has_the_list_beside_the_note(new_context, household, computer):
+def test_a_desktop_shows_the_list_beside_the_note(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP, has_clock=True).begin(household.paired)
-    made(desk, Safe="12-34-56", Groceries="milk")
+    save_notes(desk, Safe="12-34-56", Groceries="milk")
     page = opened(desk)
     page.locator(".notes-row").first.wait_for()
     page.get_by_text("No note is open").wait_for()
@@ -295,7 +295,7 @@ def test_the_desktop_has_the_list_beside_the_note(new_context, household, comput
     page.get_by_label("Text", exact=True).wait_for()
     desk.picture("note")
     computer.turn_on()
-    taken(desk, 2)
+    take_photos(desk, 2)
     desk.go("photos", "Intruder photos")
     page.locator(".photos-tile[data-shown]").first.wait_for()
     desk.picture("photos")

@@ -2,7 +2,7 @@
 
 import json
 
-from note_steps import made, opened, taken
+from note_steps import opened, save_notes, take_photos
 from waiting import eventually, eventually_equals
 
 
@@ -32,7 +32,7 @@ def test_notes_require_the_pin_again_in_each_session(phone):
     page.get_by_text("No notes yet").wait_for()
 
 
-def test_a_note_is_written_kept_and_found(phone, computer):
+def test_a_note_is_written_stored_and_found(phone, computer):
     computer.open_vault()
     page = opened(phone)
     page.get_by_role("button", name="Write a note").click()
@@ -63,7 +63,7 @@ def test_a_note_is_written_kept_and_found(phone, computer):
 
 def test_a_deleted_note_is_restored(phone, computer):
     computer.open_vault()
-    made(phone, Safe="12-34-56", Groceries="milk")
+    save_notes(phone, Safe="12-34-56", Groceries="milk")
     eventually(lambda: computer.note("Groceries"))
     page = opened(phone)
     page.get_by_role("link", name="Groceries").click()
@@ -80,14 +80,14 @@ def photos(phone, count):
     """Opens the intruder photos and waits for so many of them."""
     page = phone.page
     if count:
-        taken(phone, count)
+        take_photos(phone, count)
     phone.go("photos", "Intruder photos")
     if count:
         page.locator(".photos-tile[data-shown]").nth(count - 1).wait_for()
     return page
 
 
-def test_intruder_photos_come_by_day_and_open(phone):
+def test_intruder_photos_are_grouped_by_day_and_open(phone):
     page = photos(phone, 0)
     page.get_by_text("No intruder photos").wait_for()
     phone.check()
@@ -111,7 +111,7 @@ def test_intruder_photos_come_by_day_and_open(phone):
     assert "scale(2.5)" in page.locator(".photos-large").get_attribute("style")
     page.keyboard.press("Escape")
     page.locator(".photos-view").wait_for(state="detached")
-    assert tile.evaluate("(tile) => tile === document.activeElement"), "the focus came back"
+    assert tile.evaluate("(tile) => tile === document.activeElement"), "the focus did not return"
 
 
 def swipe(page, start, end):
@@ -132,7 +132,7 @@ def swipe(page, start, end):
     )
 
 
-def test_a_photo_is_saved_outside_on_purpose_only(phone):
+def test_a_photo_is_saved_unsealed_only_on_request(phone):
     page = photos(phone, 1)
     page.locator(".photos-open").first.click()
     page.locator(".photos-large:not([hidden])").wait_for()
@@ -150,7 +150,7 @@ def test_a_photo_is_saved_outside_on_purpose_only(phone):
     assert saved.value.path().read_bytes()[:3] == b"\xff\xd8\xff"
 
 
-def test_a_photo_is_deleted_after_the_gate_and_the_computers_word(phone, computer):
+def test_deleting_a_photo_requires_the_pin_and_the_computers_confirmation(phone, computer):
     computer.open_vault()
     page = photos(phone, 2)
     page.locator(".photos-open").first.click()
@@ -167,7 +167,7 @@ def test_a_photo_is_deleted_after_the_gate_and_the_computers_word(phone, compute
     assert len(json.loads(computer.run("intruders", "list", "--json", passcode=True))["intruders"]) == 1
 
 
-def test_photos_say_that_they_need_the_hub(phone, computer):
+def test_photos_report_that_they_need_the_hub(phone, computer):
     page = photos(phone, 1)
     phone.go("home", "Home")
     computer.stop_hub()
@@ -185,16 +185,16 @@ def test_photos_say_that_they_need_the_hub(phone, computer):
     page.get_by_text("They can be opened when it is reachable").wait_for(state="hidden")
 
 
-def test_a_few_pictures_are_opened_at_once(phone):
+def test_few_photos_are_opened_at_the_same_time(phone):
     page = phone.page
     page.evaluate("""() => {
         const real = window.fetch;
         window.most = 0;
         let running = 0;
-        window.fetch = async (...given) => {
-            if (!String(given[0]).endsWith("/state")) return real(...given);
+        window.fetch = async (...args) => {
+            if (!String(args[0]).endsWith("/state")) return real(...args);
             window.most = Math.max(window.most, (running += 1));
-            return real(...given).finally(() => (running -= 1));
+            return real(...args).finally(() => (running -= 1));
         };
     }""")
     photos(phone, 6)
@@ -203,7 +203,7 @@ def test_a_few_pictures_are_opened_at_once(phone):
     phone.picture("photos-many")
 
 
-def test_no_picture_stays_when_the_gate_closes(phone):
+def test_no_photo_remains_after_locking(phone):
     page = phone.page
     page.evaluate("""() => {
         window.urls = new Set();
@@ -214,7 +214,7 @@ def test_no_picture_stays_when_the_gate_closes(phone):
     photos(phone, 2)
     eventually(lambda: page.evaluate("() => urls.size") >= 2)
     phone.go("home", "Home")
-    assert page.evaluate("() => urls.size") == 0, "left"
+    assert page.evaluate("() => urls.size") == 0, "a photo remains"
     phone.go("photos", "Intruder photos")
     page.locator(".photos-open").first.click()
     page.locator(".photos-large:not([hidden])").wait_for()

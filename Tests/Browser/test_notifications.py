@@ -35,7 +35,7 @@ def phone(notified):
 
 
 @pytest.fixture
-def spoiled_phone(whole_chromium):
+def disposable_phone(whole_chromium):
     """One of its own, for a test that makes it unusable."""
     notified = Notified(whole_chromium)
     yield notified
@@ -47,7 +47,7 @@ SOMETHING = "New event on one of your computers"
 ID = "0123456789abcdef0123456789abcdef"
 
 
-def test_a_locked_phone_shows_a_launch_and_its_answers(phone):
+def test_a_locked_phone_shows_a_launch_with_its_answers(phone):
     assert phone.run("() => companion.state") == "locked"
     shown = phone.push(phone.launch(ID), WAITING)
     assert shown == [
@@ -61,12 +61,13 @@ def test_a_locked_phone_shows_a_launch_and_its_answers(phone):
     ]
 
 
-def test_what_does_not_open_is_shown_all_the_same(phone):
+def test_messages_that_do_not_open_show_a_generic_notification(phone):
     wrong_key = phone.run("""async () => JSON.stringify(await household.sealed("requests", randomID(), launch(),
         { key: crypto.getRandomValues(new Uint8Array(32)) }))""")
     stranger = phone.run("""async () => {
-        const { madeDevice } = await import("/tests/made-household.js");
-        return JSON.stringify(await household.sealed("requests", randomID(), launch(), { author: await madeDevice() }));
+        const { createDevice } = await import("/tests/fake-household.js");
+        const author = await createDevice();
+        return JSON.stringify(await household.sealed("requests", randomID(), launch(), { author }));
     }""")
     changed = phone.launch().replace('"epoch":1', '"epoch":2')
     for message in ["", "no record", "{}", wrong_key, stranger, changed]:
@@ -121,10 +122,10 @@ def test_an_answered_launch_replaces_its_prompt(phone):
 def test_a_log_entry_of_a_vault_shows_only_its_device(phone):
     # Sealed under a key that is not available while the app is locked.
     entry = """async (isStranger) => {
-        const { madeDevice } = await import("/tests/made-household.js");
+        const { createDevice } = await import("/tests/fake-household.js");
         const { sealEnvelope } = await import("/crypto/envelope.js");
         const { signRecord } = await import("/crypto/signature.js");
-        const author = isStranger ? await madeDevice() : household.computer;
+        const author = isStranger ? await createDevice() : household.computer;
         const name = { vault: household.vault, collection: "audit", id: randomID(), revision: 1 };
         const sealed = await sealEnvelope(new TextEncoder().encode('{"kind":"exported"}'), name, household.vaultKey, 1);
         return JSON.stringify(await signRecord(author.key, name, { epoch: 1, author: author.id, sealed }));
@@ -137,13 +138,13 @@ def test_a_log_entry_of_a_vault_shows_only_its_device(phone):
     )
     eventually(
         lambda: phone.run("async () => !!(await companion.device.store.record(`devices/${household.computer.id}`))"),
-        "its name",
+        "the computer has its name",
     )
     for _ in range(2):
         shown = phone.push(phone.run(entry), "New entry from den-pc")
         assert [(one["title"], "xported" in str(one)) for one in shown] == [("New entry from den-pc", False)]
     phone.worker.evaluate(CLICK, "")
-    eventually_equals(lambda: phone.run("() => location.hash"), "#/settings/audit", "the log")
+    eventually_equals(lambda: phone.run("() => location.hash"), "#/settings/audit", "the log is opened")
     phone.run("() => notifications.setWantedKinds(companion, { vault: false })")
     phone.push(phone.run(entry), "AppLocker is up to date")
     phone.run("() => notifications.setWantedKinds(companion, { vault: true })")
@@ -167,10 +168,10 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
     # Opening AppLocker removes all notifications except those of pending launches.
     phone.push(phone.launch(ID), WAITING)
     phone.run("() => notifications.seen()")
-    eventually_equals(lambda: [one["title"] for one in phone.shown()], [WAITING], "the launch alone")
+    eventually_equals(lambda: [one["title"] for one in phone.shown()], [WAITING], "only the launch remains")
 
 
-def test_the_badge_counts_what_waits(phone):
+def test_the_badge_counts_pending_launches(phone):
     phone.run("() => notifications.setWantedKinds(companion, { blocked: false })")
     phone.worker.evaluate(COUNT_BADGES)
     phone.push(phone.launch(ID), WAITING)
@@ -179,11 +180,11 @@ def test_the_badge_counts_what_waits(phone):
     # An answered launch is not pending.
     phone.push(phone.launch(ID, revision=2, outcome="denied"), "Firefox was denied on den-pc")
     phone.run("() => notifications.seen()")
-    eventually_equals(phone.shown, [], "nothing is shown")
+    eventually_equals(phone.shown, [], "no notification remains")
     eventually_equals(lambda: phone.worker.evaluate("() => badges"), [1, 2, 2, 1, 0], "the app's badge")
 
 
-def test_in_disguise_every_notification_is_the_same(phone):
+def test_disguised_notifications_are_all_the_same(phone):
     calculator = {"title": "Calculator", "body": "Open the app to see it.", "actions": []}
     phone.worker.evaluate(COUNT_BADGES)
     phone.run("() => companion.device.store.write({ facts: { guise: 'calculator' } })")
@@ -208,12 +209,12 @@ def test_in_disguise_every_notification_is_the_same(phone):
         phone.run("() => { location.hash = ''; }")
         phone.push(phone.launch(ID), "Calculator")
         phone.worker.evaluate(CLICK, "")
-        eventually_equals(lambda: phone.run("() => location.hash"), f"#/launch/{ID}", "the launch")
+        eventually_equals(lambda: phone.run("() => location.hash"), f"#/launch/{ID}", "the launch is opened")
     finally:
         phone.run("() => companion.device.store.write({ facts: { guise: 'applocker' } })")
 
 
-def test_a_tap_leads_to_what_it_is_about(phone):
+def test_tapping_a_notification_opens_its_subject(phone):
     for message, title, action, address in [
         (phone.launch(ID), WAITING, "approve", f"#/launch/{ID}?answer=approve"),
         (phone.launch(ID), WAITING, "deny", f"#/launch/{ID}?answer=deny"),
@@ -250,7 +251,7 @@ STUB = """() => {
 }"""
 
 
-def test_a_subscription_is_made_kept_and_ended(phone):
+def test_a_push_subscription_is_created_renewed_and_ended(phone):
     phone.run(STUB)
     state = "() => notifications.notificationState(companion)"
     assert phone.run(state) == {"permission": "granted", "here": False, "atHub": False}
@@ -288,7 +289,7 @@ def test_a_subscription_is_made_kept_and_ended(phone):
     assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
 
 
-def test_a_test_is_this_devices_own(phone):
+def test_a_test_notification_reaches_only_this_device(phone):
     assert phone.run("() => notifications.testPush(companion, 100)") == "noSubscription"
     phone.run("() => subscriptions.push({})")
     assert phone.run("() => notifications.testPush(companion, 100)") == "notYet"
@@ -304,8 +305,8 @@ def test_a_test_is_this_devices_own(phone):
     assert [one["title"] for one in phone.push(payload, SOMETHING)] == [SOMETHING]
 
 
-def test_the_worker_makes_another_subscription_by_itself(spoiled_phone):
-    phone = spoiled_phone
+def test_the_worker_renews_a_changed_subscription(disposable_phone):
+    phone = disposable_phone
     stub = STUB.replace("window", "self")
     phone.run("() => companion.device.store.write({ facts: { wantsPush: true } })")
     phone.worker.evaluate(stub)
@@ -328,8 +329,8 @@ def test_the_worker_makes_another_subscription_by_itself(spoiled_phone):
     ]
 
 
-def test_a_removed_device_is_reported(spoiled_phone):
-    phone = spoiled_phone
+def test_a_removed_device_is_reported(disposable_phone):
+    phone = disposable_phone
     launch = phone.launch()
     phone.run("() => companion.remove()")
     phone.push(launch, "This device is no longer paired")

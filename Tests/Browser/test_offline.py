@@ -46,7 +46,7 @@ class Device:
 
     @staticmethod
     def until(page, condition):
-        state = "() => [app.offline, window.said]"
+        state = "() => [app.offline, window.messages]"
         eventually(lambda: page.evaluate(condition), lambda: f"{condition}; {page.evaluate(state)}")
 
     def caches(self):
@@ -68,7 +68,7 @@ def installed(new_context):
     device.end()
 
 
-def test_it_opens_without_a_network(installed):
+def test_the_cached_app_opens_without_a_network(installed):
     device = installed
     device.ready()
     assert device.caches() == ["applocker/" + device.version]
@@ -85,20 +85,20 @@ def test_it_opens_without_a_network(installed):
     assert device.page.evaluate("() => fetch('/v1/hub').then(() => 'answered', () => 'no network')") == "no network"
 
 
-def test_the_hubs_answers_are_never_kept(installed):
+def test_hub_responses_are_never_cached(installed):
     device = installed
     device.ready()
     device.site.changed["v1/hub"] = b"1"
-    assert device.page.evaluate("() => fetch('/v1/hub').then((answer) => answer.text())") == "1"
+    assert device.page.evaluate("() => fetch('/v1/hub').then((response) => response.text())") == "1"
     device.site.changed["v1/hub"] = b"2"
-    assert device.page.evaluate("() => fetch('/v1/hub').then((answer) => answer.text())") == "2"
+    assert device.page.evaluate("() => fetch('/v1/hub').then((response) => response.text())") == "2"
     kept = device.page.evaluate("""async () => (await Promise.all((await caches.keys()).map(async (name) =>
         (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname)))).flat()""")
     assert [name for name in kept if name.startswith("/v1")] == []
     assert sorted(name[1:] for name in kept) == sorted([*pages.asset_list(device.site.changed)["files"], "assets.json"])
 
 
-def test_a_damaged_first_copy_is_not_kept(installed):
+def test_a_damaged_first_download_is_not_cached(installed):
     device = installed
     device.ready()
     device.site.tampered["session/companion.js"] = b"export const companion = 'another';"
@@ -119,8 +119,8 @@ def test_a_damaged_update_is_refused(installed):
     device.site.changed["index.html"] = page_of("two")
     device.site.tampered["index.html"] = page_of("three")
     assert device.page.evaluate("() => app.checkForUpdate()") is True
-    Device.until(device.page, "() => window.said.length > 0")
-    assert device.page.evaluate("() => window.said[0][0]") == "failed"
+    Device.until(device.page, "() => window.messages.length > 0")
+    assert device.page.evaluate("() => window.messages[0][0]") == "failed"
     assert device.caches() == ["applocker/" + first]
     assert device.page.evaluate("() => app.offline.state") == "ready"
     device.page.reload()
@@ -131,7 +131,7 @@ def test_a_damaged_update_is_refused(installed):
     Device.until(device.page, "() => app.offline.update !== null")
 
 
-def test_an_update_is_asked_for_in_every_tab(installed):
+def test_an_update_is_offered_in_every_tab(installed):
     device = installed
     device.ready()
     first = device.version
@@ -142,7 +142,7 @@ def test_an_update_is_asked_for_in_every_tab(installed):
     assert device.page.evaluate("() => app.checkForUpdate()") is True
     for page in (device.page, other):
         Device.until(page, f"() => app.offline.update === '{second}'")
-        assert page.evaluate("() => window.said") == [["ready", second]]
+        assert page.evaluate("() => window.messages") == [["ready", second]]
     # Without consent the files stay those of one version, also after reloading.
     device.page.reload()
     assert (device.page.inner_text("h1"), other.inner_text("h1")) == ("one", "one")
@@ -158,7 +158,7 @@ def test_an_update_is_asked_for_in_every_tab(installed):
     assert device.caches() == ["applocker/" + second]
 
 
-def test_what_the_browser_threw_away_is_fetched_again(installed):
+def test_evicted_files_are_fetched_again(installed):
     device = installed
     device.ready()
     name = "applocker/" + device.version
@@ -177,7 +177,7 @@ def test_what_the_browser_threw_away_is_fetched_again(installed):
     assert device.page.inner_text("h1") == "one"
 
 
-def test_a_repair_that_fails_leaves_what_was_not_thrown_away(installed):
+def test_a_failed_repair_keeps_the_remaining_files(installed):
     device = installed
     device.ready()
     name = "applocker/" + device.version

@@ -1,4 +1,4 @@
-"""What locks at once and shows a calculator: keys, a shake, the phone on its face, three fingers."""
+"""Panic gestures lock immediately and show a calculator: keys, shaking, laying the phone face down, three fingers."""
 
 import math
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 
 import clock
-from disguise_steps import asked_nothing, disguised, escapes, harmless, hold, open_with, press
+from disguise_steps import disguised, escapes, harmless, hold, open_with, press, wait_until_handled
 from phone import PIN, Phone
 from settings_steps import page_of
 from waiting import eventually
@@ -22,7 +22,7 @@ def phone_with_sensors(new_whole_context, household, computer):
     phone.quiet()
 
 
-def comes_back(phone):
+def leave_calculator(phone):
     """Returns from the calculator by holding its display. Where the test moves the clock, by keys: there a hold has no
     length, because events get the page's time when it reads them."""
     page = phone.page
@@ -75,7 +75,7 @@ class Fingers:
         eventually(lambda: self.handled("taps") > before, f"{fingers} fingers tapped")
 
     def hold(self, x, y, seconds):
-        """Holds with a tremble."""
+        """Holds with slight movement."""
         before = self.handled("holds")
         self.send("touchStart", [{"x": x, "y": y}], 1)
         self.send("touchMove", [{"x": x + 4, "y": y + 3}], seconds / 2)
@@ -90,8 +90,8 @@ def directed(beta, gamma):
 
 
 class Sensors:
-    """How this phone is moved and held. The browser delivers sensor readings at any time, and the times matter: the
-    clock is paused, and the test advances it."""
+    """The phone's motion and orientation. The browser delivers sensor readings at any time, and the gestures depend on
+    time: the clock is paused, and the test advances it."""
 
     kinds = ("accelerometer", "linear-acceleration", "gyroscope")
 
@@ -103,26 +103,26 @@ class Sensors:
                 {"enabled": True, "type": kind, "metadata": {"available": True, "maximumFrequency": 60}},
             )
         self.page.evaluate("""() => {
-            window.felt = { times: 0, motion: [], heavy: [], held: [] };
+            window.received = { times: 0, motion: [], heavy: [], held: [] };
             const parts = ({ x, y, z }) => [x, y, z];
             window.addEventListener("devicemotion", ({ acceleration, accelerationIncludingGravity }) => {
-                felt.times += 1;
+                received.times += 1;
                 if (!acceleration) return;
-                [felt.motion, felt.heavy] = [parts(acceleration), parts(accelerationIncludingGravity)];
+                [received.motion, received.heavy] = [parts(acceleration), parts(accelerationIncludingGravity)];
             });
-            window.addEventListener("deviceorientation", ({ beta, gamma }) => void (felt.held = [beta, gamma]));
+            window.addEventListener("deviceorientation", ({ beta, gamma }) => void (received.held = [beta, gamma]));
         }""")
 
     def pause(self, milliseconds):
         self.page.clock.fast_forward(milliseconds)
 
-    def feel(self):
+    def wait_for_motion(self):
         """Waits for a motion event; browsers send them continuously."""
-        before = self.page.evaluate("() => felt.times")
-        eventually(lambda: self.page.evaluate("() => felt.times") > before, "the page feels motion")
+        before = self.page.evaluate("() => received.times")
+        eventually(lambda: self.page.evaluate("() => received.times") > before, "the page receives motion events")
 
     def are(self, name, values, conversion=lambda *values: values):
-        found = self.page.evaluate("(name) => felt[name]", name)
+        found = self.page.evaluate("(name) => received[name]", name)
         # Browsers round to a tenth.
         return (
             bool(found)
@@ -151,7 +151,7 @@ class Sensors:
 def test_escape_three_times_locks_every_tab(phone):
     page = phone.page
     phone.go("notes", "Notes")
-    # The app asks for the PIN without a click.
+    # The app requests the PIN without a click.
     page.get_by_role("heading", name="Open your notes").wait_for()
     other = phone.open_page()
     other.goto(phone.address)
@@ -167,16 +167,16 @@ def test_escape_three_times_locks_every_tab(phone):
     for one in (page, other):
         one.reload()
         harmless(one)
-    # The screen from before is not behind it.
+    # The previous screen is not behind the calculator.
     page.go_back()
     page.wait_for_url(f"{phone.address}/#/home")
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
     other.get_by_role("heading", name="AppLocker is locked").wait_for()
 
 
-def test_it_hides_at_once(phone):
-    took = phone.page.evaluate("""() => {
+def test_the_panic_gesture_hides_the_page_immediately(phone):
+    state = phone.page.evaluate("""() => {
         for (let count = 0; count < 3; count++) {
             window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", code: "Escape" }));
         }
@@ -184,7 +184,7 @@ def test_it_hides_at_once(phone):
         const number = document.querySelector(".calculator-number").textContent;
         return [document.title, document.querySelector(".tabs"), number];
     }""")
-    assert took == ["Calculator", None, "0"], took
+    assert state == ["Calculator", None, "0"], state
     # The PIN also unlocks it.
     open_with(phone.page)
     assert phone.page.title().endswith("AppLocker")
@@ -199,17 +199,17 @@ def test_a_sheet_is_closed_too(phone):
     escapes(page)
     harmless(page)
     assert page.locator("dialog").count() == 0
-    comes_back(phone)
+    leave_calculator(phone)
 
 
-def test_the_gate_is_hidden_as_well(phone):
+def test_the_lock_screen_is_hidden_too(phone):
     phone.lock()
     escapes(phone.page)
     harmless(phone.page)
-    comes_back(phone)
+    leave_calculator(phone)
 
 
-def test_other_keys_are_chosen(phone):
+def test_a_chosen_shortcut_replaces_escape(phone):
     page = page_of(phone, "panic", "Panic")
     phone.check()
     phone.picture("settings-panic")
@@ -226,20 +226,20 @@ def test_other_keys_are_chosen(phone):
     still_shown(page, "Panic")
     page.keyboard.press("Control+Shift+L")
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
     page = page_of(phone, "panic", "Panic")
     page.get_by_role("button", name="Off", exact=True).click()
     page.keyboard.press("Control+Shift+L")
     escapes(page)
     still_shown(page, "Panic")
     page.get_by_role("button", name="Escape three times").click()
-    # The presses from before don't count any more.
+    # Earlier presses no longer count.
     escapes(page, (5, 5.1, 5.2))
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
 
 
-def test_try_it_now_shows_it(phone):
+def test_try_it_now_shows_the_calculator(phone):
     page = page_of(phone, "panic", "Panic")
     page.get_by_role("button", name="Try it now").click()
     harmless(page)
@@ -263,10 +263,10 @@ def test_a_shake_locks_and_a_walk_does_not(phone_with_sensors):
         still_shown(page, "Panic")
         sensors.shake()
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
 
 
-def test_laid_on_its_face_it_locks_and_on_its_back_it_does_not(phone_with_sensors):
+def test_laying_the_phone_face_down_locks_and_face_up_does_not(phone_with_sensors):
     phone = phone_with_sensors
     page = phone.page
     sensors = Sensors(phone)
@@ -278,18 +278,18 @@ def test_laid_on_its_face_it_locks_and_on_its_back_it_does_not(phone_with_sensor
         sensors.pause(200)
         sensors.held(1, 0)
         sensors.pause(1500)
-        sensors.feel()
+        sensors.wait_for_motion()
         still_shown(page, "Panic")
         for beta in (90, 140):
             sensors.held(beta, 2)
             sensors.pause(100)
         sensors.moved(0, 0, 0, (0, 0, -9.8))
         sensors.held(179, 1)
-        sensors.feel()
+        sensors.wait_for_motion()
         still_shown(page, "Panic")
         sensors.pause(1500)
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
 
 
 def test_three_fingers_three_times_lock_and_two_do_not(phone):
@@ -302,7 +302,7 @@ def test_three_fingers_three_times_lock_and_two_do_not(phone):
     for _ in range(3):
         fingers.tap(3)
     harmless(page)
-    comes_back(phone)
+    leave_calculator(phone)
 
 
 def test_in_disguise_the_panic_shows_the_disguise(phone):
@@ -312,7 +312,7 @@ def test_in_disguise_the_panic_shows_the_disguise(phone):
     harmless(page)
     # In the disguise, holding the display doesn't open the lock screen.
     hold(page, page.locator(".calculator-display"))
-    asked_nothing(page)
+    wait_until_handled(page)
     harmless(page)
     press(page, PIN + "==")
     page.locator(".tabs").wait_for()
@@ -322,7 +322,7 @@ def test_in_disguise_the_panic_shows_the_disguise(phone):
     page.get_by_text("Disguise turned off").wait_for()
 
 
-def test_with_letters_in_the_pin_the_lock_screen_is_within_reach(phone):
+def test_with_letters_in_the_pin_the_lock_screen_is_reachable(phone):
     page = phone.page
     page.evaluate("() => localStorage.setItem('applocker-panic-ways', 'no JSON')")
     page.reload()

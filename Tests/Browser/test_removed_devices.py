@@ -3,10 +3,10 @@
 import pytest
 
 from settings_steps import page_of
-from vault_steps import NAMES, NEWEST, Beside, joins
+from vault_steps import NAMES, NEWEST, CompanionTab, joins
 from waiting import eventually_equals
 
-# Tom's app is of a version that does not report whose device it is.
+# Tom's app has a version that does not report its owner.
 FORGET_OWNER = """async () => {
     const { companion } = await window.v.ours();
     const { sealEnvelope } = await import("/crypto/envelope.js");
@@ -29,12 +29,12 @@ OWNERS = "async () => (await (await window.v.ours()).membership.members()).map((
 
 @pytest.fixture
 def tom(phone, computer):
-    """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.beside` are their tabs without
+    """Another phone of the household, in a vault with Anna's; `tom.anna` and `tom.tab` are their tabs without
     screens."""
     tom = phone.another(name="Tom's phone").pair()
-    tom.anna, tom.beside = Beside(phone), Beside(tom)
+    tom.anna, tom.tab = CompanionTab(phone), CompanionTab(tom)
     tom.anna.do("async () => { await window.v.companion.vaults.create('Ours'); }")
-    assert "id" in joins(tom.anna, tom.beside)[1]
+    assert "id" in joins(tom.anna, tom.tab)[1]
     tom.anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone,Tom's phone\"", "every member has a name")
     yield tom
     tom.quiet()
@@ -60,12 +60,12 @@ def test_one_sheet_reports_removal_from_household_and_shared_vaults(phone, tom):
     phone.check()
     phone.picture("device-removal")
     sheet.get_by_role("button", name="Close").click()
-    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is out of the vault")
+    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is removed from the vault")
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
     tom.page.get_by_role("heading", name="This device was revoked").wait_for()
 
 
-def test_the_sheet_shows_what_could_not_be_done(phone, tom):
+def test_the_sheet_shows_failed_removals(phone, tom):
     cut_off = []
 
     def cut(route):
@@ -86,7 +86,7 @@ def test_the_sheet_shows_what_could_not_be_done(phone, tom):
     eventually_equals(
         lambda: len(cut_off), 3, "once the household revoked it, each of the two tabs tried again by itself"
     )
-    # It succeeds at the next connection.
+    # The removal succeeds at the next connection.
     phone.context.unroute("**/v1/roster")
     sheet.get_by_role("button", name="Close").click()
     phone.lock()
@@ -94,8 +94,8 @@ def test_the_sheet_shows_what_could_not_be_done(phone, tom):
     phone.page.get_by_text("Tom's phone was removed from the shared vault “Ours”").wait_for()
 
 
-def test_a_member_that_reports_no_owner_is_named_for_a_person_to_look(phone, tom):
-    tom.beside.do(FORGET_OWNER)
+def test_a_member_without_a_reported_owner_is_listed_for_review(phone, tom):
+    tom.tab.do(FORGET_OWNER)
     tom.anna.until(
         f'async () => (await ({OWNERS})()).some(([name, owner]) => name === "Tom\'s phone" && owner === null)',
         "the report arrives",
@@ -112,7 +112,7 @@ def test_a_member_that_reports_no_owner_is_named_for_a_person_to_look(phone, tom
 
 def test_a_phone_that_the_computer_revokes_is_removed_from_shared_vaults_by_the_others(phone, tom, computer):
     computer.expect("devices", "revoke", "Tom's phone", "--yes", passcode=True)
-    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is out of the vault")
+    tom.anna.until(f'async () => (await ({NAMES})()) === "Anna\'s phone"', "Tom's phone is removed from the vault")
     tom.anna.until(f"async () => (await ({NEWEST})())[0] === 2", "the vault has new keys")
 
 
@@ -131,4 +131,4 @@ def test_only_its_own_household_identifies_a_member(phone, tom):
         return { found, ids: devices.filter((device) => shown.includes(device)) };
     }""")
     assert sorted(tags["found"]) == [["Anna's phone", 1], ["Tom's phone", 1]], tags
-    assert tags["ids"] == [], "no identifier of the household is in what members read"
+    assert tags["ids"] == [], "members can read an identifier of the household"

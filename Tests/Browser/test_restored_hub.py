@@ -3,7 +3,7 @@ it."""
 
 import shutil
 
-from note_steps import made, opened, reaches_computer
+from note_steps import opened, reaches_computer, save_notes
 from waiting import eventually, eventually_equals
 
 TITLES = "return (await companion.notes.list()).notes.map(({ title, body }) => [title, body]).sort();"
@@ -27,17 +27,17 @@ def restarted(phone, computer, change):
     phone.page.get_by_text("Offline: showing").first.wait_for(state="hidden")
 
 
-def test_a_restored_hub_gets_back_what_phone_and_computer_wrote(phone, computer):
+def test_phone_and_computer_send_lost_changes_again_to_a_restored_hub(phone, computer):
     hub, backup = computer.folder / "hub", computer.folder / "backup"
     computer.open_vault()
-    made(phone, Kept="at first", Gone="at first")
+    save_notes(phone, Kept="at first", Gone="at first")
     for title in ("Kept", "Gone"):
         reaches_computer(computer, title, "at first")
     opened(phone)
     restarted(phone, computer, lambda: shutil.copytree(hub, backup))
     eventually(computer.is_connected)
     # First only the computer has a change, then only the phone: the other one is offline meanwhile.
-    computer.expect("note", "add", "Desk", "-", given="by the computer")
+    computer.expect("note", "add", "Desk", "-", input="by the computer")
     computer.sent()
     phone.page.get_by_role("link", name="Desk").wait_for()
     computer.turn_off()
@@ -51,11 +51,11 @@ def test_a_restored_hub_gets_back_what_phone_and_computer_wrote(phone, computer)
     computer.turn_on()
     computer.open_vault()
     newest = [["Desk", "by the computer"], ["Kept", "changed later"], ["Later", "by the phone"]]
-    eventually_equals(computer.notes, newest, "the computer has the newest")
+    eventually_equals(computer.notes, newest, "the computer has the newest notes")
     assert phone.inside(TITLES) == newest
     # A new device gets everything from the hub.
     other = phone.another(name="Ben's phone").pair()
-    eventually_equals(lambda: other.inside(TITLES), newest, "another phone has them")
+    eventually_equals(lambda: other.inside(TITLES), newest, "another phone has the newest notes")
     other.quiet()
     phone.go("settings/sync", "Sync")
     phone.page.get_by_text("The hub’s store has changed").wait_for()

@@ -1,7 +1,7 @@
-"""A computer revokes a phone: a real computer signs, and a real hub has the list of devices."""
+"""A computer revokes a phone: a real computer signs, and a real hub stores the roster."""
 
 from disguise_steps import disguised, harmless, hold
-from note_steps import made
+from note_steps import save_notes
 from waiting import eventually_equals
 
 TITLE = "This device was revoked"
@@ -29,12 +29,12 @@ def revoke(phone, computer):
 
 def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
     page = phone.page
-    made(phone, **{"MARKER": "of MARKER"})
+    save_notes(phone, **{"MARKER": "of MARKER"})
     phone.inside("await companion.vaults.create('MARKER-OURS');")
     eventually_equals(
         lambda: len(page.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)")),
         2,
-        "the vault's database",
+        "the vault's database exists",
     )
     other = phone.open_page()
     other.goto(phone.address)
@@ -57,8 +57,8 @@ def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
 
 def test_a_refused_phone_keeps_everything_without_proof(phone, computer):
     page = phone.page
-    made(phone, **{"MARKER": "of MARKER"})
-    # As a malicious hub, or one that lost the device, would answer.
+    save_notes(phone, **{"MARKER": "of MARKER"})
+    # Like a malicious hub, or one that lost the device.
     phone.context.route(
         "**/v1/roster?*",
         lambda route: route.fulfill(
@@ -73,7 +73,7 @@ def test_a_refused_phone_keeps_everything_without_proof(phone, computer):
     assert left["applocker: records"] and "device" in left["applocker: facts"], left
 
 
-def test_a_disguised_phone_shows_it_to_its_owner_alone(phone, computer):
+def test_a_disguised_phone_shows_its_revocation_only_to_the_owner(phone, computer):
     page = phone.page
     disguised(phone)
     revoke(phone, computer)

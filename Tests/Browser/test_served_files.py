@@ -37,10 +37,10 @@ def test_the_documented_comparison_finds_one_changed_byte(computer, tmp_path):
         return documented_comparison(package, computer)
 
     before = comparison()
-    assert before[0] == before[1], "the package's files"
+    assert before[0] == before[1], "the hub serves other files than the package has"
     file = served / "session/companion.js"
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     after = comparison()
-    assert after[0] == before[0] and after[1] != before[1], "another app"
+    assert after[0] == before[0] and after[1] != before[1], "the changed byte is not detected"

@@ -6,7 +6,7 @@ import tempfile
 import pytest
 
 from computer import PASSCODE, Computer
-from note_steps import made
+from note_steps import save_notes
 from phone import DESKTOP, PIN, TURN_AWAY, Phone
 from settings_steps import page_of
 from waiting import eventually, eventually_equals
@@ -15,7 +15,7 @@ NEW_PIN = "284617"
 UNLOCK = ("unlock", "PIN, Face ID and fingerprint")
 
 
-def test_every_page_is_there_and_reads_well(phone):
+def test_every_settings_page_opens_and_is_accessible(phone):
     page = phone.page
     phone.go("settings", "Settings")
     page.get_by_text("This is Anna's phone").wait_for()
@@ -32,7 +32,7 @@ def test_every_page_is_there_and_reads_well(phone):
         page.get_by_role("heading", name="Settings", level=1).wait_for()
 
 
-def test_the_pin_is_changed_after_the_old_one(phone):
+def test_changing_the_pin_requires_the_old_one(phone):
     page = page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Change the PIN").click()
     page.get_by_role("heading", name="Enter your current PIN").wait_for()
@@ -57,12 +57,12 @@ def test_the_pin_is_changed_after_the_old_one(phone):
     page.get_by_text("The PIN is wrong").wait_for()
     phone.unlock(NEW_PIN)
     # Restores the PIN from before.
-    phone.inside("await companion.setPIN(given);", PIN, pin=NEW_PIN)
+    phone.inside("await companion.setPIN(arg);", PIN, pin=NEW_PIN)
     page.reload()
     phone.unlock()
 
 
-def test_auto_lock_is_set_and_kept(phone):
+def test_the_auto_lock_time_is_stored_and_applied(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 1 minute").is_checked()
     page.get_by_label("After 5 minutes").check()
@@ -83,7 +83,7 @@ def test_lock_now_locks(phone):
     phone.unlock()
 
 
-def test_notes_stop_asking_only_after_the_gate(phone):
+def test_no_longer_requiring_the_pin_for_notes_requires_the_pin(phone):
     page = page_of(phone, *UNLOCK)
     asks = page.get_by_role("switch", name="Require the PIN for notes")
     assert asks.is_checked()
@@ -97,7 +97,7 @@ def test_notes_stop_asking_only_after_the_gate(phone):
     page.get_by_text("No notes yet").wait_for()
 
 
-def test_appearance_is_kept(phone):
+def test_the_appearance_is_stored(phone):
     page = page_of(phone, "appearance", "Appearance")
     page.get_by_role("button", name="Dark").click()
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
@@ -120,11 +120,11 @@ def imported(computer, path, passphrase):
     return computer.run("backup", "import", str(path), "--yes", "--passphrase", passcode=f"{PASSCODE}\n{passphrase}")
 
 
-def test_a_backup_of_notes_opens_at_the_computer_and_here(phone, computer):
+def test_a_backup_of_notes_opens_on_computer_and_phone(phone, computer):
     computer.open_vault()
     passphrase = "four words in a row"
     found = "return (await companion.notes.list('Kept')).notes.length;"
-    made(phone, **{"Kept 🔑": "of Kept 🔑", "Twice": "of Twice"})
+    save_notes(phone, **{"Kept 🔑": "of Kept 🔑", "Twice": "of Twice"})
     eventually(lambda: computer.note("Twice"))
     page = page_of(phone, "backup", "Backup of notes")
     page.get_by_role("button", name="Export a backup").click()
@@ -177,7 +177,7 @@ def installed_computer(programs):
             computer.end()
 
 
-def test_a_computers_backup_is_refused_with_what_to_do(phone, computer, installed_computer):
+def test_a_computers_backup_is_refused_with_instructions(phone, computer, installed_computer):
     page = page_of(phone, "backup", "Backup of notes")
     file = computer.folder / "computer.aplockerbackup"
     installed_computer.expect("backup", "export", str(file), passcode=True)
@@ -196,7 +196,7 @@ def phone_at_a_name(new_context, household, computer):
     phone.quiet()
 
 
-def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
+def test_a_passkey_unlocks_without_the_hub(phone_at_a_name, computer):
     phone = phone_at_a_name
     page = page_of(phone, *UNLOCK)
     page.get_by_text("Not set up").wait_for()
@@ -233,7 +233,7 @@ def test_a_fingerprint_opens_without_the_hub(phone_at_a_name, computer):
     phone.unlock()
 
 
-def test_the_desktop_has_the_list_beside_the_page(new_context, household, computer):
+def test_a_desktop_shows_the_list_beside_the_page(new_context, household, computer):
     desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
     desk.go("settings", "Settings")
     for name, title in (UNLOCK, ("devices", "Devices"), ("sync", "Sync and storage"), ("about", "Version and update")):

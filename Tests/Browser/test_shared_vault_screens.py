@@ -4,7 +4,7 @@ from phone import DESKTOP, Phone
 from waiting import eventually_equals
 
 
-def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub):
+def test_two_people_share_a_vault_through_their_screens(new_context, neighbours, hub):
     anna = Phone(new_context, hub).begin(neighbours.anna)
     ben = Phone(new_context, hub, DESKTOP).begin(neighbours.ben)
     anna.go("settings/vaults", "Shared vaults")
@@ -27,7 +27,7 @@ def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub)
     ben.page.goto("about:blank")
     ben.page.goto(address)
     ben.page.get_by_role("heading", name="AppLocker is locked").wait_for()
-    assert "vault" not in ben.page.url, "the secret goes out of the address at once"
+    assert "vault" not in ben.page.url, "the secret remains in the address"
     ben.unlock()
     ben.page.get_by_text("You are invited to a shared vault").wait_for()
     ben.page.get_by_label("Your name for the others").fill("Ben <i>")
@@ -58,10 +58,10 @@ def test_two_people_share_a_vault_by_their_screens(new_context, neighbours, hub)
     eventually_equals(
         lambda: ben.page.get_by_role("button", name="Mine", exact=True).get_attribute("aria-pressed"),
         "true",
-        "the own moments",
+        "his own moments",
     )
 
-    # What Anna writes in the vault is at Ben's, but not among his own moments.
+    # Anna's moment in the vault is shown to Ben, but not among his own moments.
     anna.go("moments/new")
     anna.type_pin()
     anna.page.get_by_label("Title").fill("Shared by the screens")

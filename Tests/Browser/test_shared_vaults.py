@@ -10,7 +10,7 @@ from vault_steps import NAMES, NEWEST, OPEN, SAVE, SEAL, joins, share
 from waiting import eventually, eventually_equals
 
 
-def test_two_households_share_a_vault_and_both_see_what_both_write(anna, ben):
+def test_members_of_two_households_see_each_others_moments(anna, ben):
     anna.do("async () => { await window.v.companion.vaults.create('MARKER-OURS'); }")
     asking, joined = joins(anna, ben)
     assert asking == "Ben's phone", asking
@@ -36,7 +36,7 @@ def test_two_households_share_a_vault_and_both_see_what_both_write(anna, ben):
         assert size == [1200, 900], size
     for one in (anna, ben):
         own = one.do("async () => (await window.v.companion.moments.list()).moments.length")
-        assert own == 0, "nothing of it is in the own vault"
+        assert own == 0, "a moment of the shared vault is in the own vault"
     anna.until(f"async () => (await ({NAMES})()) === \"Anna's phone,Ben's phone\"", "every member has a name")
 
 
@@ -104,7 +104,7 @@ def test_the_list_of_vaults_is_sealed_and_nothing_opens_while_locked(anna, ben):
     other.evaluate(OPEN, PIN)
     eventually(
         lambda: other.evaluate("async () => (await window.v.companion.vaults.list()).length === 1"),
-        "the other tab opens it",
+        "the other tab opens the vault",
     )
     secrets = anna.do("""async () => {
         const { companion } = await window.v.ours();
@@ -113,7 +113,7 @@ def test_the_list_of_vaults_is_sealed_and_nothing_opens_while_locked(anna, ben):
         const text = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
         return [text(facts.token), text(keys.rootKey), ...keys.ring.entries.map(({ key }) => text(key))];
     }""")
-    assert len(secrets) == 6, "the token, the root key, its own two keys, the vault's key and the status key"
+    assert len(secrets) == 6, "not all secrets are searched for"
     anna.do("() => window.v.companion.lock()")
     for page in (anna.page, other):
         eventually_equals(
@@ -128,10 +128,10 @@ def test_the_list_of_vaults_is_sealed_and_nothing_opens_while_locked(anna, ben):
     }""")
     assert tried == [None, ["rejected"] * 3], tried
     found = anna.do(DUMP)
-    assert found["count"] == 2, "the main database and the vault's"
+    assert found["count"] == 2, "not both databases are searched"
     for word in ["MARKER", "edit of", "Ben's phone", *secrets]:
         for form in (word, word.encode("utf-16-le").decode("latin-1")):
-            assert form not in found["text"] and form not in found["base64"], f"{word!r} lies in the store"
+            assert form not in found["text"] and form not in found["base64"], f"{word!r} is stored"
     anna.do("(pin) => window.v.companion.unlockWithPIN(pin)", PIN)
     anna.sees(titles)
 
@@ -158,7 +158,7 @@ def test_bad_invitations_are_refused_with_a_reason(anna, ben, cleo, hub):
     end = whole[-6:]
     tampered = tries(whole[:-6] + ("AAAAAA" if end != "AAAAAA" else "BBBBBB"))
     assert tampered[0] in ("refused", "malformed") and tampered[1].endswith("."), tampered
-    assert tries(whole[:-20])[0] == "malformed", "cut off"
+    assert tries(whole[:-20])[0] == "malformed", "a truncated link"
     assert tries("https://elsewhere.example/#vault=" + whole.split("#vault=")[1])[0] == "otherHub"
     assert tries(whole.replace("#vault=", "#pair="))[0] == "malformed"
 
@@ -173,9 +173,9 @@ def test_bad_invitations_are_refused_with_a_reason(anna, ben, cleo, hub):
     _, refused = joins(anna, cleo, link(), agrees=False)
     assert refused["code"] == "refused", refused
 
-    # A malicious hub knows the proof, and not the secret.
+    # A malicious hub has the proof, but not the secret.
     link()
-    asked = anna.do("""async () => {
+    error = anna.do("""async () => {
         const { proofOf } = await import("/crypto/invitation.js");
         const { HubClient } = await import("/hub/client.js");
         const { membership, companion } = await window.v.ours();
@@ -186,7 +186,7 @@ def test_bad_invitations_are_refused_with_a_reason(anna, ben, cleo, hub):
             proof: await proofOf(invitation), device, tokenHash: random(32), sealed: random(300), role: "computer" });
         return membership.asking(invitation).then(() => null, ({ code }) => code);
     }""")
-    assert asked == "untrusted", asked
+    assert error == "untrusted", error
 
     # A link works once.
     once = link()
@@ -202,7 +202,7 @@ def test_a_member_who_leaves_reads_nothing_written_later(anna, ben, cleo):
     ben.add("words of ben", 3, None)
     ben.sent()
     anna.sees(["MARKER-by-anna", "MARKER-by-ben", "words of ben"])
-    # What Ben could have kept.
+    # The keys that Ben could have kept.
     known = ben.do("""async () => {
         const { companion } = await window.v.ours();
         const { facts, keys } = companion.device;
@@ -220,7 +220,7 @@ def test_a_member_who_leaves_reads_nothing_written_later(anna, ben, cleo):
     cleo.do(SAVE, ["written offline", 4])
     ben.do("async () => { await window.v.companion.vaults.leave((await window.v.ours()).id); }")
     left = ben.do(DUMP)
-    assert left["count"] == 1, "nothing of it stays on the device that left"
+    assert left["count"] == 1, "the vault's database remains on the device that left"
     assert ben.do("async () => (await window.v.companion.vaults.list()).length") == 0
     cleo.context.set_offline(False)
     cleo.do("async () => { (await window.v.ours()).companion.wake(); }")
@@ -261,7 +261,7 @@ def test_a_member_who_leaves_reads_nothing_written_later(anna, ben, cleo):
     assert opened[1] == "unauthorized", opened
 
 
-def test_keys_that_a_member_made_ahead_are_not_used_after_its_removal(anna, ben, cleo):
+def test_keys_that_a_member_prepared_are_not_used_after_its_removal(anna, ben, cleo):
     share(anna, ben, cleo)
     ahead = ben.do("""async () => {
         const { keysRecord, sharedVaultID, withEpoch } = await import("/sync/vault-keys.js");
@@ -274,7 +274,7 @@ def test_keys_that_a_member_made_ahead_are_not_used_after_its_removal(anna, ben,
         return [outcome.sequence !== undefined,
             ring.entries.filter(({ kind, epoch }) => kind === 1 && epoch === 2).map(({ key }) => Array.from(key))[0]];
     }""")
-    assert ahead[0], "the hub has it"
+    assert ahead[0], "the hub refused the prepared keys"
     ben_id = ben.do("async () => (await window.v.ours()).companion.device.keys.device")
     anna.do("async (id) => (await window.v.ours()).membership.remove(id)", ben_id)
     for one in (anna, cleo):
@@ -285,13 +285,13 @@ def test_keys_that_a_member_made_ahead_are_not_used_after_its_removal(anna, ben,
         const { ring } = companion.device.keys;
         return Array.from(ring.entries.find(({ kind, epoch }) => kind === 1 && epoch === 2).key);
     }""")
-    assert key != ahead[1], "not those that Ben knows"
+    assert key != ahead[1], "the keys that Ben prepared are used"
     anna.add("written after", 5)
     anna.sent()
     cleo.sees(["MARKER-by-anna", "MARKER-by-ben", "written after"])
 
 
-def test_a_removed_device_notices_and_a_former_member_can_join_again(anna, ben, cleo):
+def test_a_removed_device_detects_its_removal_and_a_former_member_can_rejoin(anna, ben, cleo):
     share(anna, ben, cleo)
     # Ben leaves, and doesn't have the keys of what Anna writes then.
     ben.do("async () => { await window.v.companion.vaults.leave((await window.v.ours()).id); }")
@@ -301,7 +301,7 @@ def test_a_removed_device_notices_and_a_former_member_can_join_again(anna, ben, 
     anna.sent()
     cleo_id = cleo.do("async () => (await window.v.ours()).companion.device.keys.device")
     anna.do("async (id) => (await window.v.ours()).membership.remove(id)", cleo_id)
-    cleo.until("async () => (await window.v.ours()).isRevoked", "Anna's desk notices that it was removed")
+    cleo.until("async () => (await window.v.ours()).isRevoked", "Anna's desk detects its removal")
     assert anna.do(NEWEST)[0] == 3
     _, joined = joins(anna, ben)
     assert "id" in joined, joined

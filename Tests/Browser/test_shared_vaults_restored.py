@@ -33,7 +33,7 @@ def backed_up(hub, *members):
     return lambda *members: restarted(replace, members)
 
 
-def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, cleo, hub):
+def test_members_send_lost_records_and_memberships_again_to_a_restored_hub(anna, ben, cleo, hub):
     share(anna, ben, cleo)
     restore = backed_up(hub, anna, ben)
     token = cleo.do("async () => Array.from((await window.v.ours()).companion.device.facts.token)")
@@ -60,7 +60,7 @@ def test_a_restored_hub_gets_back_what_members_wrote_and_who_belongs(anna, ben, 
         return lost.filter((key) => !key.startsWith("audit/")).length === 0;
     }"""
     for one in (anna, ben):
-        one.until(lost, "the hub has everything again")
+        one.until(lost, "the hub has all records again")
         one.sent()
         one.sees(titles)
     # A new member reads everything from the hub.
@@ -81,7 +81,7 @@ def test_members_continue_at_a_hub_restored_to_before_a_member_joined(anna, ben,
     restore(anna, ben)
     for one in (anna, ben):
         one.sent()
-    # Ben's keys are newer than the hub's, which are Anna's; he gives Cleo those that she needs.
+    # Ben's keys are newer than Anna's at the hub; he sends Cleo those that she needs.
     anna.context.set_offline(True)
     restore(ben)
     cleo.do(FORGET)

@@ -14,7 +14,7 @@ from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
 IS_KEPT = "async () => (await import('/workers/registration.js')).offline.state === 'ready'"
-# The daemon gives the hub the same record to push that the hub stores.
+# The daemon sends the hub the same record as push message that the hub stores.
 NEWEST_EVENT = """() => new Promise((resolve, reject) => {
     const request = indexedDB.open("applocker");
     request.onerror = reject;
@@ -35,9 +35,9 @@ SHOWN = """async () => {
 
 
 @pytest.mark.service_worker
-def test_it_opens_without_a_hub(phone, computer):
+def test_the_app_opens_without_a_hub(phone, computer):
     page = phone.page
-    eventually(lambda: page.evaluate(IS_KEPT), "kept on the device")
+    eventually(lambda: page.evaluate(IS_KEPT), "the app's files are cached")
     computer.stop_hub()
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
@@ -49,7 +49,7 @@ def test_it_opens_without_a_hub(phone, computer):
 
 
 @pytest.mark.service_worker
-def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
+def test_a_push_from_the_computer_is_shown_while_locked(phone, computer):
     page = phone.page
     phone.context.grant_permissions(["notifications"], origin=phone.address)
     session = phone.context.new_cdp_session(page)
@@ -61,11 +61,11 @@ def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
         ),
     )
     session.send("ServiceWorker.enable")
-    eventually(lambda: page.evaluate(IS_KEPT), "a worker")
+    eventually(lambda: page.evaluate(IS_KEPT), "the worker is active")
     before = page.evaluate(NEWEST_EVENT)
     computer.run("unlock", "diary", passcode="wrong one")
-    eventually(lambda: page.evaluate(NEWEST_EVENT) != before, "an event")
-    eventually(lambda: registrations, "its registration")
+    eventually(lambda: page.evaluate(NEWEST_EVENT) != before, "an event arrives")
+    eventually(lambda: registrations, "the worker's registration is found")
     record = page.evaluate(NEWEST_EVENT)
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
@@ -82,7 +82,7 @@ def test_a_push_of_the_computer_is_shown_while_it_is_locked(phone, computer):
     phone.unlock()
 
 
-def test_the_panel_opens_paired_by_the_computer(new_context, computer):
+def test_the_panel_opens_already_paired(new_context, computer):
     folder = computer.folder / "desktop"
     folder.mkdir()
     program = folder / "xdg-open"
@@ -98,7 +98,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
     panel = computer.start("panel", "--json", passcode=True, stdin=subprocess.DEVNULL)
     try:
         opened = computer.folder / "opened"
-        eventually(opened.exists, "a browser")
+        eventually(opened.exists, "the browser is opened")
         path = opened.read_text().strip()
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         # The page redirects there.
@@ -110,7 +110,7 @@ def test_the_panel_opens_paired_by_the_computer(new_context, computer):
         output, errors = panel.communicate(timeout=30)
         assert panel.returncode == 0, errors
         assert json.loads(output)["name"].endswith(" panel"), output
-        assert not os.path.exists(path), "the page with the link is gone"
+        assert not os.path.exists(path), "the page with the link remains"
         desk.type_pin()
         desk.page.get_by_role("heading", name="Repeat the PIN").wait_for()
         desk.type_pin()

@@ -1,5 +1,5 @@
-"""What a thief with a copy of the whole browser profile of a locked companion can do: nothing but ten guesses at the
-hub. And what the profile and the hub's database together reveal, as docs/threat-model.md describes."""
+"""A thief with a copy of the whole browser profile of a locked companion is limited to ten guesses at the hub. Also
+checks what the profile and the hub's database together reveal, as docs/threat-model.md describes."""
 
 import contextlib
 import http.server
@@ -82,7 +82,7 @@ def pin_shares(computer, device):
     return [list(row[0][start + 32 : start + 64]) for start in range(0, len(row[0]), 97)] if row else []
 
 
-def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, computer, tmp_path):
+def test_a_stolen_profile_decrypts_nothing_without_the_hub(new_context, launch, computer, tmp_path):
     context = launch(tmp_path / "phone")
     victim = Phone(new_context, computer, name="Ben's phone", context=context).pair()
     victim.page.reload()
@@ -94,10 +94,10 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
 
     # A byte-for-byte copy of the profile.
     files = [file for file in (tmp_path / "stolen").rglob("*") if file.is_file()]
-    assert any("IndexedDB" in str(file) for file in files), "the profile holds the database"
+    assert any("IndexedDB" in str(file) for file in files), "the profile has no database"
     for word in (MARKER, PIN):
         for bytes_ in (word.encode(), word.encode("utf-16-le")):
-            assert not [file for file in files if bytes_ in file.read_bytes()], f"{word!r} lies in the profile"
+            assert not [file for file in files if bytes_ in file.read_bytes()], f"{word!r} is in the profile"
 
     computer.stop_hub()
     shares = pin_shares(computer, kept["device"])
@@ -111,15 +111,15 @@ def test_a_stolen_profile_opens_nothing_without_the_hub(new_context, launch, com
     assert found["own"] == 0, f"the right PIN opened without the hub: {found}"
     # Both together can be searched, one guess at a time, as the threat model states.
     assert found["hub"] == 1, found
-    print(f"with the hub's database as well, a guess takes {found['milliseconds']:.0f} ms of one core")
+    print(f"with the hub's database as well, a guess requires {found['milliseconds']:.0f} ms of one core")
 
 
 @pytest.mark.parametrize("unanswered, refusal", [("**/v1/**", "offline"), ("**/v1/roster?*", "unauthorized")])
-def test_a_copy_of_a_revoked_phones_storage_opens_nothing(new_context, household, computer, unanswered, refusal):
+def test_a_copy_of_a_revoked_phones_storage_decrypts_nothing(new_context, household, computer, unanswered, refusal):
     """Without a network, and with a modified app that doesn't request the proof of its revocation."""
     thief = Phone(new_context, computer)
     thief.page.goto(thief.address + "/tests.html")
-    storage.put(thief.page, household.paired)
+    storage.restore(thief.page, household.paired)
     device = thief.page.evaluate("""async () => {
         const { CompanionStore } = await import("/store/store.js");
         const store = await CompanionStore.open();
@@ -130,7 +130,7 @@ def test_a_copy_of_a_revoked_phones_storage_opens_nothing(new_context, household
     before = pin_shares(computer, device)
     assert len(before) == 4
     computer.expect("devices", "revoke", thief.name, "--yes", passcode=True)
-    assert pin_shares(computer, device) == [], "the hub's share is gone"
+    assert pin_shares(computer, device) == [], "the hub's share remains"
     thief.context.route(unanswered, lambda route: route.abort())
     found = thief.page.evaluate(ATTACK, [PIN, before])
     assert (found["offline"], found["state"], found["own"]) == (refusal, "locked", 0), found

@@ -21,7 +21,7 @@ def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
     assert page.get_by_role("heading", name="Do you have a recovery sheet?").count() == 0
 
 
-def test_the_gate_opens_by_the_pin_alone(phone):
+def test_only_the_pin_opens_the_lock_screen(phone):
     page = phone.page
     phone.picture("home")
     page.reload()
@@ -37,7 +37,7 @@ def test_the_gate_opens_by_the_pin_alone(phone):
     page.locator(".tabs").wait_for()
 
 
-def test_a_pin_is_typed_on_a_keyboard_as_well(phone):
+def test_a_pin_can_be_typed_on_a_keyboard(phone):
     page = phone.page
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
@@ -51,7 +51,7 @@ def test_a_pin_is_typed_on_a_keyboard_as_well(phone):
     page.locator(".tabs").wait_for()
 
 
-def test_an_unseen_page_shows_its_cover_alone(phone):
+def test_a_hidden_page_shows_only_its_cover(phone):
     page = phone.page
     assert page.locator("#cover").is_hidden()
     page.evaluate("() => window.dispatchEvent(new Event('blur'))")
@@ -74,7 +74,7 @@ def test_without_a_link_the_page_explains_how_to_get_one(new_context, site):
     new.quiet()
 
 
-def test_a_weak_pin_and_two_that_differ_are_refused_in_words(new_context, computer):
+def test_weak_and_mismatched_pins_are_refused_with_a_message(new_context, computer):
     new = Phone(new_context, computer, DESKTOP, "dark")
     new.page.goto(computer.pair())
     new.page.get_by_role("button", name="Pair this device").wait_for()

@@ -1,4 +1,4 @@
-"""The companion in WebKit: its modules, the story with a real hub and computer, and the app itself."""
+"""The companion in WebKit: its modules, the scenario with a real hub and computer, and the app itself."""
 
 import contextlib
 import os
@@ -13,7 +13,8 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = "vectors published moment-vectors sealing distrust revoked moments audit decoy decoy-changes".split()
+MODULES = """vectors published-vectors moment-vectors sealing untrusted-hub revoked moments audit decoy
+    decoy-changes""".split()
 CLICK = """
 const [role, name] = arguments;
 const found = [...document.querySelectorAll(role)].find((one) =>
@@ -31,12 +32,12 @@ field.dispatchEvent(new Event("input", { bubbles: true }));
 return true;
 """
 # The app reports unexpected errors on the console, which WebDriver does not read here.
-COMPLAINTS = """
-window.complaints = [];
+CONSOLE_ERRORS = """
+window.consoleErrors = [];
 const before = console.error;
 console.error = (...words) => {
     const text = (word) => (word instanceof Error ? `${word} ${word.stack}` : String(word));
-    window.complaints.push(words.map(text).join(" "));
+    window.consoleErrors.push(words.map(text).join(" "));
     before(...words);
 };
 """
@@ -82,19 +83,19 @@ def webkit_browser(display):
         yield browser
 
 
-def test_a_phone_with_webkit_has_a_real_computer_and_hub(webkit_browser, computer):
+def test_the_companions_core_works_in_webkit(webkit_browser, computer):
     """With a network between the browser and the hub that can be disconnected."""
     browser = webkit_browser
     computer.open_vault()
     network = Relay(computer.port)
 
-    def asked(words):
-        answer = computer.asked(words)
-        return answer.replace(f":{computer.port}/", f":{network.port}/") if words == ["pair"] else answer
+    def run_command(words):
+        output = computer.run_command(words)
+        return output.replace(f":{computer.port}/", f":{network.port}/") if words == ["pair"] else output
 
     browser.get(f"http://127.0.0.1:{network.port}/tests.html")
-    for name in javascript.names("story"):
-        webkit.run(browser, "story", name, {"computer": asked, "offline": network.cut})
+    for name in javascript.names("scenario"):
+        webkit.run(browser, "scenario", name, {"computer": run_command, "offline": network.set_offline})
 
 
 class Person:
@@ -108,7 +109,7 @@ class Person:
 
     def shown(self):
         text = self.browser.execute_script("return document.body?.innerText ?? '';")
-        return f"the page says: {text[:400]} {self.browser.execute_script('return window.complaints ?? [];')}"
+        return f"the page shows: {text[:400]} {self.browser.execute_script('return window.consoleErrors ?? [];')}"
 
     def sees(self, text):
         self.until("return document.body.innerText.includes(arguments[0]);", text)
@@ -128,7 +129,7 @@ class Person:
             self.browser.save_screenshot(f"{folder}/webkit-{name}.png")
 
 
-def test_the_app_is_paired_writes_a_note_and_opens_without_a_hub(webkit_browser, computer):
+def test_the_app_pairs_writes_a_note_and_opens_without_a_hub(webkit_browser, computer):
     browser = webkit_browser
     person = Person(browser)
     browser.get(computer.pair())
@@ -140,7 +141,7 @@ def test_the_app_is_paired_writes_a_note_and_opens_without_a_hub(webkit_browser,
     person.sees("Monitoring")
     person.picture("home")
 
-    browser.execute_script(COMPLAINTS)
+    browser.execute_script(CONSOLE_ERRORS)
     browser.execute_script("location.hash = '#/notes';")
     person.sees("Open your notes")
     person.types_pin()

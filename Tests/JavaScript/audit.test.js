@@ -1,9 +1,9 @@
-// The log of a vault beside a hub that a test plays: a chain for each device, and what is missing is found.
+// The log of a vault with a simulated hub: a chain for each device, in which missing entries are detected.
 import { Companion } from "/session/companion.js";
 import { systemTime } from "/hub/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { pairedCompanion, refusing } from "./made-household.js";
-import { everythingIn, find, MomentHub } from "./made-moments.js";
+import { pairedCompanion, refusing } from "./fake-household.js";
+import { everythingIn, find, MomentHub } from "./fake-moments.js";
 import { textOf, unbase64, utf8 } from "/crypto/bytes.js";
 
 const pin = "735102";
@@ -23,47 +23,49 @@ const kinds = async (companion) => (await companion.audit.list()).lines
 const sent = (companion) => eventually(async () => (await companion.device.store.waiting()).length === 0, "all sent");
 
 export const tests = {
-    async everyOpeningAndEveryWrongPINIsWritten() {
+    async everyUnlockAndEveryWrongPINIsLogged() {
         const { hub, companion } = await paired();
         companion.lock();
-        hub.instead = { "POST /v1/pin-share/attempt": refusing("wrong_pin", 403) };
+        hub.overrides = { "POST /v1/pin-share/attempt": refusing("wrong_pin", 403) };
         shift += 60_000;
         equal(await refusal(() => companion.unlockWithPIN("918273")), "wrongPIN", "refused");
         shift += 60_000;
         equal(await refusal(() => companion.unlockWithPIN("918274")), "wrongPIN", "refused again");
-        hub.instead = {};
+        hub.overrides = {};
         shift += 60_000;
         await companion.unlockWithPIN(pin);
         await eventually(async () => (await kinds(companion)).length === 3, "three entries");
-        equal(await kinds(companion), ["unlocked", "wrongPIN", "wrongPIN"], "the newest first");
+        equal(await kinds(companion), ["unlocked", "wrongPIN", "wrongPIN"], "entries, newest first");
         const { lines } = await companion.audit.list();
-        expect(lines[0].at - lines[1].at >= 60 && lines[1].at - lines[2].at >= 60, "when they were typed");
+        expect(lines[0].at - lines[1].at >= 60 && lines[1].at - lines[2].at >= 60,
+            "each wrong PIN has the time when it was typed");
         companion.lock();
         await companion.unlockWithPIN(pin);
-        await eventually(async () => (await kinds(companion)).length === 4, "told once");
-        equal((await companion.audit.list()).missing, 0, "nothing is missing");
+        await eventually(async () => (await kinds(companion)).length === 4, "the second unlock adds one entry");
+        equal((await companion.audit.list()).missing, 0, "missing entries");
         companion.close();
     },
 
-    async whatIsWrittenAtOnceIsOneChain() {
+    async concurrentEntriesFormOneChain() {
         const { companion } = await paired();
         await Promise.all(Array.from({ length: 8 }, () => companion.audit.record("imported", { photos: 1 })));
         await sent(companion);
         await companion.audit.record("exported", { moments: 2, photos: 3 });
         const { lines, missing } = await companion.audit.list();
-        equal([missing, lines.filter(({ kind }) => kind === "imported").length], [0, 8], "whole");
-        equal([lines.find(({ kind }) => kind === "exported").photos], [3], "amounts");
+        equal([missing, lines.filter(({ kind }) => kind === "imported").length], [0, 8],
+            "missing entries, and imports");
+        equal([lines.find(({ kind }) => kind === "exported").photos], [3], "numbers of photos");
         companion.close();
     },
 
-    /** Another member may write anything there, and a screen would end where it writes the date. */
-    async aTimeOfNoCalendarIsNotShown() {
+    /** Another member may write any value, and formatting an invalid date would make the screen fail. */
+    async entriesWithInvalidTimesAreNotShown() {
         const { companion } = await paired();
         for (const at of [1e308, -1, 8.64e15, 253_402_214_401]) await companion.audit.record("imported", { at });
         await companion.audit.record("exported");
         await sent(companion);
         const shown = await kinds(companion);
-        equal([shown.includes("exported"), shown.includes("imported")], [true, false], "shown");
+        equal([shown.includes("exported"), shown.includes("imported")], [true, false], "shown entries");
         companion.close();
     },
 
@@ -72,22 +74,22 @@ export const tests = {
         for (let count = 0; count < 4; count += 1) await companion.audit.record("exported");
         await sent(companion);
         const rows = await companion.device.store.records("audit");
-        // As if it had never come; the newest first.
+        // As if it had never arrived; the newest is first.
         const without = async (row) => {
             const real = companion.device.store.records;
-            companion.device.store.records = async function (...given) {
-                return (await real.apply(this, given)).filter(({ key }) => key !== row.key);
+            companion.device.store.records = async function (...args) {
+                return (await real.apply(this, args)).filter(({ key }) => key !== row.key);
             };
             const found = await companion.audit.list();
             companion.device.store.records = real;
             return found.missing;
         };
-        equal(await without(rows[1]), 1, "one in the middle");
-        equal(await without(rows[3]), 1, "the first");
+        equal(await without(rows[1]), 1, "missing: one in the middle");
+        equal(await without(rows[3]), 1, "missing: the first");
         companion.close();
     },
 
-    async anEntryIsNotReplacedByAnyDevice() {
+    async noDeviceReplacesAnEntry() {
         const { hub, companion } = await paired();
         await companion.audit.record("exported");
         await sent(companion);
@@ -100,9 +102,10 @@ export const tests = {
         hub.store(record);
         hub.serve();
         await companion.refresh();
-        equal((await companion.audit.list()).lines.filter(({ kind }) => kind === "exported").length, 1, "it stays");
-        equal((await companion.report()).misbehaviour, [],
-            "and nobody is accused: who removed it may have been a device");
+        equal((await companion.audit.list()).lines.filter(({ kind }) => kind === "exported").length, 1,
+            "entries");
+        // A device may have removed it, so the hub is not reported.
+        equal((await companion.report()).misbehaviour, [], "reports");
         companion.close();
     },
 
@@ -113,15 +116,15 @@ export const tests = {
         await companion.decoy.set(decoy);
         companion.lock();
         await companion.unlockWithPIN(decoy);
-        await eventually(async () => (await kinds(companion)).length === 1, "its own opening");
-        equal(await kinds(companion), ["unlocked"], "and nothing of the other");
+        await eventually(async () => (await kinds(companion)).length === 1, "its own unlock is logged");
+        equal(await kinds(companion), ["unlocked"], "entries of the decoy");
         await companion.audit.record("imported", { photos: 2 });
-        equal((await companion.audit.list()).missing, 0, "whole");
+        equal((await companion.audit.list()).missing, 0, "missing entries of the decoy");
         companion.lock();
         await companion.unlockWithPIN(pin);
-        await eventually(async () => (await kinds(companion)).includes("unlocked"), "opened");
-        equal(await kinds(companion), ["unlocked", "exported"], "the real one has nothing of the decoy's");
-        equal((await companion.audit.list()).missing, 0, "whole, too");
+        await eventually(async () => (await kinds(companion)).includes("unlocked"), "the unlock is logged");
+        equal(await kinds(companion), ["unlocked", "exported"], "entries of the real vault");
+        equal((await companion.audit.list()).missing, 0, "missing entries of the real vault");
         companion.close();
     },
 
@@ -129,19 +132,19 @@ export const tests = {
         const { hub, companion } = await paired();
         await companion.audit.record("exported", { at: 1_000 });
         await sent(companion);
-        hub.instead = { "POST /v1/records": refusing("unavailable", 503) };
+        hub.overrides = { "POST /v1/records": refusing("unavailable", 503) };
         await companion.audit.record("imported", { at: 1_000 });
         await companion.audit.record("restored", { at: 1_000 });
         equal((await kinds(companion)).slice(-3), ["restored", "imported", "exported"]);
         companion.close();
     },
 
-    async whatWasChosenIsPushedOnceTheHubHasIt() {
+    async chosenEntriesArePushedOnceTheHubHasThem() {
         const { hub, companion, name } = await paired();
         const messages = [];
-        const { honest } = hub;
-        hub.honest = async (route, url, body, signal) => {
-            if (route !== "POST /v1/push/messages") return honest.call(hub, route, url, body, signal);
+        const { defaultResponse } = hub;
+        hub.defaultResponse = async (route, url, body, signal) => {
+            if (route !== "POST /v1/push/messages") return defaultResponse.call(hub, route, url, body, signal);
             messages.push({
                 ...body, record: JSON.parse(textOf(unbase64(body.payload))), known: hub.records.map(({ id }) => id),
             });
@@ -149,39 +152,40 @@ export const tests = {
         };
         await companion.audit.record("exported");
         await sent(companion);
-        equal(messages, [], "not chosen");
+        equal(messages, [], "messages of a kind that is not chosen");
         await companion.audit.setAlerts(["exported"]);
-        hub.instead = { "POST /v1/records": refusing("unavailable", 503) };
+        hub.overrides = { "POST /v1/records": refusing("unavailable", 503) };
         await companion.audit.record("exported");
         await companion.audit.record("imported");
-        equal(messages, [], "not before the hub has it");
-        // It waits over a restart.
+        equal(messages, [], "messages before the hub has the entry");
+        // It stays pending across a restart.
         companion.close();
-        hub.instead = {};
+        hub.overrides = {};
         const again = await Companion.open({ name, time: quick });
         await again.unlockWithPIN(pin);
         await sent(again);
-        await eventually(() => messages.length === 1, "told");
+        await eventually(() => messages.length === 1, "one message is sent");
         const [{ record, known, devices, payload, urgency }] = messages;
         equal([record.collection, record.author, devices, urgency], ["audit", hub.phone.id, undefined, "high"],
-            "to all others");
-        expect(known.includes(record.id) && payload.length <= 4096, "the hub has it, and it fits");
-        // A push service that does not answer keeps nothing back.
-        hub.instead = { "POST /v1/push/messages": refusing("unavailable", 503) };
+            "the record, for all other devices");
+        expect(known.includes(record.id), "the hub has the record");
+        expect(payload.length <= 4096, "the record fits into a message");
+        // A push service without a response delays nothing.
+        hub.overrides = { "POST /v1/push/messages": refusing("unavailable", 503) };
         await again.audit.record("exported");
         await sent(again);
         again.close();
     },
 
-    async nothingOfItLiesInTheOpen() {
+    async theLogIsStoredSealed() {
         const { companion, name } = await paired();
         await companion.audit.setAlerts(["wrongPIN"]);
         await companion.audit.record("exported", { moments: 1 });
         companion.lock();
         const bytes = await everythingIn(name);
-        equal(find(bytes, utf8("exported")), -1, "sealed");
-        equal(await refusal(() => companion.audit.list()), "locked", "closed");
-        equal(await refusal(() => companion.audit.record("exported")), "locked", "closed to write");
+        equal(find(bytes, utf8("exported")), -1, "the position of a plaintext word");
+        equal(await refusal(() => companion.audit.list()), "locked", "reading while locked");
+        equal(await refusal(() => companion.audit.record("exported")), "locked", "writing while locked");
         companion.close();
     },
 };

@@ -1,9 +1,9 @@
-// The calculator behind the disguise: it calculates, exactly, and offers a number as a PIN only where that was meant.
+// The disguise's calculator: it calculates exactly, and offers a number as a PIN only by a deliberate gesture.
 import { evaluate, fraction, parsed, written } from "/features/disguise/calculation.js";
 import { Calculator } from "/features/disguise/calculator.js";
 import { equal, expect } from "./harness.js";
 
-/** Keys as they are pressed, a tenth of a second apart. @param {string} keys @param {Calculator} [calculator] */
+/** Presses keys, a tenth of a second apart by default. @param {string} keys @param {Calculator} [calculator] */
 function pressed(keys, calculator = new Calculator(), pause = 100) {
     const offers = [];
     let time = 0;
@@ -38,33 +38,33 @@ export const tests = {
             "123456.789*1=": "123,456.789" });
     },
 
-    aThirdStaysAThirdAfterItWasShown() {
+    displayedResultsKeepTheirExactValue() {
         const { calculator } = pressed("1/3=");
         equal(pressed("*3=", calculator).display, "1", "times three");
     },
 
-    percentagesAreWhatPeopleMean() {
+    percentagesFollowEverydayUsage() {
         shows({
             "200+10%=": "220", "200-10%=": "180", "200*10%=": "20", "50%=": "0.5", "50%+1=": "1.5",
             "100+5%+5%=": "110.25", "10%%=": "0.001", "80/20%=": "400",
         });
     },
 
-    signsAndCorrectionsDoWhatTheySay() {
+    signAndCorrectionKeysChangeTheInput() {
         shows({
             "5±=": "−5", "5±±=": "5", "5+3±=": "2", "12<3=": "13", "12<<<=": "0", "5+<6=": "56", "5*-3=": "2",
             "5+=": "5", "1+2C": "0",
             "007=": "7", "50%<=": "50", "3+4=±": "−7", "3+4=+1=": "8", "3+4=5": "5", "-5=": "−5" });
     },
 
-    whatCannotBeIsSaid() {
+    impossibleCalculationsShowAnError() {
         shows({ "1/0=": "Can’t divide by 0", "0/0=": "Can’t divide by 0", "1/0=5": "5", "5/(": "5" });
         const calculator = pressed("9999999999999999").calculator;
         for (let index = 0; index < 20; index++) pressed("*9999999999999999", calculator);
-        equal(pressed("=", calculator).display, "Too large", "16 digits, 20 times");
+        equal(pressed("=", calculator).display, "Too large", "16 digits, squared 20 times");
     },
 
-    noCalculationTakesMemoryWithoutEnd() {
+    calculationsUseBoundedMemory() {
         const calculator = pressed("1/3=").calculator;
         const start = performance.now();
         // Squared, its denominator would have 2^60 digits.
@@ -72,11 +72,11 @@ export const tests = {
         for (let index = 0; index < 5000; index++) calculator.press("7", 0);
         for (let index = 0; index < 5000; index++) pressed("+7", calculator);
         pressed("=", calculator);
-        expect(performance.now() - start < 2000, `it took ${performance.now() - start} ms`);
+        expect(performance.now() - start < 2000, `less than 2 s, not ${performance.now() - start} ms`);
         expect(calculator.display.length < 80, calculator.display);
     },
 
-    numbersAreWrittenAsADisplayHasThem() {
+    numbersAreFormattedForTheDisplay() {
         for (const [numerator, denominator, text] of /** @type {[bigint, bigint, string][]} */ ([
             [0n, 1n, "0"], [-3n, 4n, "-0.75"], [1n, 3n, "0.333333333333"], [2n, 3n, "0.666666666667"],
             [10n ** 15n, 1n, "1e15"],
@@ -91,9 +91,9 @@ export const tests = {
             "two times three");
     },
 
-    aNumberAndEqualsTwiceIsOffered() {
+    aNumberWithEqualsTwiceIsOfferedAsAPIN() {
         equal(pressed("628495==").offers, ["628495"], "six digits");
-        equal(pressed("039184==").offers, ["039184"], "with its zero");
+        equal(pressed("039184==").offers, ["039184"], "offered with its leading zero");
         equal(pressed("6284955<==").offers, ["628495"], "corrected");
         equal(pressed("1+1=628495==").offers, ["628495"], "after a calculation");
         equal(pressed("628495====").offers, ["628495"], "once");
@@ -101,25 +101,25 @@ export const tests = {
         equal(pressed(`${typed}==`).offers, [typed], "32 digits");
         const held = pressed("628495").calculator;
         equal(held.hold(), "628495", "held");
-        equal(pressed("=", held).offers, [], "what was held is not offered again");
+        equal(pressed("=", held).offers, [], "a held number, offered again");
     },
 
-    calculatingOffersNothing() {
+    ordinaryCalculationsOfferNoPIN() {
         for (const keys of [
             "628495=", "73918==", "700000+39184==", "628495+==", "628495±==", "628495%==", "7391.84==", "628495=+==",
             "==", "1/0===", "628495+0==",
             "628495=C==", "628495=<=="]) {
             equal(pressed(keys).offers, [], keys);
         }
-        equal(pressed("628495==", new Calculator(), 2000).offers, [], "slowly");
-        equal(pressed("12+628495").calculator.hold(), null, "held in a calculation");
-        equal(pressed("12345").calculator.hold(), null, "held with five digits");
+        equal(pressed("628495==", new Calculator(), 2000).offers, [], "= pressed twice, slowly");
+        equal(pressed("12+628495").calculator.hold(), null, "holding within a calculation");
+        equal(pressed("12345").calculator.hold(), null, "holding with five digits");
     },
 
-    nothingOfItStays() {
+    forgettingLeavesNothing() {
         const { calculator } = pressed("628495=");
         calculator.forget();
-        equal([calculator.display, calculator.line, calculator.hold()], ["0", "", null], "forgotten");
-        equal(pressed("=", calculator).offers, [], "and not offered");
+        equal([calculator.display, calculator.line, calculator.hold()], ["0", "", null], "display, line, held number");
+        equal(pressed("=", calculator).offers, [], "offered numbers");
     },
 };

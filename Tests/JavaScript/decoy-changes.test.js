@@ -1,23 +1,24 @@
-// PINs that are changed, set and removed, also where the network goes in between: one of them always opens.
+// PINs are changed, set and removed, also while the network fails: one of them always unlocks.
 import { Companion } from "/session/companion.js";
 import { equal, expect, refusal } from "./harness.js";
-import { cutAtReplacement, decoy, other, paired, real, reopened, sent, third, titles,
-    withDecoy } from "./made-decoys.js";
+import { disconnectAtReplacement, decoy, other, paired, real, reopened, sent, third, titles,
+    withDecoy } from "./decoy-household.js";
 
 export const tests = {
-    async eachChangesItsOwnPIN() {
+    async eachVaultChangesItsOwnPIN() {
         const { companion } = await withDecoy();
         await companion.notes.save(null, { title: "real", body: "" });
         await companion.setPIN("real-one-2");
         await reopened(companion, decoy);
         await companion.setPIN("decoy-one-2");
-        equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "the old decoy");
-        equal(await refusal(() => companion.unlockWithPIN(real)), "wrongPIN", "the old one");
+        equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "the decoy PIN from before");
+        equal(await refusal(() => companion.unlockWithPIN(real)), "wrongPIN", "the real PIN from before");
         await reopened(companion, "decoy-one-2");
         equal(await titles(companion), [], "the decoy");
         await reopened(companion, "real-one-2");
-        equal([await titles(companion), await companion.decoy.isSet()], [["real"], true], "the real one");
-        equal(await refusal(() => companion.setPIN("decoy-one-2")), "weakPIN", "two that are one");
+        equal([await titles(companion), await companion.decoy.isSet()], [["real"], true],
+            "notes of the real vault, and whether a decoy is set");
+        equal(await refusal(() => companion.setPIN("decoy-one-2")), "weakPIN", "a PIN that is the decoy PIN too");
         for (let round = 0; round < 3; round += 1) {
             await companion.setPIN(`real-again-${round}x`);
             await reopened(companion, `real-again-${round}x`);
@@ -25,12 +26,12 @@ export const tests = {
         companion.close();
     },
 
-    async killedAnywhereTheOldOrTheNewPINOpens() {
+    async afterAnInterruptedChangeTheOldOrTheNewPINUnlocks() {
         for (const pin of [real, decoy]) {
             for (const isBefore of [true, false]) {
                 const { companion, household, name } = await withDecoy();
                 await reopened(companion, pin);
-                cutAtReplacement(household, isBefore);
+                disconnectAtReplacement(household, isBefore);
                 expect(await companion.setPIN(other).catch(() => "failed") === "failed", "interrupted");
                 companion.close();
                 household.serve();
@@ -38,34 +39,34 @@ export const tests = {
                 const [opens, wrong] = isBefore ? [pin, other] : [other, pin];
                 equal(await refusal(() => again.unlockWithPIN(wrong)), "wrongPIN", `${wrong}, ${isBefore}`);
                 await again.unlockWithPIN(opens);
-                // The passkey would not know which one it is: the hub does.
+                // The hub determines which PIN is valid; a passkey could not.
                 await again.setPIN("the-last-1");
                 await reopened(again, "the-last-1");
                 const still = pin === real ? decoy : real;
                 await reopened(again, still);
-                equal(household.failures, 0, "nothing counted");
+                equal(household.failures, 0, "wrong PINs at the hub");
                 again.close();
             }
         }
     },
 
-    async oneThatWasInterruptedCanBeSetAgain() {
+    async anInterruptedDecoyCanBeSetAgain() {
         for (const isBefore of [true, false]) {
             const { companion, household } = await paired();
-            cutAtReplacement(household, isBefore);
+            disconnectAtReplacement(household, isBefore);
             expect(await companion.decoy.set(decoy).catch(() => "failed") === "failed", "interrupted");
             household.serve();
             equal(await companion.decoy.isSet(), false, "not set");
             await companion.decoy.set(third);
             await reopened(companion, third);
-            equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "the first try");
+            equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "the PIN of the first attempt");
             await reopened(companion, real);
             expect(await companion.decoy.isSet(), "set");
             companion.close();
         }
     },
 
-    async aDecoyThatIsRemovedIsAWrongPINAndItsRecordsGo() {
+    async aRemovedDecoyIsAWrongPINAndItsRecordsAreDeleted() {
         const { companion, household } = await withDecoy();
         await reopened(companion, decoy);
         const note = await companion.notes.save(null, { title: "harmless", body: "" });
@@ -77,18 +78,18 @@ export const tests = {
         await sent(companion);
         const newest = household.records.filter(({ id }) => id === note.id).at(-1);
         equal([newest.sealed, newest.revision], [undefined, 2], "a tombstone");
-        equal(await refusal(() => companion.decoy.remove()), "notFound", "none is left");
+        equal(await refusal(() => companion.decoy.remove()), "notFound", "a second removal");
         companion.lock();
-        equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "its PIN");
+        equal(await refusal(() => companion.unlockWithPIN(decoy)), "wrongPIN", "the removed PIN");
         await companion.unlockWithPIN(real);
         await companion.decoy.set(third);
         await reopened(companion, third);
-        equal(await titles(companion), [], "a new one is empty");
+        equal(await titles(companion), [], "notes of a new decoy");
         companion.close();
     },
 
-    async aRemovalThatWasInterruptedIsDoneAgain() {
-        // Two PINs to remove, one after the other; the network goes before the hub hears of it, or before it is heard.
+    async anInterruptedRemovalIsRepeated() {
+        // Two PINs are removed, one after the other. The network fails before the request or before the response.
         for (const [last, isBefore] of [[1, true], [1, false], [2, true], [2, false]]) {
             const { companion, household, name } = await withDecoy();
             await companion.notes.save(null, { title: "real", body: "" });
@@ -97,7 +98,7 @@ export const tests = {
             await companion.decoy.set(third);
             await sent(companion);
             await reopened(companion, real);
-            cutAtReplacement(household, isBefore, last);
+            disconnectAtReplacement(household, isBefore, last);
             expect(await companion.decoy.remove().catch(() => "failed") === "failed", "interrupted");
             companion.close();
             household.serve();
@@ -109,31 +110,32 @@ export const tests = {
             equal(await again.decoy.isSet(), false, "removed");
             await sent(again);
             equal(household.records.filter(({ id }) => id === note.id).at(-1).sealed, undefined,
-                "what was written there");
+                "records of the removed vault");
             again.lock();
             for (const pin of [decoy, third]) equal(await refusal(() => again.unlockWithPIN(pin)), "wrongPIN", pin);
             await again.unlockWithPIN(real);
             await again.decoy.set(other);
             await reopened(again, other);
-            equal(await titles(again), [], "a new one is empty");
+            equal(await titles(again), [], "notes of a new decoy");
             again.close();
         }
     },
 
-    async aDecoyCanHaveADecoyAndTheRealOneStays() {
+    async aDecoyCanSetADecoyWithoutReplacingTheRealPIN() {
         const { companion } = await withDecoy();
         await companion.notes.save(null, { title: "real", body: "" });
         await reopened(companion, decoy);
-        equal(await companion.decoy.isSet(), false, "as where there is none");
+        equal(await companion.decoy.isSet(), false, "whether a decoy is set, seen from the decoy");
         await companion.notes.save(null, { title: "harmless", body: "" });
-        equal(await refusal(() => companion.decoy.set(decoy)), "weakPIN", "the one that is used");
+        equal(await refusal(() => companion.decoy.set(decoy)), "weakPIN", "the decoy PIN itself");
         await companion.decoy.set(third);
         await reopened(companion, third);
         equal(await titles(companion), [], "the third");
         await companion.notes.save(null, { title: "third", body: "" });
-        equal(await refusal(() => companion.decoy.set(other)), "full", "no further");
+        equal(await refusal(() => companion.decoy.set(other)), "full", "a fourth PIN");
         await reopened(companion, decoy);
-        equal([await titles(companion), await companion.decoy.isSet()], [["harmless"], true], "the second");
+        equal([await titles(companion), await companion.decoy.isSet()], [["harmless"], true],
+            "notes of the decoy, and whether it has a decoy");
         await reopened(companion, real);
         equal(await titles(companion), ["real"], "the first");
         await companion.decoy.remove();

@@ -1,12 +1,12 @@
-// Two PINs, two vaults, and nothing that tells one from the other.
+// Two PINs open two vaults, and nothing distinguishes one from the other.
 import { Companion } from "/session/companion.js";
 import { randomBytes } from "/crypto/bytes.js";
 import { ringKind } from "/crypto/ring.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { decoy, paired, real, reopened, sent, titles, withDecoy } from "./made-decoys.js";
-import { refusing } from "./made-household.js";
+import { decoy, paired, real, reopened, sent, titles, withDecoy } from "./decoy-household.js";
+import { refusing } from "./fake-household.js";
 
-/** Counts what the page asks of WebCrypto. */
+/** Counts the page's calls of WebCrypto. */
 function counting() {
     const counts = {};
     const { subtle } = crypto;
@@ -14,18 +14,18 @@ function counting() {
     for (const name of ["deriveBits", "decrypt", "encrypt", "importKey", "digest", "sign"]) {
         originals[name] = subtle[name];
         Object.defineProperty(subtle, name, {
-            configurable: true, value: (...given) => {
-                const algorithm = name === "importKey" ? given[2] : given[0];
+            configurable: true, value: (...args) => {
+                const algorithm = name === "importKey" ? args[2] : args[0];
                 const key = `${name} ${algorithm.name ?? algorithm}`;
                 counts[key] = (counts[key] ?? 0) + 1;
-                return originals[name].apply(subtle, given);
+                return originals[name].apply(subtle, args);
             },
         });
     }
     return { counts, stop: () => Object.keys(originals).forEach((name) => delete subtle[name]) };
 }
 
-/** Of anything that lies in the store, in bytes. */
+/** The size of a stored value, in bytes. */
 function sizeOf(value) {
     if (value instanceof Uint8Array) return value.length;
     if (Array.isArray(value)) return value.map(sizeOf);
@@ -36,7 +36,7 @@ function sizeOf(value) {
     return typeof value;
 }
 
-/** Everything of a database, its facts by name. `isLeftOut`: of what is no fact. */
+/** The values of a database; facts have their names. `isLeftOut` selects other values to skip. */
 async function everything(name, isLeftOut = () => false) {
     const database = await new Promise((resolve, reject) => {
         const request = indexedDB.open(name);
@@ -58,7 +58,7 @@ async function everything(name, isLeftOut = () => false) {
     return found;
 }
 
-/** Returns when nothing more comes into the database: its sizes are the same twice, a second apart. */
+/** Waits until the database no longer changes: its sizes are the same twice, a second apart. */
 async function isSettled({ companion, name }) {
     await eventually(() => companion.syncLoop.connection === "live", "live");
     await sent(companion);
@@ -71,39 +71,39 @@ async function isSettled({ companion, name }) {
 }
 
 export const tests = {
-    async eachPINOpensItsOwnVaultAndSeesNothingOfTheOther() {
+    async eachPINOpensOnlyItsOwnVault() {
         const { companion, household } = await withDecoy();
         await companion.notes.save(null, { title: "the real one", body: "" });
         await companion.moments.save(null, { title: "really", words: "", date: 1 });
         await companion.privateStorage.set("together", { since: "2019-06-01" });
         await sent(companion);
-        expect(await companion.decoy.isSet(), "set");
+        expect(await companion.decoy.isSet(), "a decoy PIN is set");
         await reopened(companion, decoy);
         equal(await companion.notes.list(), { notes: [], unreadable: 0 }, "notes");
         equal(await companion.moments.list(), { moments: [], unreadable: 0 }, "moments");
         equal([await companion.privateStorage.get("together"), await companion.decoy.isSet()], [null, false],
-            "small things");
+            "private values, and whether a decoy is set");
         const note = await companion.notes.save(null, { title: "a harmless one", body: "" });
         await companion.moments.save(null, { title: "harmless", words: "", date: 2 });
-        expect(note.vault !== household.vault, "a vault of its own");
+        expect(note.vault !== household.vault, "the decoy's vault differs from the real one");
         await sent(companion);
         equal(["notes", "moments"]
             .map((kind) => household.records.filter(({ vault, collection }) =>
                 vault === note.vault && collection === kind).length),
-            [1, 1], "the hub has them");
-        equal(await titles(companion), ["a harmless one"], "its own");
+            [1, 1], "records at the hub");
+        equal(await titles(companion), ["a harmless one"], "notes of the decoy");
         const foreign = household.records.find(({ vault, collection }) =>
             vault === household.vault && collection === "notes");
-        equal(await refusal(() => companion.notes.read(foreign.id)), "notFound", "another's is not there");
+        equal(await refusal(() => companion.notes.read(foreign.id)), "notFound", "a note of the other vault");
         await reopened(companion, real);
         equal([await titles(companion), (await companion.notes.list()).unreadable], [["the real one"], 0], "notes");
         equal((await companion.moments.list()).moments.map(({ title }) => title), ["really"], "moments");
-        equal((await companion.moments.list()).unreadable, 0, "nothing told");
-        equal((await companion.privateStorage.get("together")).since, "2019-06-01", "small things");
+        equal((await companion.moments.list()).unreadable, 0, "unreadable moments");
+        equal((await companion.privateStorage.get("together")).since, "2019-06-01", "private values");
         companion.close();
     },
 
-    async bothShowTheSameHousehold() {
+    async bothPINsShowTheSameHousehold() {
         const { companion, household } = await withDecoy();
         household.store(await household.sealed("events", "ab".repeat(16), household.event("blocked")));
         await eventually(async () => (await companion.household.alerts()).length === 1, "an alert");
@@ -112,15 +112,15 @@ export const tests = {
         const before = await seen();
         await reopened(companion, decoy);
         equal(await seen(), before, "computers, alerts and devices");
-        // A command is sealed and signed as ever.
+        // A command is sealed and signed as with the real PIN.
         companion.commands.send(household.computer.id, { lockAll: {} }).catch(() => {});
         await eventually(() => household.records.some(({ collection }) => collection === "commands"), "the command");
         const command = household.records.find(({ collection }) => collection === "commands");
-        equal([command.author, command.epoch], [household.phone.id, 1], "by this device, under the status key");
+        equal([command.author, command.epoch], [household.phone.id, 1], "author and epoch of a command");
         companion.close();
     },
 
-    async bothAreTheSameWork() {
+    async bothPINsCauseTheSameWork() {
         const { companion } = await withDecoy();
         await companion.setPIN(real);
         const work = {};
@@ -140,43 +140,47 @@ export const tests = {
             }
         }
         equal(work[decoy], work[real], "work");
-        equal(work[real]["deriveBits PBKDF2"], 1, "one stretching");
+        equal(work[real]["deriveBits PBKDF2"], 1, "derivations of a key from the PIN");
         const sorted = Object.fromEntries(Object.entries(times)
             .map(([pin, all]) => [pin, all.sort((one, two) => one - two).map((time) => Math.round(time))]));
         console.log(
             `unlocking, ms: real ${sorted[real].join(" ")}; decoy ${sorted[decoy].join(" ")}; `
                 + `${JSON.stringify(work[real])}`);
-        expect(sorted[real][0] <= sorted[decoy].at(-1) && sorted[decoy][0] <= sorted[real].at(-1), "the times overlap");
+        expect(sorted[real][0] <= sorted[decoy].at(-1) && sorted[decoy][0] <= sorted[real].at(-1),
+            "the times of both overlap");
         companion.close();
     },
 
-    async bothAskTheHubTheSame() {
+    async bothPINsSendTheSameRequests() {
         const { companion, household } = await withDecoy();
-        const { honest } = household;
-        household.honest = async (route, ...given) =>
-            (route === "POST /v1/push/messages" ? { subscriptions: 1 } : honest.call(household, route, ...given));
-        // Other devices are told of either.
+        const { defaultResponse } = household;
+        household.defaultResponse = async (route, ...args) =>
+            (route === "POST /v1/push/messages"
+                ? { subscriptions: 1 }
+                : defaultResponse.call(household, route, ...args));
+        // Other devices are notified of both.
         await companion.audit.setAlerts(["unlocked"]);
-        const asked = {};
+        const sentRequests = {};
         for (const pin of [real, decoy, real, decoy]) {
             companion.lock();
             await new Promise((resolve) => setTimeout(resolve, 300));
             household.requests = [];
             await companion.unlockWithPIN(pin);
-            // The last that an opening asks; what follows would be beside it.
-            await eventually(() => household.requests.some(({ route }) => route === "POST /v1/push/messages"), "told");
+            // The last request of an unlock; later ones are not part of it.
+            await eventually(() => household.requests.some(({ route }) => route === "POST /v1/push/messages"),
+                "a push is sent");
             await companion.confirmWithPIN(pin);
             await new Promise((resolve) => setTimeout(resolve, 600));
             const requests = household.requests.map(({ route, size }) => [route, size]);
-            asked[pin] ??= requests;
-            equal(requests, asked[pin], "each time");
+            sentRequests[pin] ??= requests;
+            equal(requests, sentRequests[pin], "requests of each unlock");
         }
-        expect(asked[real].length >= 2, "they asked");
-        equal(asked[decoy], asked[real], "requests and their sizes");
+        expect(sentRequests[real].length >= 2, "unlocking sends requests");
+        equal(sentRequests[decoy], sentRequests[real], "requests and their sizes");
         companion.close();
     },
 
-    async theHubCountsThemAlike() {
+    async theHubCountsBothPINsAlike() {
         const { companion, household } = await withDecoy();
         const counted = async (pins) => {
             companion.lock();
@@ -193,9 +197,9 @@ export const tests = {
         equal(await counted([wrong, wrong, decoy, wrong, decoy]), [1, 2, 0, 1, 0], "decoys");
         await reopened(companion, real);
         household.requests = [];
-        equal(await refusal(() => companion.confirmWithPIN(decoy)), "wrongPIN", "the other one confirms nothing");
+        equal(await refusal(() => companion.confirmWithPIN(decoy)), "wrongPIN", "confirming with the other PIN");
         equal(household.requests.filter(({ route }) => route.includes("pin-share")).map(({ route }) => route),
-            ["POST /v1/pin-share/attempt"], "one request");
+            ["POST /v1/pin-share/attempt"], "requests");
         companion.close();
     },
 
@@ -210,20 +214,19 @@ export const tests = {
             found.push(await everything(name));
         }
         expect(found[0].facts.some(([name]) => name === "drawers"), "searched");
-        equal(found[1], found[0], "names and sizes, where there is one");
-        equal(found[2], found[0], "and where it was opened");
+        equal(found[1], found[0], "names and sizes, with a decoy");
+        equal(found[2], found[0], "names and sizes, after opening the decoy");
     },
 
     /**
-     * docs/threat-model.md, "A decoy PIN": somebody copies the storage, knows the decoy PIN and thereby which vault is
-     * its own.
+     * docs/threat-model.md, "A decoy PIN": a person with a copy of the storage and the decoy PIN identifies the decoy's
+     * vault.
      */
-    async aCopyOfTheStorageShowsADecoyByAnotherVaultsIDsAndByNothingElse() {
+    async aCopyOfTheStorageRevealsADecoyOnlyByAnotherVaultsIDs() {
         const [vaults, rest] = [[], []];
         for (const isBehindADecoy of [false, true]) {
             const { companion, household, name } = await (isBehindADecoy ? withDecoy() : paired());
-            // What is written comes back by the answer alone: answer and stream race, and the winner shows in what is
-            // stored.
+            // The stream does not return what is written: stream and response race, and storage shows which one won.
             household.streams = [];
             for (const pin of isBehindADecoy ? [real, decoy] : [real]) {
                 await reopened(companion, pin);
@@ -245,59 +248,62 @@ export const tests = {
         equal(rest[1], rest[0], "names and sizes of everything else, without and with a decoy");
     },
 
-    async aDecoyHasNoKeyForWhatIsSentToTheDevice() {
+    async aDecoyHasNoKeyForRecordsSealedToTheDevice() {
         const { companion, household } = await withDecoy();
         await reopened(companion, decoy);
         const { ring } = companion.device.keys;
         equal(ring.entries.map(({ kind, epoch }) => [kind, epoch]),
             [[ringKind.vault, 1], [ringKind.device, 3], [ringKind.device, 4]],
-            "its vault's key, the one that signs, and an idle one");
-        expect(ring.entries[0].vault !== household.vault, "of its own");
+            "its vault's key, its signing key, and an unused one");
+        expect(ring.entries[0].vault !== household.vault, "the vault key is the decoy's");
         household.statusKeys.push(randomBytes(32));
         household.store(await household.keysFor(household.phone, { revision: 2 }));
         household.store(await household.sealed("events", "cd".repeat(16), household.event("later"), { epoch: 2 }));
-        await eventually(async () => (await companion.device.store.deferred()).length === 2, "they wait");
-        equal((await companion.report()).deferred, 0, "not told");
+        await eventually(async () => (await companion.device.store.deferred()).length === 2,
+            "both records wait for their key");
+        equal((await companion.report()).deferred, 0, "waiting records that are reported");
         await reopened(companion, decoy);
         equal([(await companion.device.store.deferred()).length, (await companion.report()).deferred], [2, 0],
-            "they wait on");
+            "records that stay pending");
         await reopened(companion, real);
-        equal((await companion.device.store.deferred()).length, 0, "taken");
+        equal((await companion.device.store.deferred()).length, 0, "waiting records with the real PIN");
         await reopened(companion, decoy);
-        equal((await companion.household.alerts()).map(({ sentence }) => sentence), ["later"], "both read what is new");
+        equal((await companion.household.alerts()).map(({ sentence }) => sentence), ["later"],
+            "alerts that both PINs read");
         companion.close();
     },
 
-    async changesThatWaitAreNotToldToTheOther() {
+    async unsentChangesAreNotShownInTheOtherVault() {
         const { companion, household } = await withDecoy();
-        household.instead["POST /v1/records"] = refusing("unavailable", 503);
+        household.overrides["POST /v1/records"] = refusing("unavailable", 503);
         await companion.notes.save(null, { title: "waits", body: "" });
-        equal((await companion.report()).waiting, 1, "it waits");
+        equal((await companion.report()).waiting, 1, "unsent changes");
         await reopened(companion, decoy);
-        equal([(await companion.report()).waiting, (await companion.report()).failed], [0, 0], "nothing");
-        delete household.instead["POST /v1/records"];
+        equal([(await companion.report()).waiting, (await companion.report()).failed], [0, 0],
+            "unsent and failed changes in the other vault");
+        delete household.overrides["POST /v1/records"];
         await companion.notes.save(null, { title: "mine", body: "" });
         await sent(companion);
-        equal(household.records.filter(({ collection }) => collection === "notes").length, 2, "both leave");
+        equal(household.records.filter(({ collection }) => collection === "notes").length, 2, "notes at the hub");
         companion.close();
     },
 
-    async aConflictWaitsForWhoCanOpenIt() {
+    async aConflictWaitsForTheVaultThatCanOpenIt() {
         const { companion, household } = await withDecoy();
         const note = await companion.notes.save(null, { title: "one", body: "" });
         await sent(companion);
-        household.instead["POST /v1/records"] = refusing("unavailable", 503);
+        household.overrides["POST /v1/records"] = refusing("unavailable", 503);
         await companion.notes.save(note, { title: "mine", body: "" });
         household.store(await household.note("theirs", { id: note.id, revision: 2 }));
         await reopened(companion, decoy);
-        delete household.instead["POST /v1/records"];
+        delete household.overrides["POST /v1/records"];
         await companion.refresh();
         await eventually(async () => (await companion.device.store.waiting()).some(({ conflict }) => conflict),
-            "it waits");
-        equal(await titles(companion), [], "nothing of it");
+            "the conflict waits");
+        equal(await titles(companion), [], "notes of the other vault");
         await reopened(companion, real);
-        await eventually(async () => (await titles(companion)).length === 2, "both versions");
-        equal(await titles(companion), ["mine (conflict, phone)", "theirs"], "kept");
+        await eventually(async () => (await titles(companion)).length === 2, "two notes are listed");
+        equal(await titles(companion), ["mine (conflict, phone)", "theirs"], "both versions");
         companion.close();
     },
 
@@ -307,12 +313,12 @@ export const tests = {
         const passkey = { credential: randomBytes(16), salt: randomBytes(32) };
         await companion.addPasskey(passkey, new Uint8Array(32).fill(5));
         await reopened(companion, decoy);
-        expect((await companion.passkey()) !== null, "it is on in both");
+        expect((await companion.passkey()) !== null, "a passkey is set in both vaults");
         await companion.confirmWithPasskey(new Uint8Array(32).fill(5));
-        equal(await titles(companion), [], "it confirms, and opens nothing further");
+        equal(await titles(companion), [], "notes of the decoy, after confirming with the passkey");
         companion.lock();
         await companion.unlockWithPasskey(new Uint8Array(32).fill(5));
-        equal(await titles(companion), ["real"], "the real one");
+        equal(await titles(companion), ["real"], "notes of the real vault");
         companion.close();
     },
 };

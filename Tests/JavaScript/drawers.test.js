@@ -1,15 +1,15 @@
-// What lies behind the gate: small things by name, and which drawer has them.
+// Private values are stored by name in the drawer that the root key opens.
 import { Companion } from "/session/companion.js";
 import { drawerCount, freshDrawers, leastDrawer, openDrawers, putInto } from "/crypto/drawers.js";
 import { randomBytes, randomID } from "/crypto/bytes.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { equal, expect, refusal } from "./harness.js";
-import { MadeHousehold, pairedCompanion } from "./made-household.js";
+import { FakeHousehold, pairedCompanion } from "./fake-household.js";
 
 const pin = "735102";
 
 async function paired() {
-    const household = await MadeHousehold.make();
+    const household = await FakeHousehold.make();
     return { household, ...await pairedCompanion(household, { pin }) };
 }
 
@@ -20,26 +20,29 @@ export const tests = {
     async eachRootKeyOpensItsOwnDrawer() {
         const roots = [randomBytes(32), randomBytes(32)];
         let drawers = freshDrawers();
-        equal(await openDrawers(drawers, roots[0]), null, "nothing in fresh ones");
+        equal(await openDrawers(drawers, roots[0]), null, "the content of new drawers");
         drawers = await putInto(drawers, 2, { ring: someRing(), kept: { who: "one" } }, roots[0]);
         drawers = await putInto(drawers, 0, { ring: someRing(), kept: { who: "two" } }, roots[1]);
         equal(sizes(drawers), Array(drawerCount).fill(leastDrawer), "sizes");
         const [one, two] = [await openDrawers(drawers, roots[0]), await openDrawers(drawers, roots[1])];
-        equal([one.index, one.content.kept.who, one.content.ring.entries.length], [2, "one", 1], "the first");
-        equal([two.index, two.content.kept.who], [0, "two"], "the second");
+        equal([one.index, one.content.kept.who, one.content.ring.entries.length], [2, "one", 1],
+            "index and content of the first drawer");
+        equal([two.index, two.content.kept.who], [0, "two"], "index and content of the second drawer");
         equal(await openDrawers(drawers, randomBytes(32)), null, "another key");
     },
 
-    async theyGrowTogetherAndOpenAsBefore() {
+    async drawersGrowTogetherAndStillOpen() {
         const roots = [randomBytes(32), randomBytes(32)];
         let drawers = await putInto(freshDrawers(), 1, { ring: someRing(), kept: { who: "one" } }, roots[0]);
         drawers = await putInto(drawers, 2, { ring: someRing(), kept: { text: "é".repeat(40_000) } }, roots[1]);
         equal(sizes(drawers), Array(drawerCount).fill(2 * leastDrawer), "sizes");
-        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one", "the one that was small");
-        equal((await openDrawers(drawers, roots[1])).content.kept.text.length, 40_000, "the one that grew");
+        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one",
+            "the content of the drawer that stayed small");
+        equal((await openDrawers(drawers, roots[1])).content.kept.text.length, 40_000,
+            "the content's length in the drawer that grew");
         drawers = await putInto(drawers, 2, { ring: someRing(), kept: {} }, roots[1]);
-        equal(sizes(drawers), Array(drawerCount).fill(2 * leastDrawer), "nothing shrinks");
-        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one", "still");
+        equal(sizes(drawers), Array(drawerCount).fill(2 * leastDrawer), "sizes after the content shrank");
+        equal((await openDrawers(drawers, roots[0])).content.kept.who, "one", "the content of the other drawer");
     },
 
     async aChangedDrawerDoesNotOpen() {
@@ -52,9 +55,9 @@ export const tests = {
         }
     },
 
-    async smallThingsAreSealedAndDurable() {
+    async privateValuesAreSealedAndDurable() {
         const { companion, name } = await paired();
-        equal(await companion.privateStorage.get("together"), null, "nothing yet");
+        equal(await companion.privateStorage.get("together"), null, "a value that was never set");
         await companion.privateStorage.set("together", { since: "2019-06-01", text: "marker-of-a-secret" });
         await companion.privateStorage.set("draft", { words: "x" });
         await companion.privateStorage.set("draft", null);
@@ -85,7 +88,7 @@ export const tests = {
         other.close();
     },
 
-    async theRingOfAnEarlierVersionMovesAtTheNextOpening() {
+    async theRingOfAnEarlierVersionMovesAtTheNextUnlock() {
         const { companion, name } = await paired();
         const { keys, store } = companion.device;
         await store.write({ facts: { ring: await keys.ring.sealed(keys.rootKey), drawers: null } });
@@ -97,7 +100,7 @@ export const tests = {
         await again.privateStorage.set("x", 1);
         again.lock();
         await again.unlockWithPIN(pin);
-        equal(await again.privateStorage.get("x"), 1, "opens again");
+        equal(await again.privateStorage.get("x"), 1, "a value after the next unlock");
         again.close();
     },
 };

@@ -1,8 +1,8 @@
-// When and where a picture was taken, read from files that anybody may have made.
+// Time and position of a picture, read from untrusted files.
 import { ExifError, exifPrefix, readExif, takenAt } from "/formats/exif.js";
 import { concat, u16, u32, utf8 } from "/crypto/bytes.js";
 import { equal, expect } from "./harness.js";
-import { madeTiff, numbers, withExif } from "./made-moments.js";
+import { createTiff, numbers, withExif } from "./fake-moments.js";
 
 const camera = {
     date: "2024:05:17 18:30:05", offset: "-03:30", latitude: ["S", [[33, 1], [51, 1], [3546, 100]]],
@@ -10,7 +10,7 @@ const camera = {
 };
 const empty = Uint8Array.of(0xff, 0xd8, 0xff, 0xda, 0, 2);
 
-/** The code, or null where it reads; any other error goes through. */
+/** Whether reading the file is refused; other errors are rethrown. */
 function refused(bytes) {
     try {
         readExif(bytes);
@@ -29,27 +29,30 @@ const directory = (...entries) => concat(
 export const tests = {
     bothByteOrdersAreRead() {
         for (const isLittle of [false, true]) {
-            const found = readExif(withExif(empty, madeTiff(camera, isLittle)));
-            equal([found.local, found.offset, found.orientation], ["2024-05-17T18:30:05", -210, 8], "when");
+            const found = readExif(withExif(empty, createTiff(camera, isLittle)));
+            equal([found.local, found.offset, found.orientation], ["2024-05-17T18:30:05", -210, 8],
+                "local time, offset and orientation");
             expect(Math.abs(found.latitude + 33.85985) < 1e-6 && Math.abs(found.longitude - 151.21111) < 1e-5, "where");
-            equal(takenAt(found), { date: Date.parse("2024-05-17T22:00:05Z") / 1000, offset: -210 }, "in seconds");
+            equal(takenAt(found), { date: Date.parse("2024-05-17T22:00:05Z") / 1000, offset: -210 },
+                "the time in seconds");
         }
     },
 
-    whatIsNotSaidIsNull() {
+    missingValuesAreNull() {
         equal(readExif(empty), null, "no Exif");
-        equal([readExif(new Uint8Array()), readExif(utf8("GIF89a"))], [null, null], "no JPEG");
+        equal([readExif(new Uint8Array()), readExif(utf8("GIF89a"))], [null, null], "files that are not JPEG");
         const nothing = { local: null, offset: null, latitude: null, longitude: null, orientation: 1 };
-        equal(readExif(withExif(empty, madeTiff({}))), nothing, "an empty one");
+        equal(readExif(withExif(empty, createTiff({}))), nothing, "an empty directory");
         for (const date of ["0000:00:00 00:00:00", "2024:02:30 10:00:00",
             "2024:13:01 10:00:00", "    :  :     :  :  ", "yesterday", "2024:05:17 24:00:01"]) {
-            equal(readExif(withExif(empty, madeTiff({ date }))).local, null, date);
+            equal(readExif(withExif(empty, createTiff({ date }))).local, null, date);
         }
-        const unzoned = readExif(withExif(empty, madeTiff({ date: camera.date })));
-        equal([unzoned.local, unzoned.offset], ["2024-05-17T18:30:05", null], "no zone");
-        equal(takenAt(unzoned).date, new Date(2024, 4, 17, 18, 30, 5).getTime() / 1000, "then this device's");
-        equal(readExif(withExif(empty, madeTiff({ date: camera.date, offset: "+99:00" }))).offset, null,
-            "no zone of this world");
+        const unzoned = readExif(withExif(empty, createTiff({ date: camera.date })));
+        equal([unzoned.local, unzoned.offset], ["2024-05-17T18:30:05", null], "a time without a zone");
+        equal(takenAt(unzoned).date, new Date(2024, 4, 17, 18, 30, 5).getTime() / 1000,
+            "the time in this device's zone");
+        equal(readExif(withExif(empty, createTiff({ date: camera.date, offset: "+99:00" }))).offset, null,
+            "an invalid time zone");
         for (const rest of [
             { latitude: ["N", [[91, 1], [0, 1], [0, 1]]] }, { latitude: ["N", [[1, 0], [0, 1], [0, 1]]] },
             { latitude: ["X", camera.latitude[1]] },
@@ -58,29 +61,29 @@ export const tests = {
             },
             { longitude: ["E", [[181, 1], [0, 1], [0, 1]]] },
         ]) {
-            const found = readExif(withExif(empty, madeTiff({ ...camera, ...rest })));
+            const found = readExif(withExif(empty, createTiff({ ...camera, ...rest })));
             equal([found.latitude, found.longitude], [null, null], JSON.stringify(rest));
         }
     },
 
-    whatLiesOutsideIsNotFollowed() {
+    offsetsOutsideTheFileAreNotFollowed() {
         const of = (tiff) => withExif(empty, tiff);
-        expect(refused(of(utf8("XX"))), "no byte order");
-        expect(refused(of(concat(utf8("MM"), u16(43), u32(8)))), "no TIFF");
-        expect(refused(of(concat(utf8("MM"), u16(42), u32(0xffffffff)))), "a directory outside");
+        expect(refused(of(utf8("XX"))), "an invalid byte order");
+        expect(refused(of(concat(utf8("MM"), u16(43), u32(8)))), "an invalid TIFF header");
+        expect(refused(of(concat(utf8("MM"), u16(42), u32(0xffffffff)))), "a directory outside the file");
         expect(refused(of(concat(utf8("MM"), u16(42), u32(8), u16(65_535)))), "too many entries");
         expect(refused(of(directory([0x8769, 4, 1, 0xfffffff0]))), "Exif outside");
-        expect(!refused(of(directory([0x8769, 4, 1, 8]))), "a directory that is its own");
-        expect(!refused(of(directory([0x9003, 2, 0xffffffff, 8]))), "a value without end");
+        expect(!refused(of(directory([0x8769, 4, 1, 8]))), "a directory that refers to itself");
+        expect(!refused(of(directory([0x9003, 2, 0xffffffff, 8]))), "a value beyond the file");
         expect(!refused(of(directory([0x0112, 5, 0x20000000, 8], [0x0112, 3, 1, 6 << 16]))), "a length that overflows");
         equal(readExif(of(directory([0x0112, 3, 1, 9 << 16]))).orientation, 1, "no orientation");
         expect(refused(concat([0xff, 0xd8, 0xff, 0xe1, 0, 1])), "a segment shorter than its length");
-        expect(refused(withExif(empty, madeTiff(camera)).slice(0, 60)), "cut off");
+        expect(refused(withExif(empty, createTiff(camera)).slice(0, 60)), "a truncated file");
     },
 
     changedFilesAreReadOrRefused() {
         const next = numbers(2024);
-        const originals = [false, true].map((isLittle) => withExif(empty, madeTiff(camera, isLittle)));
+        const originals = [false, true].map((isLittle) => withExif(empty, createTiff(camera, isLittle)));
         const counts = { read: 0, refused: 0 };
         const interesting = [0, 1, 2, 4, 0x7f, 0x80, 0xff];
         for (let round = 0; round < 60_000; round += 1) {

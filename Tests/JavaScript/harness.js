@@ -1,17 +1,17 @@
-// What the tests in the browser are written with. A module exports `tests`: functions by the behaviour they protect.
+// Assertions of the tests in JavaScript. A module exports `tests`: functions, named by the behaviour that they assert.
 
 /**
- * Runs one test; nothing is the answer where it holds.
+ * Runs one test; returns null if it passes.
  * @param {string} module
  * @param {string} name
- * @param {any} given what the runner knows: addresses, links
- * @returns {Promise<string | null>} what failed
+ * @param {any} arg parameters of the runner, such as seeds
+ * @returns {Promise<string | null>} the failure
  */
-export async function run(module, name, given) {
+export async function run(module, name, arg) {
     const { tests } = await import(`/tests/${module}.test.js`);
     if (!Object.hasOwn(tests, name)) return `${module} has no test ${name}, but ${Object.keys(tests).join(", ")}`;
     try {
-        await tests[name](given);
+        await tests[name](arg);
         return null;
     } catch (error) {
         return error instanceof Error ? `${error.message}\n${error.stack}` : String(error);
@@ -20,7 +20,7 @@ export async function run(module, name, given) {
 
 /** @param {unknown} condition @param {string} what */
 export function expect(condition, what) {
-    if (!condition) throw new Error(`Not so: ${what}`);
+    if (!condition) throw new Error(`Expected:  ${what}`);
 }
 
 /** @param {unknown} found @param {unknown} wanted @param {string} what */
@@ -29,7 +29,7 @@ export function equal(found, wanted, what) {
     if (one !== other) throw new Error(`${what}: ${one} instead of ${other}`);
 }
 
-/** The code of the error that it fails with; null where it does not fail. @param {() => unknown} body */
+/** Returns the code of the error that `body` throws, or null if it succeeds. @param {() => unknown} body */
 export async function refusal(body) {
     try {
         await body();
@@ -46,16 +46,16 @@ export async function eventually(condition, what, seconds = 20) {
     const end = performance.now() + seconds * 1000;
     for (;;) {
         if (await condition()) return;
-        if (performance.now() > end) throw new Error(`Not in ${seconds} s: ${what}`);
+        if (performance.now() > end) throw new Error(`Not within ${seconds} s: ${what}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
     }
 }
 
 /** @param {string} name of a file in Vectors */
 export async function vectors(name) {
-    const answer = await fetch(`/Vectors/${name}.json`);
-    expect(answer.ok, `Vectors/${name}.json is there`);
-    // Revisions have 64 bits; a number in JavaScript has 53.
-    const text = (await answer.text()).replaceAll(/"revision": ?(\d{16,})/g, '"revision": "$1"');
+    const response = await fetch(`/Vectors/${name}.json`);
+    expect(response.ok, `Vectors/${name}.json exists`);
+    // A revision has 64 bits; a number in JavaScript is exact to 53.
+    const text = (await response.text()).replaceAll(/"revision": ?(\d{16,})/g, '"revision": "$1"');
     return JSON.parse(text, (key, value) => (key === "revision" && typeof value === "string" ? BigInt(value) : value));
 }

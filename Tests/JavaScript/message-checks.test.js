@@ -1,4 +1,4 @@
-// What a companion checks of a message by hand, against the samples that Swift decodes and encodes.
+// A companion's hand-written checks of messages, applied to the samples that Swift decodes and encodes.
 import { utf8 } from "/crypto/bytes.js";
 import { readMoment } from "/formats/moment-format.js";
 import { readBody } from "/formats/record-bodies.js";
@@ -9,14 +9,14 @@ import { readSamples } from "./shapes.js";
 /** @param {string} kind */
 const body = (kind) => (/** @type {unknown} */ value) => readBody(kind, utf8(JSON.stringify(value))) !== null;
 
-/** By message: whether a companion accepts a value. */
+/** Functions by message: whether a companion accepts a value. */
 const checks = {
     DeviceName: body("devices"), ComputerStatus: body("status"), ComputerApps: body("apps"),
     HouseholdEvent: body("events"), LaunchRequest: body("requests"), CommandReply: body("replies"),
     SealedNote: body("notes"), HubRecord: isRecord,
     MomentBody: (/** @type {unknown} */ value) => readMoment(utf8(JSON.stringify(value))) !== null,
 };
-/** Not of a record's shape: what only a device sends, and a list that may be absent. */
+/** Not checked with a record: a property that only devices send, and a list that may be absent. */
 const unchecked = new Set(["HubRecord.replaces", "HubRecord.blobs"]);
 
 /**
@@ -66,21 +66,21 @@ export const tests = {
         }
     },
 
-    async aPropertyThatIsAlwaysThereIsRequired() {
+    async aPropertyInEverySampleIsRequired() {
         await forEachProperty(({ path, sample, object, name, isOptional, accepts }) => {
             delete object[name];
             equal(accepts(sample), isOptional, `without ${path}`);
         });
     },
 
-    async aPropertyOfAnotherKindIsRefused() {
+    async aPropertyOfAnotherTypeIsRefused() {
         await forEachProperty(({ path, sample, object, name, accepts }) => {
             object[name] = typeof object[name] === "object" ? "text" : { text: 1 };
-            expect(!accepts(sample), `${path} of another kind is refused`);
+            expect(!accepts(sample), `${path} of another type is refused`);
         });
     },
 
-    timesOfNoCalendarAreNotRead() {
+    timesOutsideTheCalendarAreRefused() {
         const id = "1".repeat(32);
         const timed = {
             events: (/** @type {number} */ time) =>

@@ -1,5 +1,4 @@
-// Vectors/moments.json: what another implementation made of docs/formats.md is read here, and refused here, as it
-// should be.
+// The companion reads or refuses Vectors/moments.json, which an independent implementation of docs/formats.md wrote.
 import { style } from "/features/backup/moment-pages.js";
 import { photoBody, momentBody, photoHash, readMoment, readPhoto, sealedLength } from "/formats/moment-format.js";
 import { base64, hex, textOf, unhex } from "/crypto/bytes.js";
@@ -9,12 +8,12 @@ import { ContentStream, openContent, sealContentWith, streamName } from "/crypto
 import { equal, vectors } from "./harness.js";
 
 const open = (vector) => openEnvelope(unhex(vector.envelope), vector.record, unhex(vector.vaultKey));
-/** Without regard to the order of names. */
+/** Sorts properties by name, so that their order does not matter. */
 const ordered = (value) => JSON.stringify(value, (_, one) =>
     (one && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one));
 
 export const tests = {
-    async moments() {
+    async momentsAreReadOrRefused() {
         const { opens, refused } = (await vectors("moments")).moments;
         equal([opens.length, refused.length], [4, 16], "complete");
         for (const vector of opens) {
@@ -25,7 +24,7 @@ export const tests = {
         for (const vector of refused) equal(readMoment(await open(vector)), null, vector.name);
     },
 
-    async photos() {
+    async photosAreReadOrRefused() {
         const { opens, refused } = (await vectors("moments")).photos;
         equal([opens.length, refused.length], [2, 13], "complete");
         for (const vector of opens) {
@@ -51,11 +50,11 @@ export const tests = {
         for (const vector of refused) equal(readPhoto(await open(vector), vector.blobs), null, vector.name);
     },
 
-    async thePageLooksLikeTheCommandLines() {
+    async exportedPagesHaveTheCommandLinesStyleSheet() {
         equal(style, `\n${await (await fetch("/Vectors/moment-pages.css")).text()}`, "style sheet");
     },
 
-    async hashes() {
+    async hashesAreThoseOfTheVectors() {
         const { hashes } = await vectors("moments");
         equal(hashes.length, 4, "complete");
         for (const { name, vaultKey, epoch, vault, fileSHA256, hash } of hashes) {

@@ -1,12 +1,12 @@
-// Five thousand moments, and a photo of twelve megapixels: what they take.
+// Prints the times of five thousand moments and of a photo of twelve megapixels.
 import { randomID, utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { signRecord } from "/crypto/signature.js";
 import { ingestRecords } from "/sync/ingest.js";
 import { recordKey } from "/formats/record-key.js";
 import { eventually, equal, expect } from "./harness.js";
-import { pairedCompanion } from "./made-household.js";
-import { madePicture, MomentHub, numbers } from "./made-moments.js";
+import { pairedCompanion } from "./fake-household.js";
+import { createPicture, MomentHub, numbers } from "./fake-moments.js";
 
 const count = 5_000;
 const pin = "735102";
@@ -22,7 +22,7 @@ const timed = async (what, body) => {
 };
 
 export const tests = {
-    async fiveThousandMomentsAreAtHand() {
+    async fiveThousandMomentsAreListedAndSearchedQuickly() {
         const hub = await MomentHub.make();
         const { companion } = await pairedCompanion(hub, { pin });
         const next = numbers(7);
@@ -52,12 +52,12 @@ export const tests = {
         };
         await again();
         const first = await timed("5,000 moments, first time", () => companion.moments.list());
-        equal(first.value.moments.length, count, "all");
+        equal(first.value.moments.length, count, "moments");
         await again();
-        const second = await timed("5,000 moments, from the kept index", () => companion.moments.list());
-        equal(second.value.moments.length, count, "all");
+        const second = await timed("5,000 moments, from the stored index", () => companion.moments.list());
+        equal(second.value.moments.length, count, "moments");
         equal(second.value.moments.map(({ signature }) => signature),
-            first.value.moments.map(({ signature }) => signature), "the same");
+            first.value.moments.map(({ signature }) => signature), "signatures with the stored index");
         const listed = await timed("list again", () => companion.moments.list());
         await timed("first search", () => companion.moments.list({ search: "harbour zürich" }));
         const search = await timed("search", () => companion.moments.list({ search: "harbour stars" }));
@@ -65,10 +65,11 @@ export const tests = {
         const [moment] = listed.value.moments;
         await timed("favourite", () => companion.moments.setFavourite(moment, true));
         const after = await timed("list after a change", () => companion.moments.list());
-        expect(after.value.moments[0].favourite && search.value.moments.length > 0, "changed and found");
+        expect(after.value.moments[0].favourite && search.value.moments.length > 0,
+            "the change is listed, and the search finds moments");
         await again();
-        equal((await companion.moments.read(moment.id)).favourite, true, "the change is over the kept index");
-        // A hub that counts anew hides nothing that was kept.
+        equal((await companion.moments.read(moment.id)).favourite, true, "the favourite after unlocking again");
+        // A hub with a new, lower sequence hides no change of a record in the index.
         const [other] = (await companion.moments.list({ search: "moment 77" })).moments;
         const name = { vault: hub.vault, collection: "moments", id: other.id, revision: 2 };
         const { id, vault, revision, base, signature, isWaiting, problem, ...content } = other;
@@ -78,24 +79,25 @@ export const tests = {
         companion.lock();
         await ingestRecords(companion.device, [{ ...record, sequence: 3 }]);
         await companion.unlockWithPIN(pin);
-        equal((await companion.moments.read(other.id)).title, "changed", "taken late");
+        equal((await companion.moments.read(other.id)).title, "changed",
+            "the title of a record that arrived while locked");
         companion.close();
     },
 
     async aPhotoOfTwelveMegapixelsIsSealed() {
         const hub = await MomentHub.make();
         const { companion } = await pairedCompanion(hub, { pin });
-        const picture = await madePicture(4032, 3024, 20, "image/jpeg", true);
-        console.log(`a picture of ${(picture.length / 1e6).toFixed(1)} MB`);
+        const picture = await createPicture(4032, 3024, 20, "image/jpeg", true);
+        console.log(`picture of ${(picture.length / 1e6).toFixed(1)} MB`);
         let longest = 0;
         let last = performance.now();
         const ticking = setInterval(() => {
             longest = Math.max(longest, performance.now() - last);
             last = performance.now();
         }, 5);
-        const kept = await timed("12 MP, as it is", () =>
+        const kept = await timed("12 MP, with the camera's original", () =>
             companion.momentPhotos.seal(new Blob([picture]), { keepsOriginal: true }));
-        const plain = await timed("12 MP, pixels alone", () => companion.momentPhotos.seal(new Blob([picture])));
+        const plain = await timed("12 MP, pixels only", () => companion.momentPhotos.seal(new Blob([picture])));
         clearInterval(ticking);
         console.log(`longest pause of the page: ${Math.round(longest)} ms`);
         const photos = [kept.value, plain.value];

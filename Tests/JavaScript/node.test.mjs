@@ -6,11 +6,11 @@ import { test } from "node:test";
 
 register("./modules.mjs", import.meta.url);
 
-// The harness asks for vectors as a page does.
+// The harness fetches vectors as a page does.
 globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..${address}`, import.meta.url)));
 
-for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published", "moment-vectors", "versions",
-    "answers", "message-checks", "sync-loop"]) {
+for (const module of ["calculation", "gestures", "zip", "exif", "vectors", "published-vectors", "moment-vectors",
+    "versions", "hub-responses", "message-checks", "sync-loop"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }

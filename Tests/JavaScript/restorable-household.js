@@ -1,5 +1,5 @@
-// A hub that stores records for several phones, and whose store is put back to earlier backups: as Sources/Hub/HubStore
-// does it.
+// A simulated hub for several phones, whose store can be restored to earlier backups. It stores records like
+// Sources/Hub/HubStore.
 import { base64, base64url, hex, randomID, unbase64, unhex } from "/crypto/bytes.js";
 import { openJoin } from "/crypto/invitation.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -7,26 +7,26 @@ import { Companion } from "/session/companion.js";
 import { versionOf } from "/sync/versions.js";
 import { systemTime } from "/hub/time.js";
 import { eventually } from "./harness.js";
-import { MadeHousehold } from "./made-household.js";
+import { FakeHousehold } from "./fake-household.js";
 
-/** Waits between two attempts are short. */
+/** A clock with short pauses between attempts. */
 export const quick = { ...systemTime, sleep: (milliseconds, signal) =>
     systemTime.sleep(Math.min(milliseconds, 20), signal) };
 
-/** A household at a hub that stores, for several phones. */
-export class RestorableHousehold extends MadeHousehold {
+/** A household with several phones, at a hub that can be restored. */
+export class RestorableHousehold extends FakeHousehold {
     sequence = 0;
     generations = [{ id: randomID(), after: 0 }];
-    /** By token, as requests show it. */
+    /** Phones by the hash of their token. */
     phones = new Map();
-    away = new Set();
-    /** Of streams. */
+    offline = new Set();
+    /** Functions that end the streams. */
     ends = [];
-    losesAnswers = false;
-    /** Called with each route before it is answered. */
+    losesResponses = false;
+    /** Called with each route before the response. */
     before = () => {};
 
-    /** Of the notes that it has. */
+    /** Identifiers, revisions and sealed bytes of the stored notes. */
     notes() {
         return this.records.filter(({ collection }) => collection === "notes")
             .map(({ id, revision, sealed }) => ({ id, revision, sealed }))
@@ -40,10 +40,10 @@ export class RestorableHousehold extends MadeHousehold {
     restore({ records, sequence, generations }) {
         [this.records, this.sequence] = [[...records], sequence];
         this.generations = [...generations, { id: randomID(), after: sequence }];
-        this.cutAll();
+        this.disconnectAll();
     }
 
-    cutAll() {
+    disconnectAll() {
         for (const end of this.ends) end();
         this.ends = [];
         this.streams = [];
@@ -83,16 +83,16 @@ export class RestorableHousehold extends MadeHousehold {
         }
     }
 
-    async answer(url, options) {
+    async respond(url, options) {
         const token = options.headers?.Authorization;
-        if (token && this.away.has(token)) throw new TypeError("no network");
+        if (token && this.offline.has(token)) throw new TypeError("no network");
         this.before(`${options.method} ${url.pathname}`);
         this.token = token;
         this.after = Number(options.headers?.["Last-Event-ID"] ?? 0);
-        return super.answer(url, options);
+        return super.respond(url, options);
     }
 
-    async honest(route, url, body, signal) {
+    async defaultResponse(route, url, body, signal) {
         const token = this.token;
         if (route.endsWith("/join")) {
             const joining = await openJoin(this.invitation, unbase64(body.sealed));
@@ -118,31 +118,31 @@ export class RestorableHousehold extends MadeHousehold {
         if (route === "POST /v1/records") {
             const outcomes = [];
             for (const record of body.records) outcomes.push(await this.write(record));
-            if (this.losesAnswers) throw new TypeError("no network");
+            if (this.losesResponses) throw new TypeError("no network");
             return { outcomes };
         }
-        return super.honest(route, url, body, signal);
+        return super.defaultResponse(route, url, body, signal);
     }
 
     streaming(signal) {
         const { after } = this;
         const response = super.streaming(signal);
-        const { cut } = this;
-        this.ends.push(cut);
-        signal.addEventListener("abort", () => (this.ends = this.ends.filter((one) => one !== cut)));
-        // What was written since the device asked for records.
+        const { disconnect } = this;
+        this.ends.push(disconnect);
+        signal.addEventListener("abort", () => (this.ends = this.ends.filter((one) => one !== disconnect)));
+        // Sends what was written since the device requested records.
         for (const record of this.records.filter(({ sequence }) => sequence > after)) {
             this.streams.at(-1)(`event: record\nid: ${record.sequence}\ndata: ${JSON.stringify(record)}\n\n`);
         }
         return response;
     }
 
-    /** The network of a device. @param {Companion} companion */
-    setAway(companion, isAway) {
+    /** Disconnects a device's network, or connects it. @param {Companion} companion */
+    setOffline(companion, isOffline) {
         const token = `Bearer ${base64url(companion.device.facts.token)}`;
-        if (isAway) this.away.add(token);
-        else this.away.delete(token);
-        this.cutAll();
+        if (isOffline) this.offline.add(token);
+        else this.offline.delete(token);
+        this.disconnectAll();
     }
 }
 
@@ -160,12 +160,12 @@ export async function pairedPhones(hub, names) {
     return companions;
 }
 
-/** Everything is sent, and what was lost is there again. @param {Companion} companion */
+/** Whether everything is sent, also what a restored hub had lost. @param {Companion} companion */
 export async function isSettled({ device: { store, paired, notResent } }) {
     const lost = [];
     for (const key of await store.lost()) {
         const { collection, record } = await store.record(key);
-        // Those of a log are sent by the devices that wrote them.
+        // Entries of a log are sent by the devices that wrote them.
         if ((collection !== "audit" || record.author === paired.device) && !notResent.has(key)) lost.push(key);
     }
     const rest = [await store.waiting(), await store.fact("apart", []), lost];
@@ -175,7 +175,7 @@ export async function isSettled({ device: { store, paired, notResent } }) {
 /** @param {Companion} companion */
 export const titles = async (companion) => (await companion.notes.list()).notes.map(({ title }) => title).sort();
 
-/** A phone whose note came to the hub after the backup: the note is lost where the hub is restored to that. */
+/** A phone whose note reached the hub after the backup: restoring the backup loses the note. */
 export async function phoneWithLaterNote() {
     const hub = await RestorableHousehold.make();
     const [phone] = await pairedPhones(hub, ["phone"]);

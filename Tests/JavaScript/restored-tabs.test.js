@@ -1,24 +1,24 @@
-// Several tabs of one phone, and a hub whose store is put back to an earlier backup: what one tab found holds for all
+// Several tabs of one phone, at a hub whose store is restored to an earlier backup. What one tab detects applies to all
 // of them.
 import { Companion } from "/session/companion.js";
 import { equal, eventually } from "./harness.js";
-import { madeDevice } from "./made-household.js";
+import { createDevice } from "./fake-household.js";
 import { isSettled, pairedPhones, phoneWithLaterNote, quick, RestorableHousehold,
     titles } from "./restorable-household.js";
 
 export const tests = {
-    async aListThatAnotherTabFollowedMeanwhileIsNoOtherOne() {
+    async aRosterThatAnotherTabStoredMeanwhileIsNotReported() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         await eventually(() => phone.syncLoop.connection === "live", "live");
         const { device } = phone;
         const before = device.roster.number;
         const { roster } = device.hub;
-        // The other tab writes a longer list while this one's answer, of the shorter one, is on its way.
+        // The other tab stores a longer roster while this tab waits for a response with the shorter one.
         device.hub.roster = async (/** @type {number} */ after) => {
             delete device.hub.roster;
             const served = await roster.call(device.hub, after);
-            await hub.append(hub.computer, hub.admit(await madeDevice(), 1));
+            await hub.append(hub.computer, hub.admit(await createDevice(), 1));
             const longer = await device.roster.following(await roster.call(device.hub, after));
             await device.store.write({ facts: { roster: longer.entries } });
             await device.load();
@@ -26,39 +26,40 @@ export const tests = {
         };
         await device.followRoster();
         equal([device.roster.number, await device.store.fact("misbehaviour", [])], [before + 1, []],
-            "followed, and nobody is accused");
+            "the roster's length, and reports");
         phone.close();
     },
 
-    async theTabThatIsOpenSendsWhatAnotherOneFoundLost() {
+    async theUnlockedTabSendsRecordsThatAnotherTabFoundLost() {
         const { hub, phone, backup, before } = await phoneWithLaterNote();
         const tab = await Companion.open({ name: phone.name, time: quick });
         await tab.unlockWithPIN("735102");
-        // Opening the gate sends too, and writes into the log.
+        // Unlocking sends too, and writes into the log.
         await eventually(async () => hub.records.some(({ collection }) => collection === "audit")
-            && (await isSettled(tab)), "opened");
+            && (await isSettled(tab)), "the unlocked tab is connected and settled");
         await tab.device.tabs.exclusive("send", async () => {});
         phone.lockTab();
-        // As where a hub refused it before.
+        // As if a hub had refused it before.
         tab.device.notResent.add(`notes/${before[0].id}`);
         hub.restore(backup);
         await eventually(() => hub.notes().length === 1, "sent again");
         equal([phone.state, tab.syncLoop.connection, hub.notes()], ["locked", "other", before],
-            "by the tab that does not follow");
+            "the tab without a connection sends it");
         for (const one of [tab, phone]) one.close();
     },
 
-    /** Another tab compares the stores while this one still has something of the store before. */
-    async whatTheStoreBeforeServedDoesNotRaiseTheCursor() {
+    /** Another tab compares the stores while this tab still holds data of the earlier store. */
+    async recordsOfTheEarlierStoreDoNotRaiseTheCursor() {
         for (const way of ["page", "stream"]) {
             const hub = await RestorableHousehold.make();
             const [phone] = await pairedPhones(hub, ["phone"]);
             const tab = await Companion.open({ name: phone.name, time: quick });
             const backup = hub.backup();
             hub.store(await hub.note("read"));
-            hub.cutAll();
-            await eventually(async () => (await titles(phone)).length === 1 && hub.streams.length === 1, "it arrives");
-            for (let index = 0; index < 4; index += 1) hub.store(await hub.note("of the store before"));
+            hub.disconnectAll();
+            await eventually(async () => (await titles(phone)).length === 1 && hub.streams.length === 1,
+                "the note arrives");
+            for (let index = 0; index < 4; index += 1) hub.store(await hub.note("of the earlier store"));
             const fresh = await Promise.all(["a", "b", "c", "d", "e", "f"].map((title) => hub.note(title)));
             const [before, streams, ends] = [hub.backup(), hub.streams, hub.ends];
             const restore = async () => {
@@ -68,8 +69,8 @@ export const tests = {
                 hub.store(...fresh);
             };
             if (way === "page") {
-                hub.instead["GET /v1/records"] = async (url) => {
-                    delete hub.instead["GET /v1/records"];
+                hub.overrides["GET /v1/records"] = async (url) => {
+                    delete hub.overrides["GET /v1/records"];
                     await restore();
                     const after = Number(url.searchParams.get("after"));
                     return {
@@ -77,7 +78,7 @@ export const tests = {
                         more: false,
                     };
                 };
-                hub.cutAll();
+                hub.disconnectAll();
             } else {
                 await restore();
                 const last = before.records.at(-1);
@@ -92,8 +93,8 @@ export const tests = {
         }
     },
 
-    /** It answers two changes; while the first answer is stored, another tab finds the restored hub. */
-    async aConflictOfTheStoreBeforeIsNotTaken() {
+    /** Another tab detects the restored hub while this tab stores the first of two outcomes. */
+    async aConflictFromTheEarlierStoreIsIgnored() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { store, tabs } = phone.device;
@@ -101,7 +102,7 @@ export const tests = {
             await phone.notes.save(null, { title: "two", body: "" })];
         notes.sort((one, other) => (one.id < other.id ? -1 : 1));
         await eventually(() => isSettled(phone), "sent");
-        hub.setAway(phone, true);
+        hub.setOffline(phone, true);
         for (const note of notes) await phone.notes.save(note, { title: `${note.title} changed`, body: "" });
         const backup = hub.backup();
         const theirs = {
@@ -109,29 +110,31 @@ export const tests = {
             ancestors: "",
         };
         let release = () => {};
-        hub.instead["POST /v1/records"] = async (_, body) => {
-            // An attempt may have begun between the two edits.
+        hub.overrides["POST /v1/records"] = async (_, body) => {
+            // An attempt may have started between the two changes.
             if (JSON.parse(body).records.length < 2) throw new TypeError("no network");
-            delete hub.instead["POST /v1/records"];
+            delete hub.overrides["POST /v1/records"];
             await new Promise((resolve) => tabs.exclusive("edit", () => {
                 resolve();
                 return new Promise((done) => (release = done));
             }));
             return { outcomes: [{ sequence: hub.sequence + 1 }, { conflict: theirs }] };
         };
-        hub.setAway(phone, false);
+        hub.setOffline(phone, false);
         await eventually(async () => (await navigator.locks.query()).pending.some(({ name }) =>
-            name === `${phone.name}/edit`), "the first answer is stored");
+            name === `${phone.name}/edit`), "the first outcome is stored");
         hub.restore(backup);
         const tab = await Companion.open({ name: phone.name, time: quick });
         const refreshed = tab.refresh();
-        await eventually(async () => (await store.fact("generations", [])).length === 2, "found by another tab");
+        await eventually(async () => (await store.fact("generations", [])).length === 2,
+            "another tab detects the restored hub");
         release();
         await refreshed;
         await eventually(async () => (await isSettled(phone)) && hub.notes().every(({ revision }) => revision === 2),
-            "sent to the hub that is there");
+            "the changes are sent to the restored hub");
         equal(await titles(phone), ["one changed", "two changed"], "notes");
-        equal((await store.record(`notes/${notes[1].id}`)).record.sealed, hub.notes()[1].sealed, "as the hub has it");
+        equal((await store.record(`notes/${notes[1].id}`)).record.sealed, hub.notes()[1].sealed,
+            "the sealed note on the phone");
         for (const one of [tab, phone]) one.close();
     },
 
@@ -146,8 +149,8 @@ export const tests = {
         await phone.notes.save(here, { title: "here", body: "" });
         await eventually(() => isSettled(phone), "sent");
         await tab.notes.save(there, { title: "there", body: "" });
-        await eventually(async () => (await isSettled(tab)) && hub.notes().length === 2, "both are sent");
-        equal(await titles(phone), ["here", "there (conflict, phone)"], "both are kept");
+        await eventually(async () => (await isSettled(tab)) && hub.notes().length === 2, "both changes are sent");
+        equal(await titles(phone), ["here", "there (conflict, phone)"], "titles");
         for (const one of [tab, phone]) one.close();
     },
 };

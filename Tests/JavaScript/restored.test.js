@@ -1,10 +1,10 @@
-// Three phones and a hub whose store is put back to earlier backups: they come to the same notes, the newest that any
-// of them has, and nothing of it is lost or comes back.
+// Three phones at a hub whose store is restored to earlier backups converge to the newest notes that any of them has:
+// no note is lost, and no removed note is restored.
 import { base64, unhex } from "/crypto/bytes.js";
 import { copyDiverged } from "/sync/conflicts.js";
 import { version } from "/sync/versions.js";
 import { equal, eventually } from "./harness.js";
-import { refusing } from "./made-household.js";
+import { refusing } from "./fake-household.js";
 import { isSettled, pairedPhones, phoneWithLaterNote, RestorableHousehold, titles } from "./restorable-household.js";
 
 async function threeDevices() {
@@ -25,13 +25,13 @@ function seeded(seed) {
 
 const plain = (title) => title.split(" (conflict")[0];
 
-/** Everything is read and sent, and all have the same. */
+/** Waits until everything is read and sent, and all devices have the same notes. */
 async function settled(hub, companions, what) {
-    hub.losesAnswers = false;
-    for (const companion of companions) hub.setAway(companion, false);
-    // A store that is put back between two requests of one connection is found out by the next.
+    hub.losesResponses = false;
+    for (const companion of companions) hub.setOffline(companion, false);
+    // A restore between two requests of one connection is detected by the next connection.
     await eventually(() => companions.every(({ syncLoop }) => syncLoop.connection === "live"), "live");
-    hub.cutAll();
+    hub.disconnectAll();
     let found = [];
     await eventually(async () => {
         found = [];
@@ -52,7 +52,7 @@ async function fiveRestores(seed) {
     const { hub, companions } = await threeDevices();
     const [texts, followed, backups] = [new Set(), new Set(), [hub.backup()]];
     const copied = new Set();
-    /** Everything that nothing followed is there; what is there beyond it became two notes at a conflict. */
+    /** Every note that was not replaced is present; any other note is the copy of a conflict. */
     const check = (titles, when) => {
         const found = new Set(titles.map(plain));
         const lost = [...texts].filter((text) => !followed.has(text) && !found.has(text));
@@ -80,20 +80,21 @@ async function fiveRestores(seed) {
                 await companion.notes.remove(note);
                 followed.add(plain(note.title));
                 steps.push(`${companions.indexOf(companion)}: remove ${note.title}`);
-            } else if (kind === 6) steps.push(`${companions.indexOf(companion)} away?`),
-                hub.setAway(companion, random() < 0.5);
+            } else if (kind === 6) steps.push(`${companions.indexOf(companion)} offline?`),
+                hub.setOffline(companion, random() < 0.5);
             else if (kind === 7) steps.push(`backup ${hub.sequence}`), backups.push(hub.backup());
-            else if (kind === 8) steps.push("answers lost?"), (hub.losesAnswers = random() < 0.5);
+            else if (kind === 8) steps.push("responses lost?"), (hub.losesResponses = random() < 0.5);
         }
         const put = pick(backups);
         steps.push(`RESTORE ${put.sequence}`);
         hub.restore(put);
         if (random() < 0.5) {
-            const notes = await settled(hub, companions, `seed ${seed}, restore ${restore}: all are alike`);
+            const notes = await settled(hub, companions,
+                `seed ${seed}, restore ${restore}: all devices have the same notes`);
             check(notes, `seed ${seed}, restore ${restore}`);
         }
     }
-    const notes = await settled(hub, companions, `seed ${seed}: all are alike`);
+    const notes = await settled(hub, companions, `seed ${seed}: all devices have the same notes`);
     check(notes, `seed ${seed}`);
     for (const companion of companions) companion.close();
 }
@@ -103,37 +104,38 @@ export const tests = {
         const { hub, companions: [first, second] } = await threeDevices();
         const note = await first.notes.save(null, { title: "gone", body: "" });
         await eventually(async () => (await titles(second)).length === 1
-            && (await first.device.store.waiting()).length === 0, "it arrives");
+            && (await first.device.store.waiting()).length === 0, "the note arrives");
         const backup = hub.backup();
         await first.notes.remove(await first.notes.read(note.id));
         await first.notes.save(null, { title: "later", body: "" });
         await eventually(async () => (await titles(second))
-            .join() === "later" && (await first.device.store.waiting()).length === 0, "both arrive");
+            .join() === "later" && (await first.device.store.waiting()).length === 0, "both changes arrive");
         hub.restore(backup);
         await eventually(() => hub.records.filter(({ collection }) => collection === "notes").length === 2,
-            "what was lost is sent again");
-        await eventually(() => hub.records.some(({ id, sealed }) => id === note.id && !sealed), "the removal too");
+            "the lost note is sent again");
+        await eventually(() => hub.records.some(({ id, sealed }) => id === note.id && !sealed),
+            "the removal is sent again");
         for (const one of [first, second]) {
             equal(await titles(one), ["later"], "notes");
             await eventually(async () => (await one.report()).misbehaviour.some((line) =>
-                line.includes("store has changed")), "the owner is told");
+                line.includes("store has changed")), "the restored store is reported");
         }
     },
 
-    async nothingIsSentAgainWhileTheGateIsClosed() {
+    async nothingIsSentAgainWhileLocked() {
         const { hub, phone, backup, before } = await phoneWithLaterNote();
         await phone.lock();
         hub.restore(backup);
         await eventually(async () => (await phone.device.store.lost()).some((key) => key.startsWith("notes/"))
-            && !(await phone.device.store.fact("comparing", false)), "compared");
-        equal(hub.notes(), [], "while it is locked");
+            && !(await phone.device.store.fact("comparing", false)), "the stores are compared");
+        equal(hub.notes(), [], "notes at the hub while the phone is locked");
         await phone.unlockWithPIN("735102");
         await eventually(() => isSettled(phone), "sent again");
-        equal(hub.notes(), before, "the very same");
+        equal(hub.notes(), before, "notes at the hub after unlocking");
         phone.close();
     },
 
-    async aRestoreWhileTheHubIsReadIsNoticed() {
+    async aRestoreDuringReadingIsDetected() {
         for (const route of ["GET /v1/records", "GET /v1/stream"]) {
             const hub = await RestorableHousehold.make();
             const [phone] = await pairedPhones(hub, ["phone"]);
@@ -141,22 +143,22 @@ export const tests = {
             await phone.notes.save(null, { title: "lost", body: "" });
             await eventually(() => isSettled(phone), "sent");
             let isRestored = false;
-            hub.before = (asked) => {
-                if (asked !== route || isRestored) return;
+            hub.before = (requested) => {
+                if (requested !== route || isRestored) return;
                 isRestored = true;
                 hub.restore(backup);
             };
-            hub.cutAll();
+            hub.disconnectAll();
             await eventually(async () => isRestored && hub.notes().length === 1 && (await isSettled(phone)),
                 `sent again, restored at ${route}`);
             const { misbehaviour } = await phone.report();
-            equal(misbehaviour.length, 1, `one sentence: ${misbehaviour}`);
+            equal(misbehaviour.length, 1, `reports: ${misbehaviour}`);
             phone.close();
         }
     },
 
-    /** As earlier versions stored them, of a hub that answered no numbers. */
-    async storedNumbersThatAreInvalidAreReadAnew() {
+    /** Earlier versions stored such values when a hub's response had no numbers. */
+    async invalidStoredNumbersAreReadAgain() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { store } = phone.device;
@@ -175,41 +177,41 @@ export const tests = {
                 await store.write({ records: [{ ...row, sequence: bad === 1.5 ? "12x" : bad }], facts: {
                     [name]: bad,
                 } });
-                // What is sent meanwhile hides nothing.
+                // A note that is sent meanwhile does not hide the problem.
                 if (name === "newest") await phone.notes.save(null, { title: `at ${bad}`, body: "" });
                 await eventually(async () => (await store.waiting()).length === 0, "sent");
-                hub.cutAll();
+                hub.disconnectAll();
                 await eventually(isRead, `${name} was ${bad}`);
             }
         }
-        equal((await phone.report()).misbehaviour, [], "nothing is reported");
+        equal((await phone.report()).misbehaviour, [], "reports");
         phone.close();
     },
 
-    async aStoredRevisionThatIsInvalidHoldsNothingUp() {
+    async anInvalidStoredRevisionBlocksNothing() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { store } = phone.device;
-        // As a hub reads requests: all of one or nothing.
-        hub.instead["POST /v1/records"] = (url, body) => {
+        // Like the real hub, refuses a whole request if one record is invalid.
+        hub.overrides["POST /v1/records"] = (url, body) => {
             const { records } = JSON.parse(body);
             const isRight = records.every(({ revision, replaces }) =>
                 [revision, replaces].every((one) => Number.isSafeInteger(one) && one >= 0));
-            return isRight ? hub.honest("POST /v1/records", url, { records }) : refusing("bad_request", 400)();
+            return isRight ? hub.defaultResponse("POST /v1/records", url, { records }) : refusing("bad_request", 400)();
         };
         for (const bad of ["1x", -1, 0.5, 1e300]) {
             const lost = await phone.notes.save(null, { title: `lost, ${bad}`, body: "" });
             const note = await phone.notes.save(null, { title: `note, ${bad}`, body: "" });
             await eventually(() => isSettled(phone), "sent");
             const before = await titles(phone);
-            hub.setAway(phone, true);
+            hub.setOffline(phone, true);
             await phone.notes.save(note, { title: `changed, ${bad}`, body: "" });
             const [row, line] = [await store.record(`notes/${lost.id}`), await store.waitingFor(`notes/${note.id}`)];
             await store.write({
                 records: [{ ...row, atHub: bad }], waiting: [{ ...line, record: { ...line.record, replaces: bad } }],
             });
             hub.records = hub.records.filter(({ id }) => id !== lost.id);
-            hub.setAway(phone, false);
+            hub.setOffline(phone, false);
             await eventually(async () => hub.notes().length === before.length && (await isSettled(phone)),
                 `${bad}: sent`);
             equal(await titles(phone), before.map((title) => title.replace(`note, ${bad}`, `changed, ${bad}`)).sort(),
@@ -227,23 +229,23 @@ export const tests = {
         note = await first.notes.save(note, { title: "two", body: "" });
         await eventually(() => isSettled(first), "two");
         first.close();
-        // What came before is kept from this one.
+        // The second device receives no earlier versions.
         hub.records = hub.records.map(({ ancestors: _, ...record }) => record);
         const [second] = await pairedPhones(hub, ["second"]);
-        await eventually(async () => (await titles(second)).join() === "two", "it arrives");
+        await eventually(async () => (await titles(second)).join() === "two", "the note arrives");
         const newest = (await second.device.store.record(`notes/${note.id}`)).record;
         const forged = { ...old, ancestors: base64(unhex(await version(newest))) };
         hub.restore({
             records: [...hub.records.filter(({ id }) => id !== note.id), forged], sequence: 1, generations: [],
         });
-        await eventually(async () => hub.notes().length === 2 && (await isSettled(second)), "compared");
-        equal(await titles(second), ["one (conflict, second)", "two"], "both");
-        equal((await second.notes.read(note.id)).title, "two", "under its name");
-        equal(hub.records.find(({ id }) => id === note.id).revision, newest.revision, "at the hub");
+        await eventually(async () => hub.notes().length === 2 && (await isSettled(second)), "the stores are compared");
+        equal(await titles(second), ["one (conflict, second)", "two"], "both versions");
+        equal((await second.notes.read(note.id)).title, "two", "the title of the note");
+        equal(hub.records.find(({ id }) => id === note.id).revision, newest.revision, "the revision at the hub");
         second.close();
     },
 
-    async lockingLosesNoVersionThatBecomesACopy() {
+    async lockingLosesNoConflictCopy() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { device } = phone;
@@ -253,7 +255,7 @@ export const tests = {
         const name = { vault, collection: "notes", id, revision: 1 };
         const later = await device.keys.sealContent(name, { of: "a later version" }, 0);
         const other = await device.keys.sealContent(name, { title: "theirs", body: "", created: 1, modified: 1 }, 0);
-        // The gate is closed while the copy is made.
+        // The phone is locked while the copy is created.
         const record = device.store.record.bind(device.store);
         device.store.record = (key) => {
             device.store.record = record;
@@ -263,18 +265,18 @@ export const tests = {
         };
         await device.store.write({ facts: { apart: [later, other] } });
         await copyDiverged(device);
-        equal(device.unlocked, null, "it was closed meanwhile");
+        equal(device.unlocked, null, "keys after locking");
         phone.lock();
         await phone.unlockWithPIN("735102");
         await eventually(async () => (await titles(phone)).length === 2 && (await device.store.waiting()).length === 0,
-            "the copy is there");
+            "the copy is stored");
         equal(await titles(phone), ["mine", "theirs (conflict, phone)"], "notes");
         equal((await device.store.fact("apart", [])).map(({ signature }) => signature), [later.signature],
-            "what can't be read yet is kept");
+            "the version that does not open yet");
         phone.close();
     },
 
-    async aVersionThatCannotBeReadYetIsTriedOnce() {
+    async aVersionThatDoesNotOpenYetIsTriedOnce() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const { device, syncLoop } = phone;
@@ -296,21 +298,22 @@ export const tests = {
                 { of: `a later version, ${apart}` }, 0));
             await eventually(async () => (await device.store.fact("apart", [])).length === apart
                 && (await device.store.record(`notes/${id}`)).atHub === undefined,
-                "it is kept, and the newer one sent");
+                "the version is kept, and the newer one is sent");
             for (let index = 0; index < 4; index += 1) {
                 hub.store(await hub.note(`${apart}, ${index}`));
                 serve(hub.records.at(-1));
             }
-            await eventually(async () => (await titles(phone)).length === 1 + 4 * apart, "what others write arrives");
+            await eventually(async () => (await titles(phone)).length === 1 + 4 * apart,
+                "records of other devices arrive");
             equal(count, apart, "attempts");
         }
         hub.store(await hub.keysFor([...hub.phones.values()][0], { revision: 2 }));
         serve(hub.records.at(-1));
-        await eventually(() => count === 3, "keys may open it");
+        await eventually(() => count === 3, "it is tried again after keys arrive");
         phone.close();
     },
 
-    async aConflictOfAFarRevisionIsNotSignedOver() {
+    async aConflictOfAFarRevisionIsNotReplaced() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         const note = await phone.notes.save(null, { title: "mine", body: "" });
@@ -318,7 +321,7 @@ export const tests = {
         const { record } = await phone.device.store.record(`notes/${note.id}`);
         const far = { ...record, revision: Number.MAX_SAFE_INTEGER - 1, signature: base64(new Uint8Array(64)) };
         const sent = [];
-        hub.instead["POST /v1/records"] = (_, body) => {
+        hub.overrides["POST /v1/records"] = (_, body) => {
             const { records } = JSON.parse(body);
             sent.push(...records.map(({ revision }) => revision));
             return { outcomes: records.map(() => ({ conflict: far })) };
@@ -326,54 +329,54 @@ export const tests = {
         const isReported = async () => (await phone.report()).misbehaviour.some((line) => line.includes("too high"));
         // The note is sent again, and then a change of it.
         hub.restore({ records: [], sequence: 0, generations: [] });
-        await eventually(async () => (await isReported()) && (await isSettled(phone)), "the owner is told");
+        await eventually(async () => (await isReported()) && (await isSettled(phone)), "the conflict is reported");
         const before = (await phone.report()).refused;
         await phone.notes.save(await phone.notes.read(note.id), { title: "changed", body: "" });
-        await eventually(async () => (await phone.report()).refused > before, "of the change too");
-        equal(Math.max(...sent), 2, "revisions that were signed");
-        delete hub.instead["POST /v1/records"];
-        hub.cutAll();
-        await eventually(() => isSettled(phone), "an honest hub takes it");
-        equal(hub.notes().map(({ revision }) => revision), [2], "at the hub");
+        await eventually(async () => (await phone.report()).refused > before, "the change is refused too");
+        equal(Math.max(...sent), 2, "the highest signed revision");
+        delete hub.overrides["POST /v1/records"];
+        hub.disconnectAll();
+        await eventually(() => isSettled(phone), "a correct hub accepts the change");
+        equal(hub.notes().map(({ revision }) => revision), [2], "revisions at the hub");
         phone.close();
     },
 
-    async aChangeWhoseAnswerWasLostMakesNoCopy() {
+    async aLostResponseToAChangeCreatesNoConflictCopy() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         let note = await phone.notes.save(null, { title: "first", body: "" });
         await eventually(() => isSettled(phone), "sent");
-        hub.losesAnswers = true;
+        hub.losesResponses = true;
         note = await phone.notes.save(note, { title: "second", body: "" });
         await eventually(() => hub.records.some(({ id, revision }) => id === note.id && revision === 2),
-            "the hub has it");
+            "the hub has the change");
         note = await phone.notes.save(note, { title: "third", body: "" });
-        hub.losesAnswers = false;
+        hub.losesResponses = false;
         await eventually(() => isSettled(phone), "sent");
-        equal([await titles(phone), hub.notes().length], [["third"], 1], "one note");
+        equal([await titles(phone), hub.notes().length], [["third"], 1], "titles, and notes at the hub");
         phone.close();
     },
 
-    async whatIsSentBeforeARestartIsNoticedIsNotTakenForARestoredHub() {
+    async changesSentBeforeARestartIsDetectedDoNotIndicateARestoredHub() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);
         await phone.notes.save(null, { title: "first", body: "" });
         await eventually(() => isSettled(phone), "sent");
-        // It lost nothing. The phone's stream is still open, and nothing more comes on it.
+        // The hub lost nothing. The phone's stream is still open, but receives nothing more.
         hub.generations = [...hub.generations, { id: "ff".repeat(16), after: hub.sequence }];
         hub.streams = [];
         await phone.notes.save(null, { title: "second", body: "" });
         await eventually(() => hub.notes().length === 2, "sent to the restarted hub");
-        hub.cutAll();
+        hub.disconnectAll();
         await eventually(() => hub.streams.length === 1, "connected again");
         await eventually(() => isSettled(phone), "sent");
-        equal((await phone.report()).misbehaviour, [], "what the owner is told");
-        equal(hub.notes().map(({ revision }) => revision), [1, 1], "each is there once");
+        equal((await phone.report()).misbehaviour, [], "reports");
+        equal(hub.notes().map(({ revision }) => revision), [1, 1], "revisions at the hub");
         phone.close();
     },
 
     /** Other seeds: `RESTORE_SEEDS=4,5` before pytest. */
-    async threeDevicesComeToTheNewest({ seeds = [] }) {
+    async threeDevicesConvergeToTheNewestVersions({ seeds = [] }) {
         for (const seed of seeds.length > 0 ? seeds : [1, 2, 3]) {
             console.log(`restored.test.js: seed ${seed}`);
             await fiveRestores(seed);

@@ -1,4 +1,4 @@
-// What the browser seals is opened by Vectors/reader.py, an implementation in another language with another library.
+// Vectors/reader.py, an independent implementation with another library, opens what the browser seals.
 import { sealBox } from "/crypto/box.js";
 import { base64, hex, randomBytes, randomID, utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
@@ -10,7 +10,7 @@ import { KeySlots } from "/crypto/slots.js";
 import { sealContent, streamName } from "/crypto/stream.js";
 import { equal } from "./harness.js";
 
-/** Fresh things of every format that a companion seals, and what the reader has to find. */
+/** Seals new values in every format of a companion, each with the contents that the reader must find. */
 async function things() {
     /** @type {{ entry: Record<string, unknown>, sealed: string, wanted: Record<string, unknown> }[]} */
     const list = [];
@@ -52,7 +52,7 @@ async function things() {
 }
 
 export const tests = {
-    async anotherReaderOpensWhatTheBrowserSeals() {
+    async theIndependentReaderOpensWhatTheBrowserSeals() {
         const list = await things();
         equal(list.length, 42, "complete");
         const found = await window.reader(list.map(({ entry, sealed }) => ({ entry, sealed })));

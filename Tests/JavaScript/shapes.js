@@ -26,7 +26,7 @@ export const typeOf = {
     "HubError.Code": of("hub/errors.js", "HubErrorCode"),
     "PushMessageRequest.Urgency": "HubAPI.PushUrgency",
     HubRecord: "HubRecord",
-    // `owner` is of members of shared vaults: companions alone write and read it.
+    // `owner` belongs to members of shared vaults: only companions write and read it.
     DeviceName: `Without<${body("DeviceName")}, "owner">`,
     ComputerStatus: body("ComputerStatus"),
     StatusReport: body("StatusReport"),
@@ -59,7 +59,7 @@ export const typeOf = {
     BackupRecord: backup("BackupRecord"),
 };
 
-/** Messages, and words, that no companion sends or reads. */
+/** Messages and enumerations that no companion sends or reads. */
 export const notOfCompanions = ["ChangeHouseholdRequest", "IdleReport.Source"];
 
 const status = ["phoneIsAsked", "unguardedApps", "inactivity", "processes"];
@@ -100,7 +100,7 @@ export function readSamples(messages) {
 }
 
 /**
- * A file of TypeScript whose errors, beside shapes.ts, are the drifts.
+ * Returns a file of TypeScript; compiled with shapes.ts, its errors are the differences between types and samples.
  * @param {Record<string, any[]>} messages
  * @param {string} web the folder Web
  */

@@ -11,10 +11,10 @@ import { notOfCompanions, sourceOf, typeOf } from "./shapes.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const messages = JSON.parse(readFileSync(join(root, "Vectors/messages.json"), "utf8"));
 
-/** Stored by one device, or part of a message. */
+/** Types that one device stores, or that are part of a message. */
 const noMessages = ["ComputerClock", "EventChain", "HubID", "VaultOwners"];
 
-/** The errors of TypeScript, with the line that each is of. */
+/** The errors of TypeScript, each with its line. */
 function errors(folder) {
     const file = join(folder, "messages.ts");
     const source = sourceOf(messages, join(root, "Web"));

@@ -1,5 +1,5 @@
-// What shapes.mjs compiles with the samples of Vectors/messages.json. `Gaps` is what a type has that no sample shows, one
-// sentence each; it stops at types that are messages themselves.
+// shapes.mjs compiles this with the samples of Vectors/messages.json. `Gaps` lists what a type has and no sample shows,
+// one sentence each; it stops at types that are messages themselves.
 
 /** The companion's types by the name of the Swift type: shapes.js adds them. */
 interface Messages {}
@@ -36,7 +36,7 @@ type PropertyGaps<Type, Name extends keyof Type & string, Sample, Path extends s
         ? [Sample extends Record<Name, unknown> ? never : true] extends [never] ? `${Path}.${Name} is in every sample` : never
         : never);
 
-/** Not `never`: the compiler would write no sentence into its error. */
+/** Not `never`: the compiler's error would not contain the sentence. */
 type None<Gap extends "no gap"> = Gap;
 
 /** Each kind of drift has to be an error: an expected error that is missing is one. */
@@ -63,17 +63,17 @@ namespace Drifts {
     const unknownInside: Message[] = [{ name: "", state: "on", list: [{ id: "", more: 1 }] }];
     // @ts-expect-error A property that the sample lacks.
     const missingProperty: Message[] = [{ state: "on", list: [] }];
-    // @ts-expect-error A word that the type lacks.
-    const unknownWord: Message[] = [{ name: "", state: "away", list: [] }];
+    // @ts-expect-error A literal that the type lacks.
+    const unknownLiteral: Message[] = [{ name: "", state: "away", list: [] }];
     // @ts-expect-error Another kind of value.
     const anotherKind: Message[] = [{ name: 1, state: "on", list: [] }];
     // @ts-expect-error A property of the type that no sample has.
     type UnusedProperty = None<Gaps<Message & { more?: 1 }, Sample, "Message">>;
     // @ts-expect-error The same inside.
     type UnusedInside = None<Gaps<{ list: { id: string; more?: number }[] }, Sample, "Message">>;
-    // @ts-expect-error A word of the type that no sample has.
-    type UnusedWord = None<Gaps<{ state: "on" | "off" | "away" }, Sample, "Message">>;
-    // @ts-expect-error A property that is optional in the type alone.
+    // @ts-expect-error A literal of the type that no sample has.
+    type UnusedLiteral = None<Gaps<{ state: "on" | "off" | "away" }, Sample, "Message">>;
+    // @ts-expect-error A property that is optional only in the type.
     type OptionalAlone = None<Gaps<{ name?: string }, Sample, "Message">>;
     // @ts-expect-error A case that no sample has.
     type UnusedCase = None<Gaps<{ open: {} } | { shut: {} }, { readonly open: {} }, "Message">>;

@@ -1,4 +1,4 @@
-// The stream of a hub, pauses after failed attempts, and locks that are not held while the hub is asked.
+// The stream of a hub, pauses after failed attempts, and locks that are not held during requests.
 import { HubUnreachable } from "/hub/errors.js";
 import { EventParser } from "/hub/events.js";
 import { Backoff } from "/hub/time.js";
@@ -9,7 +9,7 @@ import { equal } from "./harness.js";
 const offline = () => new HubUnreachable("offline", "The hub can’t be reached.");
 
 /**
- * A device of which each attempt fails: `attempt` runs in its middle. `pauses`: whether each pause ended at once.
+ * A device whose attempts all fail; `attempt` runs during each. `pauses`: whether each pause ended immediately.
  * @param {(number: number) => void} attempt @param {(number: number) => void} paused
  */
 function failingDevice(attempt, paused) {
@@ -36,7 +36,7 @@ function failingDevice(attempt, paused) {
     };
 }
 
-/** Until what is under way has ended. */
+/** Waits until running operations have ended. */
 const settled = async () => {
     for (let round = 0; round < 50; round += 1) await Promise.resolve();
 };
@@ -50,7 +50,7 @@ export const tests = {
         loop = new SyncLoop(device);
         loop.start();
         await settled();
-        equal(device.pauses, [true, false, false], "pauses that ended at once");
+        equal(device.pauses, [true, false, false], "whether each pause ended immediately");
     },
 
     async aRetryDuringAFailingSendIsNotLost() {
@@ -64,14 +64,14 @@ export const tests = {
         loop.uploader.start = async () => {};
         await loop.send().catch(() => {});
         await settled();
-        equal(device.pauses, [true, false, false], "pauses that ended at once");
+        equal(device.pauses, [true, false, false], "whether each pause ended immediately");
     },
 
-    async aSenderThatFindsARestartedHubEndsThePauseOfTheConnectionAndNotItsOwn() {
+    async aSenderThatDetectsARestartedHubEndsOnlyTheConnectionsPause() {
         const device = failingDevice(() => {}, () => {});
         const pauses = [];
         device.time.sleep = (_, signal) => new Promise((resolve) => {
-            pauses.push(signal.aborted ? "ended" : "goes on");
+            pauses.push(signal.aborted ? "ended" : "continues");
             signal.addEventListener("abort", resolve);
         });
         const loop = new SyncLoop(device);
@@ -88,7 +88,7 @@ export const tests = {
         };
         await loop.send().catch(() => {});
         await settled();
-        equal([connections, pauses], [1, ["goes on", "goes on", "goes on"]], "connections, and pauses");
+        equal([connections, pauses], [1, ["continues", "continues", "continues"]], "connections, and pauses");
         loop.stop();
     },
 
@@ -99,10 +99,10 @@ export const tests = {
             (pause) => pause === 3 && loop.uploader.stop());
         loop = new SyncLoop(device);
         await loop.uploader.start();
-        equal(device.pauses, [true, false, false], "pauses that ended at once");
+        equal(device.pauses, [true, false, false], "whether each pause ended immediately");
     },
 
-    async aConnectionEndsThePauseOfWhateverTabUploads() {
+    async aConnectionEndsTheUploadPauseOfEveryTab() {
         const device = failingDevice(() => {}, () => {});
         /** @type {unknown[]} */
         const posted = [];
@@ -135,7 +135,7 @@ export const tests = {
         loop.stop();
     },
 
-    async whatWasStoppedAndStartedAgainPausesBetweenAttempts() {
+    async aRestartedLoopPausesBetweenAttempts() {
         /** @type {SyncLoop} */
         let loop;
         const device = failingDevice(() => {}, (pause) => pause % 2 === 0 && loop.stop());
@@ -146,10 +146,10 @@ export const tests = {
                 await settled();
             }
         }
-        equal(device.pauses, Array(8).fill(false), "pauses that ended at once");
+        equal(device.pauses, Array(8).fill(false), "whether each pause ended immediately");
     },
 
-    async theListOfDevicesIsReadWithoutHoldingTheLock() {
+    async theRosterIsRequestedWithoutHoldingTheLock() {
         let isHeld = false;
         /** @type {boolean[]} */
         const followed = [];
@@ -176,12 +176,12 @@ export const tests = {
             author: "3".repeat(32), blobs: [], signature: "", sealed: "", sequence: 7,
         };
         await ingestRecords(device, [record, { ...record, id: "4".repeat(32) }], { cursor: 7 });
-        equal(followed, [false], "the hub was asked once, by nobody who held the lock");
-        equal(refused, Array(2).fill("a record of a device that is not in the household"), "both are refused");
-        equal(changes.map(({ facts }) => facts.cursor), [7], "one change is written");
+        equal(followed, [false], "whether the lock was held, for each request of the roster");
+        equal(refused, Array(2).fill("a record of a device that is not in the household"), "refused records");
+        equal(changes.map(({ facts }) => facts.cursor), [7], "cursors that were written");
     },
 
-    aStreamIsReadInAnyPieces() {
+    aStreamIsParsedInPiecesOfAnySize() {
         const text =
             ": alive\r\n\r\nevent: live\r\nid: 7\r\n\r\nevent: large\nid: "
                 + "8\n\nevent: roster\ndata: 3\n\nevent: new\ndata: x\n\n";
@@ -207,11 +207,11 @@ export const tests = {
         }
     },
 
-    waitsGrowUpToTheirLongest() {
+    pausesGrowToTheirMaximum() {
         const backoff = new Backoff(() => 0.5);
-        const waits = Array.from({ length: 9 }, () => backoff.next());
-        equal(waits, [375, 750, 1500, 3000, 6000, 12000, 24000, 45000, 45000], "waits");
+        const pauses = Array.from({ length: 9 }, () => backoff.next());
+        equal(pauses, [375, 750, 1500, 3000, 6000, 12000, 24000, 45000, 45000], "pauses in milliseconds");
         backoff.succeeded();
-        equal(backoff.next(), 375, "from the first again");
+        equal(backoff.next(), 375, "the first pause after a reset");
     },
 };

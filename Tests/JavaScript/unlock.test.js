@@ -1,4 +1,4 @@
-// Unlocking: passkeys with the browser's own WebAuthn, and what asks for the PIN again while unlocked.
+// Unlocking with passkeys through the browser's own WebAuthn, and confirming with the PIN while unlocked.
 import { Companion } from "/session/companion.js";
 import { verifierOf } from "/household/pin-slots.js";
 import { openStored } from "/household/keys.js";
@@ -6,12 +6,12 @@ import { askPasskey, createPasskey, isAvailable } from "/household/passkey.js";
 import { base64, randomID, unbase64, unhex, utf8 } from "/crypto/bytes.js";
 import { KeySlots } from "/crypto/slots.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { MadeHousehold, pairedCompanion } from "./made-household.js";
+import { FakeHousehold, pairedCompanion } from "./fake-household.js";
 
 const pin = "735102";
 
 async function paired() {
-    const household = await MadeHousehold.make();
+    const household = await FakeHousehold.make();
     return { household, ...await pairedCompanion(household, { pin }) };
 }
 
@@ -19,29 +19,29 @@ const isWiped = (bytes) => bytes.every((byte) => byte === 0);
 const attempts = (household) => household.requests.filter(({ route }) => route === "POST /v1/pin-share/attempt").length;
 
 export const tests = {
-    async aPasskeyOpensWithoutTheHub() {
+    async aPasskeyUnlocksWithoutTheHub() {
         await window.authenticator({});
-        expect(await isAvailable(), "a platform authenticator is there");
+        expect(await isAvailable(), "a platform authenticator is available");
         const { household, companion } = await paired();
         const { passkey, output } = await createPasskey("Anna's phone");
         equal([output.length, passkey.salt.length], [32, 32], "sizes");
         const again = await askPasskey(passkey);
-        equal([...again], [...output], "the same each time");
+        equal([...again], [...output], "the second output");
         await companion.addPasskey(passkey, output);
         expect(isWiped(output), "the output is wiped");
         companion.lock();
-        household.instead[""] = () => {
+        household.overrides[""] = () => {
             throw new TypeError("no network");
         };
-        const kept = await companion.passkey();
-        const asked = await askPasskey(kept);
-        await companion.unlockWithPasskey(asked);
-        expect(isWiped(asked), "the output is wiped");
+        const stored = await companion.passkey();
+        const secret = await askPasskey(stored);
+        await companion.unlockWithPasskey(secret);
+        expect(isWiped(secret), "the output is wiped");
         equal(companion.state, "unlocked", "state");
         companion.close();
     },
 
-    async anotherPasskeyOpensNothing() {
+    async anotherPasskeyUnlocksNothing() {
         await window.authenticator({});
         const { companion } = await paired();
         const { passkey, output } = await createPasskey("phone");
@@ -64,14 +64,14 @@ export const tests = {
         equal(attempts(household), before + 1, "the hub counted it");
         equal(await refusal(() => companion.confirmWithPIN("864209")), "wrongPIN", "another PIN");
         equal(attempts(household), before + 2, "the hub counted it");
-        const asked = await askPasskey(passkey);
-        await companion.confirmWithPasskey(asked);
-        expect(isWiped(asked), "the output is wiped");
+        const secret = await askPasskey(passkey);
+        await companion.confirmWithPasskey(secret);
+        expect(isWiped(secret), "the output is wiped");
         equal(await refusal(() => companion.confirmWithPasskey(new Uint8Array(32).fill(7))), "noPasskey",
-            "something else");
+            "another error code than a wrong passkey");
         companion.device.requireUnlocked(keys);
-        equal([...keys.rootKey], root, "the keys in use");
-        // They still seal.
+        equal([...keys.rootKey], root, "the root key in use");
+        // The keys still seal.
         household.store(await household.sealed("status", household.computer.id, {
             name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], vault: household.vault,
             status: {
@@ -85,15 +85,15 @@ export const tests = {
         const note = await companion.notes.save(null, { title: "still", body: "" });
         equal((await companion.notes.read(note.id)).title, "still", "a note");
         companion.lock();
-        equal(await refusal(() => companion.confirmWithPIN(pin)), "locked", "nothing to confirm behind a locked gate");
+        equal(await refusal(() => companion.confirmWithPIN(pin)), "locked", "confirming while locked");
         companion.close();
     },
 
-    async aLockThatCameMeanwhileIsNotConfirmed() {
+    async lockingDuringAConfirmationRefusesIt() {
         const { household, companion } = await paired();
-        household.instead["POST /v1/pin-share/attempt"] = () => {
+        household.overrides["POST /v1/pin-share/attempt"] = () => {
             companion.lock();
-            delete household.instead["POST /v1/pin-share/attempt"];
+            delete household.overrides["POST /v1/pin-share/attempt"];
             return { share: household.shares[0].share };
         };
         const code = await refusal(() => companion.confirmWithPIN(pin));
@@ -103,27 +103,27 @@ export const tests = {
     },
 
     /**
-     * A push opens while the gate is closed, so its key lies in the open. docs/threat-model.md, "Thief of a locked
-     * phone".
+     * A push message opens while the app is locked, so its key is stored unsealed. docs/threat-model.md, "Thief of a
+     * locked phone".
      */
     async aLockedDeviceReadsReportsButNoVault() {
         const { household, companion } = await paired();
         household.store(await household.sealed("events", randomID(), household.event("blocked")),
             await household.note("a note"));
-        await eventually(async () => (await companion.notes.list()).notes.length === 1, "both are here");
+        await eventually(async () => (await companion.notes.list()).notes.length === 1, "event and note arrive");
         companion.lock();
         const { device } = companion;
         const [[event], [note]] = [await device.store.records("events"), await device.store.records("notes")];
-        equal((await openStored(device, event.record, "events")).sentence, "blocked", "what a computer reported");
-        equal(await openStored(device, note.record, "notes"), null, "a note");
-        equal(await refusal(() => companion.household.alerts()), "locked", "no screen shows it");
+        equal((await openStored(device, event.record, "events")).sentence, "blocked", "an event of a computer");
+        equal(await openStored(device, note.record, "notes"), null, "a note while locked");
+        equal(await refusal(() => companion.household.alerts()), "locked", "listing alerts while locked");
         companion.close();
     },
 
-    /** Who has the hub's database alone has nothing to compare a guess with. docs/threat-model.md, "The hub". */
-    async whatTheHubKeepsOfAPINFitsOnlyWithThePhonesOwnSecret() {
+    /** With the hub's database alone a guess can't be checked. docs/threat-model.md, "The hub". */
+    async theHubsHalfOfAPINMatchesOnlyWithThePhonesSecret() {
         const phones = [];
-        for (const household of [await MadeHousehold.make(), await MadeHousehold.make()]) {
+        for (const household of [await FakeHousehold.make(), await FakeHousehold.make()]) {
             const [sent, { answer }] = [[], household];
             household.answer = (url, options) => {
                 sent.push(String(options.body));
@@ -140,35 +140,35 @@ export const tests = {
             const stretched = await KeySlots.read(slots).stretch(utf8(pin));
             const fits = async (secret) =>
                 phones.at(-1).verifiers.includes(base64(await verifierOf(stretched, secret)));
-            expect(await fits(deviceSecret), "with the phone's own secret it fits");
+            expect(await fits(deviceSecret), "the verifier matches with the phone's secret");
             const known = [new Uint8Array(), unhex(device), unhex(household.id), ...kept.map(unbase64)];
-            for (const secret of known) expect(!await fits(secret), "with anything that the hub has it does not");
+            for (const secret of known) expect(!await fits(secret), "the verifier does not match with the hub's data");
             expect(!sent.some((body) => body.includes(base64(deviceSecret))), "the secret is not sent");
         }
-        equal(new Set(phones.flatMap(({ kept }) => kept)).size, 24, "nothing is alike at two phones with one PIN");
+        equal(new Set(phones.flatMap(({ kept }) => kept)).size, 24, "different values of two phones with the same PIN");
     },
 
-    async oneTabLocksAlone() {
+    async lockingOneTabLeavesTheOthersUnlocked() {
         const { companion, name } = await paired();
         const other = await Companion.open({ name });
         await other.unlockWithPIN(pin);
         companion.lockTab();
         await new Promise((resolve) => setTimeout(resolve, 200));
-        equal([companion.state, other.state], ["locked", "unlocked"], "the tab that is looked at stays open");
+        equal([companion.state, other.state], ["locked", "unlocked"], "states of both tabs");
         other.lock();
         companion.close();
         other.close();
     },
 
-    async devicesWithoutPRFAreToldSo() {
+    async aMissingPRFExtensionIsReported() {
         await window.authenticator(null);
-        equal(await isAvailable(), false, "nothing there");
+        equal(await isAvailable(), false, "whether an authenticator is available");
         await window.authenticator({ hasPrf: false });
         equal(await refusal(() => createPasskey("phone")), "noPRF", "no PRF");
     },
 
-    // An authenticator that failed once is spoiled: this is the last one.
-    async whoIsNotRecognisedIsTold() {
+    // A failed verification leaves the authenticator unusable, so this test is the last one.
+    async failedUserVerificationIsReported() {
         await window.authenticator({});
         const { passkey } = await createPasskey("phone");
         await window.verified(false);

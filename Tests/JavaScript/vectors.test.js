@@ -1,4 +1,4 @@
-// Every vector of the formats that a companion reads, opened and refused as in Swift.
+// A companion opens or refuses every vector of the formats that it reads, as Swift does.
 import { isAccepted } from "/household/keys.js";
 import { boxOwner, openBox } from "/crypto/box.js";
 import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
@@ -36,7 +36,7 @@ function edited(sealed, edit) {
     return concat(sealed.slice(0, 72), ...chunks);
 }
 
-/** @param {string} file @param {[number, number]} counts that open, and that are refused */
+/** @param {string} file @param {[number, number]} counts numbers of vectors that open and that are refused */
 async function all(file, counts, opens, refused) {
     const document = await vectors(file);
     equal([document.opens.length, document.refused.length], counts, `${file} is complete`);
@@ -77,7 +77,7 @@ const isSignedRecord = async (vector) =>
         unhex(vector.signature));
 
 export const tests = {
-    async aVaultBelongsToTheComputerThatFirstGaveItsKey() {
+    async aVaultBelongsToTheFirstComputerThatSentItsKey() {
         const { steps } = await vectors("vault_owners");
         const owners = {};
         let ring = new KeyRing([]);
@@ -123,10 +123,10 @@ export const tests = {
             equal(hex(await readBox(vector)), vector.body, vector.name);
         }, readBox),
 
-    async streamsOpenAndAreRefused() {
+    async streamsAreOpenedOrRefused() {
         const document = await vectors("stream");
         equal([document.opens.length, document.refused.length], [10, 29], "stream is complete");
-        const made = new Map();
+        const streams = new Map();
         for (const vector of document.opens) {
             const [key, name, content] = [unhex(vector.contentKey), streamName(vector.stream), contentOf(vector)];
             const stream = await ContentStream.opening(unhex(vector.header), name, key);
@@ -134,10 +134,10 @@ export const tests = {
             equal(sealed.length, vector.sealedSize, vector.name);
             equal(hex(await sha256(sealed)), vector.sealedSHA256, vector.name);
             equal(hex(await sha256(await openContent(sealed, name, key))), vector.contentSHA256, vector.name);
-            made.set(vector.name, { sealed, vector });
+            streams.set(vector.name, { sealed, vector });
         }
         for (const vector of document.refused) {
-            const { sealed, vector: original } = made.get(vector.of);
+            const { sealed, vector: original } = streams.get(vector.of);
             const code = await refusal(() => openContent(
                 edited(sealed, vector.edit), streamName(vector.stream ?? original.stream),
                 unhex(vector.contentKey ?? original.contentKey)));
@@ -145,14 +145,14 @@ export const tests = {
         }
     },
 
-    async signaturesHoldAndAreRefused() {
+    async signaturesAreAcceptedOrRefused() {
         const document = await vectors("signature");
         equal([document.opens.length, document.refused.length], [4, 13], "signature is complete");
         for (const vector of document.opens) expect(await isSigned(vector), vector.name);
         for (const vector of document.refused) expect(!(await isSigned(vector)), `${vector.name} is refused`);
     },
 
-    async signedRecordsHoldAndAreRefused() {
+    async signedRecordsAreAcceptedOrRefused() {
         const document = await vectors("signed_record");
         equal([document.opens.length, document.refused.length], [4, 12], "signed_record is complete");
         for (const vector of document.opens) {
@@ -190,7 +190,7 @@ export const tests = {
             equal(hex(await sealJoin(invitation, joining)), vector.join, vector.name);
         }, readInvitation),
 
-    fieldsAndBase64HoldAnyBytes() {
+    fieldsAndBase64EncodeAnyBytes() {
         equal(hex(fields("a", Uint8Array.of(1, 2))), "0000000161000000020102", "fields");
         const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index);
         equal(Uint8Array.from(atob(base64(bytes)), (character) => character.charCodeAt(0)).join(),

@@ -1,16 +1,16 @@
-// What a hub keeps from a phone: what the phone misses, and what it does not.
+// A hub withholds records from a phone: which omissions the phone detects, and which not.
 import { base64, randomID, unhex } from "/crypto/bytes.js";
 import { lastSeen } from "/ui/computer-choice.js";
 import { eventually, equal } from "./harness.js";
-import { MadeHousehold, madeDevice, pairedCompanion } from "./made-household.js";
+import { FakeHousehold, createDevice, pairedCompanion } from "./fake-household.js";
 import { quick } from "./restorable-household.js";
 
 const revoke = 2;
 const minute = 60_000;
 
-/** A companion beside a household that a test plays. `later`: how far the test has moved its clock, in milliseconds. */
+/** A companion in a simulated household. `later`: how far the test has advanced its clock, in milliseconds. */
 async function paired() {
-    const household = await MadeHousehold.make();
+    const household = await FakeHousehold.make();
     const clock = { later: 0 };
     const time = { ...quick, now: () => Date.now() + clock.later };
     return { household, clock, ...await pairedCompanion(household, { time }) };
@@ -24,7 +24,7 @@ const statusOf = (household, rosterNumber) => household.sealed("status", househo
     },
 });
 
-/** The hub has it and does not send it; a phone that has what came after it never asks for it. */
+/** The hub does not send the record; a phone that has later records never requests it. */
 function withhold(household, record) {
     const { streams } = household;
     household.streams = [];
@@ -42,12 +42,13 @@ export const tests = {
         withhold(household, await household.note("withheld"));
         household.store(await household.note("after"),
             await household.sealed("events", randomID(), household.event("after")));
-        await eventually(async () => (await companion.household.alerts()).length === 1, "what came after it is here");
+        await eventually(async () => (await companion.household.alerts()).length === 1, "later records arrive");
         await companion.refresh();
         equal(await titles(companion), ["after", "before"], "notes");
-        equal([await misbehaviour(companion), (await companion.report()).refused], [[], 0], "nothing is reported");
+        equal([await misbehaviour(companion), (await companion.report()).refused], [[], 0],
+            "reports, and refused records");
         equal((await companion.household.computers()).map(({ missingEvents }) => missingEvents), [0],
-            "nothing is missing");
+            "missing events");
         companion.close();
     },
 
@@ -58,65 +59,64 @@ export const tests = {
         const seen = async () => lastSeen(companion, (await companion.household.computers())[0], new Map());
         const { reported } = (await companion.household.computers())[0];
         clock.later = 5 * minute;
-        equal(await seen(), null, "its next report is due");
+        equal(await seen(), null, "the time since which the computer is offline");
         clock.later = 6 * minute;
         equal([companion.syncLoop.connection, await seen()], ["live", reported / 1000],
-            "away since its report, with the hub connected");
+            "the time of the last report, while the hub is connected");
         companion.close();
     },
 
-    async aComputerThatTheHubCallsConnectedIsAwayOnceItsReportIsOverdue() {
+    async aComputerWithAnOverdueReportIsOfflineWhateverTheHubReports() {
         const { household, companion, clock } = await paired();
         household.store(await statusOf(household, 2));
         await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
         const [{ id, reported }] = await companion.household.computers();
         const seen = async () => lastSeen(companion, (await companion.household.computers())[0],
             new Map([[id, { isConnected: true, lastSeen: null }]]));
-        equal(await seen(), null, "it has just reported");
+        equal(await seen(), null, "offline since, after a report");
         clock.later = 6 * minute;
-        equal(await seen(), reported / 1000, "away, whatever the hub says of it");
+        equal(await seen(), reported / 1000, "offline since, although the hub reports it as connected");
         companion.close();
     },
 
     async aTruncatedRosterIsDetectedByTheComputersStatus() {
         const { household, companion } = await paired();
         const served = [...household.entries];
-        household.instead["GET /v1/roster"] = (url) =>
+        household.overrides["GET /v1/roster"] = (url) =>
             ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
-        await household.append(household.computer, household.admit(await madeDevice(), 2));
+        await household.append(household.computer, household.admit(await createDevice(), 2));
         await companion.refresh();
-        equal(await misbehaviour(companion), [], "the list alone shows nothing");
+        equal(await misbehaviour(companion), [], "reports before the status");
         household.store(await statusOf(household, household.entries.length));
-        await eventually(async () => (await misbehaviour(companion)).length === 1, "found out");
+        await eventually(async () => (await misbehaviour(companion)).length === 1, "the truncated roster is detected");
         equal(await misbehaviour(companion),
-            ["The hub returned an older list of devices than the computer has; it was refused."], "reported");
+            ["The hub returned an older list of devices than the computer has; it was refused."], "reports");
         companion.close();
     },
 
     /**
-     * A thief of an unlocked phone writes on, and the hub helps: this phone does not learn that the other one was
-     * revoked.
+     * A thief of an unlocked phone keeps writing, and the hub cooperates: it hides the revocation from this phone.
      */
     async aRevokedPhonesRecordsAreAcceptedUntilTheRevocationArrives() {
         const { household, companion } = await paired();
-        const stolen = await madeDevice();
+        const stolen = await createDevice();
         await household.append(household.computer, household.admit(stolen, 2));
         await companion.refresh();
         const served = [...household.entries];
         await household.append(household.computer, unhex(stolen.id), revoke);
-        household.instead["GET /v1/roster"] = (url) =>
+        household.overrides["GET /v1/roster"] = (url) =>
             ({ entries: served.slice(Number(url.searchParams.get("after"))).map(base64) });
         await companion.refresh();
         household.store(await household.note("written after the revocation", { author: stolen }));
-        await eventually(async () => (await titles(companion)).length === 1, "it is taken");
+        await eventually(async () => (await titles(companion)).length === 1, "the record is accepted");
         equal([await titles(companion), await misbehaviour(companion)], [["written after the revocation"], []],
-            "and nothing is reported");
-        household.instead = {};
+            "notes and reports");
+        household.overrides = {};
         await companion.refresh();
         household.store(await household.note("later", { author: stolen }), await household.note("of the computer"));
-        await eventually(async () => (await titles(companion)).length === 2, "what came after it is here");
+        await eventually(async () => (await titles(companion)).length === 2, "later records arrive");
         equal(await titles(companion), ["of the computer", "written after the revocation"],
-            "once the entry is here, nothing more");
+            "notes after the revocation arrived");
         companion.close();
     },
 };

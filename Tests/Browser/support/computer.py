@@ -33,18 +33,18 @@ class Computer:
         self.applocker = self.pairing = self.hub = None
         self.errors = ""
 
-    def set_up(self, beside=None):
-        """Sets up a connected computer with an unlocked vault, a locked program "diary" and a camera. `beside`: the
+    def set_up(self, joins=None):
+        """Sets up a connected computer with an unlocked vault, a locked program "diary" and a camera. `joins`: the
         computer whose household and hub it joins, called "attic" if this machine allows another host name."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not beside:
+        if not joins:
             self.start_hub()
         self.start_applocker(
-            ["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if beside and os.geteuid() == 0 else []
+            ["unshare", "--uts", "sh", "-c", 'hostname attic && exec "$0" "$@"'] if joins and os.geteuid() == 0 else []
         )
         self.expect("setup", passcode=True)
-        if beside:
-            self.join(beside)
+        if joins:
+            self.join(joins)
         else:
             self.expect("hub", "connect", f"http://127.0.0.1:{self.port}", passcode=True)
         eventually(self.is_connected)
@@ -104,7 +104,7 @@ class Computer:
     def join(self, other):
         letting = other.start("pair", "--computer", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
         link = json.loads(letting.stdout.readline())["link"]
-        self.expect("hub", "join", passcode=True, given=link + "\n")
+        self.expect("hub", "join", passcode=True, input=link + "\n")
         letting.communicate(timeout=60)
 
     def start_hub(self, web=None):
@@ -153,15 +153,15 @@ class Computer:
             os.close(descriptor)
         return child
 
-    def run(self, *arguments, passcode=None, given=None):
+    def run(self, *arguments, passcode=None, input=None):
         """Returns the command's output, or None if it failed, with the reason in `errors`."""
-        child = self.start(*arguments, passcode=passcode, stdin=subprocess.PIPE if given else subprocess.DEVNULL)
-        output, self.errors = child.communicate(given, timeout=60)
+        child = self.start(*arguments, passcode=passcode, stdin=subprocess.PIPE if input else subprocess.DEVNULL)
+        output, self.errors = child.communicate(input, timeout=60)
         return output if child.returncode == 0 else None
 
-    def expect(self, *arguments, passcode=None, given=None):
+    def expect(self, *arguments, passcode=None, input=None):
         """Returns the command's output; raises an error if it failed."""
-        output = self.run(*arguments, passcode=passcode, given=given)
+        output = self.run(*arguments, passcode=passcode, input=input)
         if output is None:
             raise RuntimeError(f"applocker {' '.join(arguments)}: {self.errors}")
         return output
@@ -181,13 +181,13 @@ class Computer:
         return sorted([title, self.note(title)["body"]] for title in titles)
 
     def edit_note(self, title, text):
-        self.expect("note", "edit", title, "-", given=text)
+        self.expect("note", "edit", title, "-", input=text)
 
     def sent(self):
         """Waits until the hub has every change of this computer."""
         eventually_equals(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"], 0)
 
-    def asked(self, words):
+    def run_command(self, words):
         """Runs a command for a test module in a page."""
         match words:
             case ["pair"]:

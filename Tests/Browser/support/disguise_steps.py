@@ -85,9 +85,9 @@ def escapes(page, at=(0, 0.1, 0.2)):
             )
 
 
-def asked_nothing(page):
-    """Waits until everything that a touch of the calculator could start has happened: the passkey is requested after
-    the same queries to the database and the browser, which are answered in order."""
+def wait_until_handled(page):
+    """Waits until the page has handled earlier touches: a passkey would be requested after the same queries to the
+    database and the browser, which complete in order."""
     page.evaluate("""async () => {
         const { Companion } = await import("/session/companion.js");
         const { isAvailable } = await import("/household/passkey.js");

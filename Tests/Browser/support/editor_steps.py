@@ -6,10 +6,10 @@ from moment_steps import opened
 from waiting import eventually, eventually_equals
 
 MAKE = """async ([seed, width, height, exif]) => {
-    const { madePicture, madeTiff, withExif } = await import("/tests/made-moments.js");
+    const { createPicture, createTiff, withExif } = await import("/tests/fake-moments.js");
     const { base64 } = await import("/crypto/bytes.js");
-    const bytes = await madePicture(width, height, seed);
-    return base64(exif ? withExif(bytes, madeTiff(exif)) : bytes);
+    const bytes = await createPicture(width, height, seed);
+    return base64(exif ? withExif(bytes, createTiff(exif)) : bytes);
 }"""
 # The metadata that a camera writes into a photo.
 LAKE = {
@@ -63,20 +63,20 @@ def moments(phone):
 
 
 def moment(phone, identifier):
-    return phone.inside("return companion.moments.read(given);", identifier)
+    return phone.inside("return companion.moments.read(arg);", identifier)
 
 
-def made(phone, title, pictures):
+def save_moment(phone, title, pictures):
     """Saves a moment with photos of these seeds, widths and heights; returns its identifier."""
     return phone.inside(
         """
-        const { madePicture } = await import("/tests/made-moments.js");
+        const { createPicture } = await import("/tests/fake-moments.js");
         const photos = [];
-        for (const [seed, width, height] of given.pictures) {
-            const picture = new Blob([await madePicture(width, height, seed)]);
+        for (const [seed, width, height] of arg.pictures) {
+            const picture = new Blob([await createPicture(width, height, seed)]);
             photos.push(await companion.momentPhotos.seal(picture));
         }
-        const draft = { title: given.title, words: "", date: Date.now() / 1000, offset: 0, photos };
+        const draft = { title: arg.title, words: "", date: Date.now() / 1000, offset: 0, photos };
         return (await companion.moments.save(null, draft)).id;""",
         {"title": title, "pictures": pictures},
     )
@@ -97,4 +97,4 @@ def drafted(phone, title, words):
         draft = kept(phone)["drafts"].get("new", {})
         return (draft.get("title"), draft.get("words")) == (title, words)
 
-    eventually(is_kept, "the draft")
+    eventually(is_kept, "the draft is stored")

@@ -23,7 +23,7 @@ def names(module):
 
 class SharedByModule:
     """Something that the tests of a module share, for instance a page: `create` makes it as a context manager for the
-    first test, and the last one closes it. Left open, its companions would use the processor beside all later tests."""
+    first test, and the last one closes it. Left open, its companions would use the processor during all later tests."""
 
     def __init__(self, create):
         self.create, self.open = create, {}
@@ -38,7 +38,7 @@ class SharedByModule:
             self.open.pop(module)[0].close()
 
     def close(self):
-        """What a selection of tests has left open."""
+        """Closes what remains open if only some of a module's tests ran."""
         for stack, _ in self.open.values():
             stack.close()
 
@@ -100,11 +100,11 @@ class Page:
             self.page.expose_function(name, function)
         self.page.goto(address + "/tests.html")
 
-    def run(self, name, given=None):
+    def run(self, name, arg=None):
         """Also fails if the page reports an error or its content security policy blocks something."""
         failure = self.page.evaluate(
-            """async ([module, name, given]) => (await import("/tests/harness.js")).run(module, name, given)""",
-            [self.module, name, given or {}],
+            """async ([module, name, arg]) => (await import("/tests/harness.js")).run(module, name, arg)""",
+            [self.module, name, arg or {}],
         )
         noise, self.noise = self.noise, []
         assert failure is None, failure

@@ -15,17 +15,17 @@ from waiting import eventually
 MARKER = "MARKER-AT-THE-HUB"
 OPEN = """async (pin) => {
     const { Companion } = await import("/session/companion.js");
-    const { madePicture } = await import("/tests/made-moments.js");
+    const { createPicture } = await import("/tests/fake-moments.js");
     const companion = await Companion.open();
-    window.m = { companion, madePicture, progress: [] };
+    window.m = { companion, createPicture, progress: [] };
     companion.addEventListener("upload", ({ detail }) => window.m.progress.push(detail));
     if (pin) await companion.unlockWithPIN(pin);
 }"""
 ADD = """async ([title, words, seeds, width, height]) => {
-    const { companion, madePicture } = window.m;
+    const { companion, createPicture } = window.m;
     const photos = [];
     for (const seed of seeds) {
-        const picture = await madePicture(width, height, seed, "image/png", true);
+        const picture = await createPicture(width, height, seed, "image/png", true);
         photos.push(await companion.momentPhotos.seal(new Blob([picture]), { keepsOriginal: true }));
     }
     const moment = await companion.moments.save(null, { title, words, date: 1715961600, photos });
@@ -41,9 +41,10 @@ class Device:
         paired."""
         self.address = f"http://127.0.0.1:{computer.port}"
         self.context = new_context(service_workers="block")
+        self.context.add_init_script(f"({storage.STRETCH_LITTLE})()")
         self.visit()
         if paired:
-            storage.put(self.page, paired)
+            storage.restore(self.page, paired)
             self.page.evaluate(OPEN, PIN)
         else:
             self.page.evaluate(OPEN, None)
@@ -96,7 +97,7 @@ class Device:
 
     def sent(self):
         self.page.evaluate("() => window.m.companion.wake()")
-        self.until("async () => (await window.m.companion.device.store.waiting()).length === 0", "all is sent")
+        self.until("async () => (await window.m.companion.device.store.waiting()).length === 0", "all changes are sent")
 
     def unlock(self):
         self.page.evaluate(
@@ -167,8 +168,8 @@ class Bottleneck(Relay):
         return self.left is not None and self.left <= 0
 
     def pass_on(self, part, one, other):
-        goes_to_the_hub = one.getsockname()[1] == self.port
-        if goes_to_the_hub:
+        is_to_hub = one.getsockname()[1] == self.port
+        if is_to_hub:
             with self.changed:
                 self.changed.wait_for(lambda: not self.is_full())
                 if self.left is not None:
@@ -178,7 +179,7 @@ class Bottleneck(Relay):
 
 @contextlib.contextmanager
 def bottleneck(computer):
-    """Takes the address of the computer's hub, which moves to another port behind it."""
+    """Listens at the address of the computer's hub, and moves the hub to another port."""
     port = computer.port
     computer.stop_hub()
     computer.port = 0
@@ -188,4 +189,4 @@ def bottleneck(computer):
         yield network
     finally:
         network.allow(None)
-        network.cut(True)
+        network.set_offline(True)

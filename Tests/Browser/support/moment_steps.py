@@ -86,17 +86,17 @@ PLACES = [
     ["Bern", 46.95, 7.44],
 ]
 
-# Moments that the page seals itself, one after another, as a person would save them. `given.moments`: a list of
+# Moments that the page seals itself, one after another, as a person would save them. `arg.moments`: a list of
 # [title, words, date, mood, place, sizes, favourite].
 KEPT = (
     PAINTER
     + """
-    let seed = given.seed ?? 1;
+    let seed = arg.seed ?? 1;
     const made = [];
-    for (const [title, words, date, mood, place, sizes, favourite] of given.moments) {
+    for (const [title, words, date, mood, place, sizes, favourite] of arg.moments) {
         const photos = [];
         for (const [width, height] of sizes) {
-            photos.push(await companion.momentPhotos.seal(await paint(seed++, width, height, 0.85, given.marker)));
+            photos.push(await companion.momentPhotos.seal(await paint(seed++, width, height, 0.85, arg.marker)));
         }
         const draft = { title, words, date, mood, place: place ? { name: place } : null, photos, favourite };
         const moment = await companion.moments.save(null, draft);
@@ -107,7 +107,7 @@ KEPT = (
 )
 
 # Thousands of moments, sealed under this browser's own key and written to its store as if the hub had sent them.
-# `given`: how many moments and photos, and the seconds between two moments.
+# `arg`: how many moments and photos, and the seconds between two moments.
 MANY = (
     PAINTER
     + """
@@ -134,9 +134,9 @@ MANY = (
             .then((record) => ({ key: recordKey(collection, id), collection, sequence: number, record, at: 0 })));
     };
     const keep = async () => device.store.write({ records: await Promise.all(sealing.splice(0)) });
-    let left = given.photos;
+    let left = arg.photos;
     const now = Date.now() / 1000;
-    for (let index = 0; index < given.moments; index += 1) {
+    for (let index = 0; index < arg.moments; index += 1) {
         const count = Math.min(left, [0, 1, 1, 1, 1, 1, 2, 2, 3, 5][index % 10]);
         left -= count;
         const photos = [];
@@ -148,9 +148,9 @@ MANY = (
             seal("photos", id, photoBody({ width, height, original, thumbnail }), [blob]);
         }
         const content = {
-            title: index % 7 === 3 ? "" : `${given.titles[index % given.titles.length]}, ${index}`,
-            words: given.words[index % given.words.length],
-            date: now - 86_400 - Math.floor(index * given.apart * (1 + next() * 0.2)), offset: 60,
+            title: index % 7 === 3 ? "" : `${arg.titles[index % arg.titles.length]}, ${index}`,
+            words: arg.words[index % arg.words.length],
+            date: now - 86_400 - Math.floor(index * arg.apart * (1 + next() * 0.2)), offset: 60,
             mood: ["", "joy", "calm", "love"][index % 4], photos, favourite: index % 9 === 0,
             created: 1_000 + index, modified: 1_000 + index,
             ...(index % 3 ? { place: { name: ["Zürich", "Lisbon", "By the lake"][index % 3] } } : {}),
@@ -159,7 +159,7 @@ MANY = (
         if (sealing.length > 500) await keep();
     }
     await keep();
-    return given.photos - left;
+    return arg.photos - left;
 """
 )
 
@@ -169,7 +169,7 @@ PAINTED = """() => {
     window.shown = new Promise((done) => {
         let start = 0;
         new MutationObserver((_, self) => {
-            // The question of the gate has been answered when it goes.
+            // The sheet disappears once the PIN was accepted.
             if (!start && !document.querySelector("dialog")) start = performance.now();
             if (start && document.querySelector(".moment-card")) {
                 self.disconnect();
@@ -230,14 +230,14 @@ def kept(phone, moments, seed=1, marker=None):
 
 def open_second(phone):
     """To be called while the hub is reachable: `inside_second` works without it."""
-    eventually(lambda: phone.page.evaluate(KEPT_ON_THE_DEVICE), "the app is kept on the device")
+    eventually(lambda: phone.page.evaluate(KEPT_ON_THE_DEVICE), "the app's files are cached")
     phone.page.evaluate("() => window.second?.close()")
     phone.page.evaluate(SECOND, PIN)
 
 
-def inside_second(phone, body, given=None):
+def inside_second(phone, body, arg=None):
     """As `phone.inside`, in the companion of `open_second`, without waiting for the hub."""
-    return phone.page.evaluate("async (given) => { const companion = second; BODY }".replace("BODY", body), given)
+    return phone.page.evaluate("async (arg) => { const companion = second; BODY }".replace("BODY", body), arg)
 
 
 def many(phone, moments, photos):
@@ -254,7 +254,7 @@ def placed(phone, count):
         """
         const { device } = companion;
         const vault = await companion.household.mainVault();
-        const { places, count } = given;
+        const { places, count } = arg;
         const { moods } = await import("/formats/moment-format.js");
         const near = (value, turn) => value + Math.sin(turn) * 0.05;
         const rows = Array.from({ length: count }, async (_, before) => {

@@ -8,7 +8,7 @@ MANY = """
     const vault = await companion.household.mainVault();
     const words = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor".split(" ");
     const rows = [];
-    for (let index = 1; index <= given; index += 1) {
+    for (let index = 1; index <= arg; index += 1) {
         const id = index.toString(16).padStart(32, "0");
         const body = Array.from({ length: 40 }, (_, place) => words[(index * 7 + place * 5) % words.length]).join(" ");
         const name = { vault, collection: "notes", id, revision: 1 };
@@ -50,10 +50,10 @@ def opened(phone):
     return phone.page
 
 
-def made(phone, **notes):
+def save_notes(phone, **notes):
     """Saves notes by their titles, and sends them to the hub."""
     phone.inside(
-        "for (const [title, body] of Object.entries(given)) await companion.notes.save(null, { title, body });", notes
+        "for (const [title, body] of Object.entries(arg)) await companion.notes.save(null, { title, body });", notes
     )
 
 
@@ -61,12 +61,12 @@ def reaches_computer(computer, title, body):
     eventually_equals(lambda: (computer.note(title) or {}).get("body"), body, f"{title} is at the computer")
 
 
-def taken(phone, count):
+def take_photos(phone, count):
     """Takes photos with the computer's camera, which is a test pattern."""
     phone.inside(
         """
         const [computer] = await companion.household.computers();
-        for (let index = 0; index < given; index += 1) {
+        for (let index = 0; index < arg; index += 1) {
             const reply = await companion.commands.send(computer.id, { takePhoto: {} });
             if (reply.state !== "done") throw new Error(reply.sentence);
         }""",

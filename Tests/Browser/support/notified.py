@@ -9,16 +9,16 @@ PROBE = (pathlib.Path(pages.__file__).parent / "probe.js").read_bytes()
 PAGE = b'<!doctype html><html lang="en"><title>Notices</title><script type="module" src="/probe.js"></script></html>'
 PREPARE = """async () => {
     await window.started;
-    const { MadeHousehold, refusing } = await import("/tests/made-household.js");
+    const { FakeHousehold, refusing } = await import("/tests/fake-household.js");
     const { Companion } = await import("/session/companion.js");
     const { randomID } = await import("/crypto/bytes.js");
     Object.assign(window, {
-        randomID, refusing, household: await MadeHousehold.make(),
+        randomID, refusing, household: await FakeHousehold.make(),
         notifications: await import("/features/notifications/notifications.js"),
     });
-    const answer = household.honest.bind(household);
+    const respond = household.defaultResponse.bind(household);
     window.subscriptions = [];
-    household.honest = async (route, url, body, signal) => {
+    household.defaultResponse = async (route, url, body, signal) => {
         if (route === "GET /v1/hub") return { name: "made", version: "1", time: 1, pushKey: window.pushKey };
         if (route === "PUT /v1/push") subscriptions.push(body);
         if (route === "DELETE /v1/push") subscriptions.length = 0;
@@ -29,7 +29,7 @@ PREPARE = """async () => {
         if (route === "GET /v1/devices") {
             return { devices: [{ id: household.phone.id, hasPush: subscriptions.length > 0 }] };
         }
-        return answer(route, url, body, signal);
+        return respond(route, url, body, signal);
     };
     // A point on the curve, as a hub's key is.
     const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"]);
@@ -45,7 +45,7 @@ PREPARE = """async () => {
         defaultGrantSeconds: 60,
         ...more,
     });
-    window.happened = (kind, more = {}) => ({
+    window.createEvent = (kind, more = {}) => ({
         kind, computer: household.computer.id, computerName: "den-pc", time: Date.now(),
         app: "firefox", appName: "Firefox",
         sentence: "Something about Firefox.", ...more,
@@ -56,13 +56,13 @@ SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotificat
     actions: one.actions.map(({ action }) => action) }))"""
 
 
-# Counts the notifications that the worker has shown. While one is being drawn, Chromium's list of notifications
-# takes it for a closed one, so a test waits for this count.
+# Counts the notifications that the worker has shown. While one is being drawn, Chromium does not list it, so a test
+# waits for this count.
 COUNT_SHOWN = """() => {
     const show = self.registration.showNotification.bind(self.registration);
     self.drawn = 0;
-    self.registration.showNotification = async (...given) => {
-        await show(...given);
+    self.registration.showNotification = async (...args) => {
+        await show(...args);
         self.drawn += 1;
     };
 }"""
@@ -85,7 +85,7 @@ class Notified:
         self.page.goto(self.site.address)
         self.page.wait_for_function("() => window.started")
         self.page.evaluate(PREPARE)
-        eventually(lambda: self.page.evaluate("() => app.offline.state === 'ready'"), "a worker")
+        eventually(lambda: self.page.evaluate("() => app.offline.state === 'ready'"), "the worker is active")
         # Locked: everything that follows works without its keys.
         self.page.evaluate("() => companion.lock()")
 
@@ -115,7 +115,7 @@ class Notified:
         return self.sealed("requests", {"make": "launch", "arguments": [more]}, id, revision)
 
     def event(self, kind, **more):
-        return self.sealed("events", {"make": "happened", "arguments": [kind, more]})
+        return self.sealed("events", {"make": "createEvent", "arguments": [kind, more]})
 
     def shown(self):
         return self.run(SHOWN)
@@ -129,7 +129,7 @@ class Notified:
             "ServiceWorker.deliverPushMessage",
             {"origin": self.site.address, "registrationId": self.registration, "data": message},
         )
-        eventually(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification")
+        eventually(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification is shown")
 
     def push(self, message, expected):
         """Returns the notifications after this message. `expected`: a title that must be among them."""
@@ -142,7 +142,7 @@ class Notified:
             const registration = await navigator.serviceWorker.ready;
             for (const one of await registration.getNotifications()) one.close();
         }""")
-        eventually_equals(self.shown, [], "nothing is shown")
+        eventually_equals(self.shown, [], "no notification remains")
 
     def as_paired(self):
         """Restores the state after pairing."""

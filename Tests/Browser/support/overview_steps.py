@@ -5,9 +5,9 @@ import subprocess
 import time
 
 # Writes records to this browser's store as if the hub had sent them, sealed under the household's own key by a second
-# companion in the same page. `given`: the kind and how many.
+# companion in the same page. `arg`: the kind and how many.
 MAKE = """
-    const [kind, count] = given;
+    const [kind, count] = arg;
     const { randomID } = await import("/crypto/bytes.js");
     const { store, keys } = companion.device;
     const [first] = await companion.household.computers();
@@ -81,7 +81,7 @@ def make(phone, kind, count):
 
 def keep_alerts(phone, count):
     """Sets how many alerts are kept and shown."""
-    phone.inside("await companion.device.store.write({ facts: { alertsKept: given } });", count)
+    phone.inside("await companion.device.store.write({ facts: { alertsKept: arg } });", count)
 
 
 def start_diary(computer):

@@ -43,14 +43,17 @@ class Phone:
         self.address = f"http://{host}:{computer.port}"
         self.has_service_worker, self.has_clock = has_service_worker, has_clock
         # Animations are off, so that a test sees a stable page. Tests of animations use contexts of their own.
-        self.context = context or new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=theme,
-            has_touch=size == IPHONE,
-            device_scale_factor=2,
-            reduced_motion="reduce",
-            service_workers="allow" if has_service_worker else "block",
-        )
+        self.context = context
+        if context is None:
+            self.context = new_context(
+                viewport={"width": size[0], "height": size[1]},
+                color_scheme=theme,
+                has_touch=size == IPHONE,
+                device_scale_factor=2,
+                reduced_motion="reduce",
+                service_workers="allow" if has_service_worker else "block",
+            )
+            self.context.add_init_script(f"({storage.STRETCH_LITTLE})()")
         self.context.set_default_timeout(60_000)
         self.noise = []
         self.page = self.open_page()
@@ -82,12 +85,12 @@ class Phone:
             self.new_context, self.computer, size, theme, name, None, host, self.has_service_worker, self.has_clock
         )
 
-    def begin(self, taken):
+    def begin(self, stored):
         """Starts with the stored data of the household's paired phone (storage.py), unlocked, on the first screen."""
         self.page.goto(self.address + "/tests.html")
         # The data names the hub at 127.0.0.1; here the hub has the address of the pages.
-        storage.put(
-            self.page, json.loads(json.dumps(taken).replace(f"http://127.0.0.1:{self.computer.port}", self.address))
+        storage.restore(
+            self.page, json.loads(json.dumps(stored).replace(f"http://127.0.0.1:{self.computer.port}", self.address))
         )
         self.page.goto(self.address)
         self.unlock()
@@ -116,7 +119,7 @@ class Phone:
         pad.locator(".key-go").click()
 
     def type_pin(self, pin=PIN):
-        """Types the PIN on the keyboard, which takes a tenth of the time."""
+        """Types the PIN on the keyboard, ten times as fast as on the keypad."""
         self.page.locator(".keypad").last.locator("button:not([disabled])").first.wait_for()
         self.page.keyboard.type(pin)
         self.page.keyboard.press("Enter")
@@ -131,11 +134,11 @@ class Phone:
         if heading:
             self.page.get_by_role("heading", name=heading, level=1).wait_for()
 
-    def inside(self, body, given=None, pin=PIN):
-        """Runs `body` as a function in the page, with `given` and a second companion on the same stored data, unlocked:
+    def inside(self, body, arg=None, pin=PIN):
+        """Runs `body` as a function in the page, with `arg` and a second companion on the same stored data, unlocked:
         `companion`. Its changes are sent to the hub before this returns, if the hub is reachable."""
         return self.page.evaluate(
-            """async ([pin, given]) => {
+            """async ([pin, arg]) => {
             const { Companion } = await import("/session/companion.js");
             const companion = await Companion.open();
             await companion.unlockWithPIN(pin);
@@ -149,7 +152,7 @@ class Phone:
                 companion.close();
             }
         }""".replace("BODY", body),
-            [pin, given],
+            [pin, arg],
         )
 
     def lock(self):
@@ -212,7 +215,7 @@ class Phone:
 
     def quiet(self):
         noise, self.noise = self.noise, []
-        assert not noise, "the page complained: " + "\n".join(noise)
+        assert not noise, "errors on the console: " + "\n".join(noise)
 
     def close(self):
         self.context.close()

@@ -1,9 +1,9 @@
-// The page of the tests without a network: the parts of the app that they ask.
+// The page of the offline tests, with the parts of the app that they use.
 import * as app from "/workers/registration.js";
 
 window.app = app;
-window.said = [];
+window.messages = [];
 for (const kind of ["ready", "failed"]) {
-    app.updates.addEventListener(kind, (event) => window.said.push([kind, /** @type {CustomEvent} */ (event).detail]));
+    app.updates.addEventListener(kind, (event) => window.messages.push([kind, /** @type {CustomEvent} */ (event).detail]));
 }
 window.started = app.startOffline();

@@ -13,11 +13,11 @@ CHROMIUM = "/usr/bin/chromium"
 class RawChromium:
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="applocker-chromium-")
-        ours, theirs = os.pipe(), os.pipe()  # Commands, and answers.
+        ours, theirs = os.pipe(), os.pipe()  # Commands, and responses.
         reading, writing = ours[0], theirs[1]
 
         def descriptors():
-            # Chromium reads commands from 3 and writes answers to 4. Duplicates first, so that neither is overwritten.
+            # Chromium reads commands from 3 and writes responses to 4. Duplicates keep both from being overwritten.
             high_reading, high_writing = os.dup(reading), os.dup(writing)
             os.dup2(high_reading, 3)
             os.dup2(high_writing, 4)
@@ -53,13 +53,13 @@ class RawChromium:
                     raise RuntimeError("Chromium ended")
                 self.rest += part
             line, self.rest = self.rest.split(b"\0", 1)
-            answer = json.loads(line)
-            if answer.get("id") == self.number:
-                if "navigated" in answer.get("error", {}).get("message", ""):
+            response = json.loads(line)
+            if response.get("id") == self.number:
+                if "navigated" in response.get("error", {}).get("message", ""):
                     raise PageIsGone(method)
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']['message']}")
-                return answer["result"]
+                if "error" in response:
+                    raise RuntimeError(f"{method}: {response['error']['message']}")
+                return response["result"]
 
     def new_profile(self):
         return self.send("Target.createBrowserContext")["browserContextId"]
@@ -93,11 +93,11 @@ class Tab:
 
     def run(self, script):
         """Returns the value of an expression; awaits promises."""
-        answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            details = answer["exceptionDetails"]
+        response = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in response:
+            details = response["exceptionDetails"]
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
-        return answer["result"].get("value")
+        return response["result"].get("value")
 
     def show(self):
         self.chromium.send("Target.activateTarget", {"targetId": self.target})

@@ -11,9 +11,9 @@ class Relay:
     def __init__(self, target, port=0):
         """`port`: 0 for any free port; it stays the same."""
         self.target, self.port, self.listener, self.pairs = target, port, None, set()
-        self.cut(False)
+        self.set_offline(False)
 
-    def cut(self, is_cut):
+    def set_offline(self, is_offline):
         if self.listener:
             self.listener.shutdown(socket.SHUT_RDWR)
             self.listener.close()
@@ -21,7 +21,7 @@ class Relay:
         for one in list(self.pairs):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
-        if not is_cut:
+        if not is_offline:
             self.listener = socket.create_server(("127.0.0.1", self.port))
             self.port = self.listener.getsockname()[1]
             threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()

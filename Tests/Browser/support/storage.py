@@ -1,6 +1,20 @@
-"""The stored data of a companion, read from one browser and written to other ones: pairing takes seconds, this
-milliseconds. No script can read the keys that a companion stores, so the browser that is paired for this purpose
-remembers their bytes."""
+"""The stored data of a companion, read from one browser and written to others, which is much faster than pairing.
+
+No script can read the keys that a companion stores, so the browser that is paired for this purpose remembers their
+bytes."""
+
+# Runs before the page's own scripts: stretches a PIN with one round instead of 600,000, because almost every test
+# enters PINs. Passphrases of backups have other rounds and are stretched as always. Tests of the modules, the whole
+# scenario, the stolen profile and WebKit don't use it.
+STRETCH_LITTLE = """() => {
+    // An address that is not secure has no cryptography.
+    if (!crypto.subtle) return;
+    const deriveBits = crypto.subtle.deriveBits;
+    crypto.subtle.deriveBits = function (algorithm, ...rest) {
+        const isPIN = algorithm.name === "PBKDF2" && algorithm.iterations === 600_000;
+        return deriveBits.call(this, isPIN ? { ...algorithm, iterations: 1 } : algorithm, ...rest);
+    };
+}"""
 
 # Runs before the page's own scripts: remembers the bytes of every key that is stored, by where it is stored.
 REMEMBER_KEYS = """() => {
@@ -60,7 +74,7 @@ const unpacked = async (value) => {
 };
 """
 
-TAKE = (
+DUMP = (
     "async () => {"
     + COPY
     + """
@@ -77,15 +91,15 @@ TAKE = (
 }"""
 )
 
-PUT = (
-    "async (taken) => {"
+RESTORE = (
+    "async (stored) => {"
     + COPY
     + """
-    for (const [name, value] of taken.local) localStorage.setItem(name, value);
+    for (const [name, value] of stored.local) localStorage.setItem(name, value);
     const { CompanionStore } = await import("/store/store.js");
     (await CompanionStore.open()).close();
     const database = await opened("applocker");
-    for (const [name, rows] of Object.entries(taken.stores)) {
+    for (const [name, rows] of Object.entries(stored.stores)) {
         const unpackedRow = async ([key, value]) => [await unpacked(key), await unpacked(value)];
         const entries = await Promise.all(rows.map(unpackedRow));
         const store = database.transaction(name, "readwrite").objectStore(name);
@@ -97,10 +111,10 @@ PUT = (
 )
 
 
-def take(page):
-    return page.evaluate(TAKE)
+def dump(page):
+    return page.evaluate(DUMP)
 
 
-def put(page, taken):
+def restore(page, stored):
     """`page` must be at the app's address without running the app, such as /tests.html."""
-    page.evaluate(PUT, taken)
+    page.evaluate(RESTORE, stored)

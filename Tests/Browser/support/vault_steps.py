@@ -11,10 +11,10 @@ from waiting import eventually
 
 OPEN = """async (pin) => {
     const { Companion } = await import("/session/companion.js");
-    const { madePicture } = await import("/tests/made-moments.js");
+    const { createPicture } = await import("/tests/fake-moments.js");
     const companion = await Companion.open();
     await companion.unlockWithPIN(pin);
-    window.v = { companion, madePicture, ours: async () => (await companion.vaults.list())[0] };
+    window.v = { companion, createPicture, ours: async () => (await companion.vaults.list())[0] };
 }"""
 PAIR = """async ([link, name, pin]) => {
     const { Companion } = await import("/session/companion.js");
@@ -25,7 +25,7 @@ PAIR = """async ([link, name, pin]) => {
 }"""
 SEAL = """async ([seed, size]) => {
     const { companion } = await window.v.ours();
-    const picture = async () => new Blob([await window.v.madePicture(...size, seed, "image/png", true)]);
+    const picture = async () => new Blob([await window.v.createPicture(...size, seed, "image/png", true)]);
     const seal = async () => companion.momentPhotos.seal(await picture());
     window.v.photos = size ? [await seal()] : [];
 }"""
@@ -84,27 +84,27 @@ class Neighbours:
 def paired(browser, computer, name):
     """Pairs a browser with the computer and returns its stored data."""
     context = browser.new_context(service_workers="block")
-    context.add_init_script(f"({storage.REMEMBER_KEYS})()")
+    context.add_init_script(f"({storage.REMEMBER_KEYS})(); ({storage.STRETCH_LITTLE})()")
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{computer.port}/tests.html")
     page.evaluate(PAIR, [computer.pair(), name, PIN])
-    taken = storage.take(page)
+    stored = storage.dump(page)
     context.close()
-    return taken
+    return stored
 
 
 class Person:
     """A browser that runs the companion without its screens."""
 
-    def __init__(self, new_context, hub, taken):
+    def __init__(self, new_context, hub, stored):
         self.phone = Phone(new_context, hub)
         self.context, self.page = self.phone.context, self.phone.page
         self.page.goto(f"{self.phone.address}/tests.html")
-        storage.put(self.page, taken)
+        storage.restore(self.page, stored)
         self.page.evaluate(OPEN, PIN)
 
-    def do(self, script, given=None):
-        return self.page.evaluate(script, given)
+    def do(self, script, arg=None):
+        return self.page.evaluate(script, arg)
 
     def add(self, title, seed, size=(320, 240)):
         """Saves a moment in the vault; `size`: of its photo, None for no photo."""
@@ -115,14 +115,14 @@ class Person:
         eventually(lambda: self.do(script), what)
 
     def sent(self):
-        self.until(SENT, "all is sent")
+        self.until(SENT, "all changes are sent")
 
     def sees(self, titles):
         wanted = ",".join(sorted(titles))
         self.until(f"async () => (await ({TITLES})()) === {json.dumps(wanted)}", wanted)
 
 
-class Beside(Person):
+class CompanionTab(Person):
     """Another tab of a phone's browser, which runs the companion without its screens."""
 
     def __init__(self, phone):

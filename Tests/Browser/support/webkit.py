@@ -16,24 +16,24 @@ from selenium.webdriver.webkitgtk.service import Service
 
 BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
-# Calls of the tests on `window` are queued until this program has answered them: WebDriver can't call back.
+# Calls of the tests on `window` are queued until this program has processed them: WebDriver has no callbacks.
 START = """
-const [module, name, given, functions] = arguments;
+const [module, name, arg, functions] = arguments;
 window.calls = [];
-window.answers = new Map();
+window.pendingCalls = new Map();
 const ask = (name) => (...words) => new Promise((resolve, reject) => {
-    const id = window.answers.size;
-    window.answers.set(id, { resolve, reject });
+    const id = window.pendingCalls.size;
+    window.pendingCalls.set(id, { resolve, reject });
     window.calls.push({ id, name, words });
 });
 for (const name of functions) window[name] = ask(name);
 window.outcome = null;
-import("/tests/harness.js").then(({ run }) => run(module, name, given)).then(
+import("/tests/harness.js").then(({ run }) => run(module, name, arg)).then(
     (failure) => { window.outcome = { failure }; }, (error) => { window.outcome = { failure: String(error) }; });
 """
 NEXT = "return { call: window.calls.shift() ?? null, outcome: window.outcome };"
-ANSWER = """
-const { resolve, reject } = window.answers.get(arguments[0]);
+RESOLVE = """
+const { resolve, reject } = window.pendingCalls.get(arguments[0]);
 if (arguments[2] === null) resolve(arguments[1]);
 else reject(new Error(arguments[2]));
 """
@@ -73,7 +73,8 @@ def started(display):
             "XDG_DATA_HOME": home,
             "XDG_CACHE_HOME": home,
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
-            "LIBGL_ALWAYS_SOFTWARE": "1",
+            # Without OpenGL, whose software renderer would take more of the processor than the tests.
+            "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
             "GDK_BACKEND": "x11",
         }
         browser = WebKitGTK(options=options, service=Service(env=environment))
@@ -85,18 +86,18 @@ def started(display):
             browser.quit()
 
 
-def run(browser, module, name, functions, given=None):
+def run(browser, module, name, functions, arg=None):
     """Runs one test of Tests/JavaScript in the open page; `functions`: what it may call, by name."""
-    browser.execute_script(START, module, name, given or {}, list(functions))
+    browser.execute_script(START, module, name, arg or {}, list(functions))
     while True:
         state = browser.execute_script(NEXT)
         if call := state["call"]:
-            answer, problem = None, None
+            result, problem = None, None
             try:
-                answer = functions[call["name"]](*call["words"])
-            except Exception as error:  # The test in the page fails by it.
+                result = functions[call["name"]](*call["words"])
+            except Exception as error:  # Makes the test in the page fail.
                 problem = str(error)
-            browser.execute_script(ANSWER, call["id"], answer, problem)
+            browser.execute_script(RESOLVE, call["id"], result, problem)
         elif state["outcome"]:
             assert state["outcome"]["failure"] is None, state["outcome"]["failure"]
             return

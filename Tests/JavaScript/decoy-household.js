@@ -1,7 +1,7 @@
-// A phone with a decoy PIN, beside a hub that a test plays.
+// A phone with a decoy PIN, at a simulated hub.
 import { eventually } from "./harness.js";
-import { pairedCompanion } from "./made-household.js";
-import { MomentHub } from "./made-moments.js";
+import { pairedCompanion } from "./fake-household.js";
+import { MomentHub } from "./fake-moments.js";
 
 export const [real, decoy, third, other] = ["735102", "904417", "628053", "417390"];
 
@@ -32,13 +32,13 @@ export async function reopened(companion, pin) {
     await companion.unlockWithPIN(pin);
 }
 
-/** The network goes at the `which`th PIN that the hub is to change: before it hears of that, or before it is heard. */
-export function cutAtReplacement(household, isBefore, which = 1) {
+/** The network fails at the `which`th change of a PIN: before the request (`isBefore`), or before the response. */
+export function disconnectAtReplacement(household, isBefore, which = 1) {
     let count = 0;
     window.fetch = async (url, options) => {
         const isReplacement = new URL(url).pathname === "/v1/pin-share/replace";
-        if (!isReplacement || (count += 1) < which) return household.answer(new URL(url), options);
-        if (!isBefore) await household.answer(new URL(url), options);
+        if (!isReplacement || (count += 1) < which) return household.respond(new URL(url), options);
+        if (!isBefore) await household.respond(new URL(url), options);
         throw new TypeError("no network");
     };
 }

@@ -1,4 +1,4 @@
-// A hub that does what it likes is found out, and takes nothing.
+// A malicious hub is detected and can't change anything.
 import { sealBox } from "/crypto/box.js";
 import { base64, fields, hex, randomBytes, randomID, unhex } from "/crypto/bytes.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -10,27 +10,29 @@ import { openPush } from "/workers/open-push.js";
 import { checkFormerMemberRecord } from "/sync/former-members.js";
 import { systemTime } from "/hub/time.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { MadeHousehold, madeDevice, pairedCompanion, refusing } from "./made-household.js";
+import { FakeHousehold, createDevice, pairedCompanion, refusing } from "./fake-household.js";
 
 const quick = { ...systemTime, sleep: (milliseconds, signal) => systemTime.sleep(Math.min(milliseconds, 20), signal) };
 let names = 0;
 
-/** A companion of its own, paired and open, beside a household that a test plays. */
+/** A paired and unlocked companion in a simulated household. */
 async function paired(prepare = () => {}) {
-    const household = await MadeHousehold.make();
+    const household = await FakeHousehold.make();
     await prepare(household);
     return { household, ...await pairedCompanion(household, { time: quick }) };
 }
 
-/** The code that pairing ends with, and that nothing was kept. */
+/** Returns the error code of a failed pairing, after which nothing is stored. */
 async function pairing(prepare) {
-    const household = await MadeHousehold.make();
+    const household = await FakeHousehold.make();
     household.serve();
     await prepare(household);
     const companion = await Companion.open({ name: `made-${(names += 1)}`, time: quick });
     const code = await refusal(() => companion.pair(household.link(), "phone"));
-    equal([companion.state, await companion.device.store.fact("unfinished", null)], ["new", null], "nothing is kept");
-    expect(household.requests.some(({ route }) => route === "DELETE /v1/device"), "the hub is told to forget it");
+    equal([companion.state, await companion.device.store.fact("unfinished", null)], ["new", null],
+        "state and stored data");
+    expect(household.requests.some(({ route }) => route === "DELETE /v1/device"),
+        "the hub is asked to remove the device");
     companion.close();
     return code;
 }
@@ -39,21 +41,21 @@ const counted = async (companion) => {
     const { refused, misbehaviour } = await companion.report();
     return [refused, misbehaviour];
 };
-const said = (what) => `The hub returned ${what}; it was refused.`;
+const report = (what) => `The hub returned ${what}; it was refused.`;
 
 export const tests = {
-    async aPairingThatIsNotTheLinksIsRefused() {
-        const other = await MadeHousehold.make();
+    async aPairingThatDiffersFromItsLinkIsRefused() {
+        const other = await FakeHousehold.make();
         equal(await pairing((household) => {
-            household.instead["GET /v1/roster"] = () => ({ entries: other.entries.map(base64) });
+            household.overrides["GET /v1/roster"] = () => ({ entries: other.entries.map(base64) });
         }), "untrusted", "another household");
         equal(await pairing((household) => {
-            household.instead["GET /v1/roster"] = () => ({ entries: household.entries.slice(0, 1).map(base64) });
-        }), "untrusted", "without this device");
+            household.overrides["GET /v1/roster"] = () => ({ entries: household.entries.slice(0, 1).map(base64) });
+        }), "untrusted", "a roster without this device");
         equal(await pairing((household) => {
-            household.instead["GET /v1/roster"] = async () => {
+            household.overrides["GET /v1/roster"] = async () => {
                 const { signingPoint } = household.phone;
-                const { boxPoint } = await madeDevice();
+                const { boxPoint } = await createDevice();
                 const [entries, head] = [household.entries, household.head];
                 household.entries = entries.slice(0, 1);
                 household.head = new Uint8Array(entries[1].slice(16, 48));
@@ -64,24 +66,24 @@ export const tests = {
             };
         }), "untrusted", "another box key");
         equal(await pairing(async (household) => {
-            const stranger = await madeDevice();
+            const stranger = await createDevice();
             household.keysFor = ((keysFor) => (device) =>
                 keysFor.call(household, device, { author: stranger }))(household.keysFor);
         }), "untrusted", "keys of a stranger");
         equal(await pairing((household) => {
-            household.instead["GET /v1/device"] = refusing("unauthorized", 401);
-        }), "refused", "the owner did not agree");
+            household.overrides["GET /v1/device"] = refusing("unauthorized", 401);
+        }), "refused", "the owner refused");
         equal(await pairing((household) => {
-            household.instead["POST /v1/invitations"] = refusing("gone", 410);
+            household.overrides["POST /v1/invitations"] = refusing("gone", 410);
         }), "gone", "a used link");
     },
 
     async unauthorizedRecordsAreCountedAndRejected() {
         const { household, companion } = await paired();
-        const stranger = await madeDevice();
-        const second = await madeDevice();
+        const stranger = await createDevice();
+        const second = await createDevice();
         await household.append(household.computer, household.admit(second, 2));
-        const laptop = await madeDevice();
+        const laptop = await createDevice();
         await household.append(household.computer, household.admit(laptop, 1));
         const id = randomID();
         const good = await household.sealed("events", id, household.event("good"));
@@ -105,40 +107,41 @@ export const tests = {
                 { key: randomBytes(32) })],
             ["a record that does not open", await household.sealed("events", randomID(), { kind: "blocked" })],
         ];
-        // A note of the vault, signed as an event of it.
+        // A note of the vault, signed as an event.
         const misplaced = bad.find(([, , collection]) => collection);
         household.vault = [household.id, (household.id = household.vault)][0];
         misplaced[1] = await household.sealed("events", randomID(), household.event("x"));
         household.vault = [household.id, (household.id = household.vault)][0];
         household.store(good, ...bad.map(([, record]) => record));
-        await eventually(async () => (await counted(companion))[0] === bad.length, "all are counted");
-        equal((await counted(companion))[1].sort(), [...new Set(bad.map(([what]) => said(what)))].sort(), "each once");
-        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["good"], "the good one alone");
+        await eventually(async () => (await counted(companion))[0] === bad.length, "all invalid records are counted");
+        equal((await counted(companion))[1].sort(), [...new Set(bad.map(([what]) => report(what)))].sort(),
+            "reports, each one once");
+        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["good"], "accepted alerts");
         companion.close();
     },
 
-    async keysOfAFarEpochAndMoreThanARingHoldsAreRefused() {
+    async keysOfFarEpochsAndTooManyKeysAreRefused() {
         const { household, companion } = await paired();
-        const given = async (revision, entries) => {
+        const keysWith = async (revision, entries) => {
             const name = { vault: household.id, collection: "keys", id: household.phone.id, revision };
             const ring = new KeyRing(entries.map((entry) =>
                 ({ key: randomBytes(32), vault: household.id, kind: ringKind.status, ...entry })));
             const sealed = await sealBox(ring.plaintext, name, household.phone.boxPoint);
             return signRecord(household.computer.key, name, { epoch: 1, author: household.computer.id, sealed });
         };
-        household.store(await given(2, [{ epoch: 2 + 2 ** 16 }]));
-        household.store(await given(3, Array.from({ length: 4096 },
+        household.store(await keysWith(2, [{ epoch: 2 + 2 ** 16 }]));
+        household.store(await keysWith(3, Array.from({ length: 4096 },
             (_, index) => ({ kind: ringKind.vault, vault: randomID(), epoch: index + 1 }))));
-        await eventually(async () => (await counted(companion))[0] === 2, "both are refused");
-        equal([...companion.device.statusKeys.keys()], [1], "the newest status key");
-        household.store(await given(4, [{ epoch: 1 + 2 ** 16 }]));
-        await eventually(() => companion.device.statusKeys.has(1 + 2 ** 16), "one in reach is taken");
+        await eventually(async () => (await counted(companion))[0] === 2, "both records are refused");
+        equal([...companion.device.statusKeys.keys()], [1], "epochs of status keys");
+        household.store(await keysWith(4, [{ epoch: 1 + 2 ** 16 }]));
+        await eventually(() => companion.device.statusKeys.has(1 + 2 ** 16), "a key of a near epoch is accepted");
         companion.close();
     },
 
     async anotherComputerCannotReplaceAVaultsKey() {
         const { household, companion } = await paired();
-        const laptop = await madeDevice();
+        const laptop = await createDevice();
         await household.append(household.computer, household.admit(laptop, 1));
         const id = hex((await sha256(fields("applocker/1/keys", unhex(laptop.id), unhex(household.phone.id))))
             .slice(0, 16));
@@ -150,27 +153,28 @@ export const tests = {
         ]);
         const sealed = await sealBox(ring.plaintext, name, household.phone.boxPoint);
         household.store(await signRecord(laptop.key, name, { epoch: 1, author: laptop.id, sealed }));
-        await eventually(() => companion.device.keys.ring.current(ringKind.vault, own), "its own vault is taken");
+        await eventually(() => companion.device.keys.ring.current(ringKind.vault, own),
+            "the key of its own vault is accepted");
         equal(companion.device.keys.ring.current(ringKind.vault, household.vault).epoch, 1,
-            "the newest key of the first one's");
+            "the newest key of the first computer's vault");
         companion.close();
     },
 
-    async anOlderStateIsNotTaken() {
+    async anOlderRevisionIsRefused() {
         const { household, companion } = await paired();
         const note = await household.note("first");
         const newer = await household.note("second", { id: note.id, revision: 2 });
         household.store(note, newer, note);
         await eventually(async () => (await counted(companion))[0] === 1, "counted");
-        equal((await counted(companion))[1], [said("an older state than before")], "said");
-        equal((await companion.notes.read(note.id)).title, "second", "the newer stays");
+        equal((await counted(companion))[1], [report("an older state than before")], "reports");
+        equal((await companion.notes.read(note.id)).title, "second", "the title in the newer version");
         companion.close();
     },
 
-    async aChangeThatTheHubRefusesWaitsBesideTheOthers() {
+    async aRefusedChangeDoesNotBlockOtherChanges() {
         const { household, companion } = await paired();
         let refused = null;
-        household.instead["POST /v1/records"] = (_, body) => {
+        household.overrides["POST /v1/records"] = (_, body) => {
             const outcomes = JSON.parse(body).records.map((record) => {
                 refused ??= record.id;
                 if (record.id === refused) return { error: { code: "quota_exceeded", message: "It is full." } };
@@ -181,37 +185,37 @@ export const tests = {
         };
         for (const title of ["refused", "one", "two", "three"]) await companion.notes.save(null, { title, body: "" });
         await eventually(() => household.records.filter(({ collection }) => collection === "notes").length === 3,
-            "the others are sent");
-        await eventually(async () => (await companion.report()).waiting === 1, "it waits");
+            "the other changes are sent");
+        await eventually(async () => (await companion.report()).waiting === 1, "the refused change stays pending");
         expect(!household.records.some(({ id }) => id === refused), "refused");
         companion.close();
     },
 
-    async aChangeThatTheHubRefusesKeepsNothingFromBeingRead() {
-        /** Waits that the test ends; null: they are short. */
-        let waits = null;
+    async aRefusedChangeDoesNotBlockReading() {
+        /** Pauses that the test ends; null: pauses are short. */
+        let pauses = null;
         const sleep = (milliseconds, signal) =>
-            (waits ? new Promise((resolve) => waits.push(resolve)) : quick.sleep(milliseconds, signal));
-        const household = await MadeHousehold.make();
+            (pauses ? new Promise((resolve) => pauses.push(resolve)) : quick.sleep(milliseconds, signal));
+        const household = await FakeHousehold.make();
         const { companion } = await pairedCompanion(household, { time: { ...quick, sleep } });
-        household.instead["POST /v1/records"] = (_, body) => (
+        household.overrides["POST /v1/records"] = (_, body) => (
             {
                 outcomes: JSON.parse(body).records.map(() =>
                     ({ error: { code: "quota_exceeded", message: "It is full." } })),
             });
-        waits = [];
+        pauses = [];
         await companion.notes.save(null, { title: "refused", body: "" });
-        await eventually(() => waits.length === 1, "it is sent later");
-        household.cut();
-        await eventually(() => waits.length === 2, "the next connection waits");
-        waits[1]();
+        await eventually(() => pauses.length === 1, "the refused change waits to be sent again");
+        household.disconnect();
+        await eventually(() => pauses.length === 2, "the next connection waits");
+        pauses[1]();
         await eventually(() => household.streams.length === 1 && companion.syncLoop.connection === "live", "live");
         household.store(await household.sealed("events", randomID(), household.event("later")));
-        await eventually(async () => (await companion.household.alerts()).length === 1, "it reads on");
+        await eventually(async () => (await companion.household.alerts()).length === 1, "reading continues");
         companion.close();
     },
 
-    async whatNobodyWroteIsOverwritten() {
+    async aForgedRecordIsOverwritten() {
         const { household, companion } = await paired();
         const note = await companion.notes.save(null, { title: "mine", body: "" });
         await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
@@ -220,7 +224,7 @@ export const tests = {
             signature: base64(randomBytes(64)),
         };
         const written = [];
-        household.instead["POST /v1/records"] = (_, body) => ({
+        household.overrides["POST /v1/records"] = (_, body) => ({
             outcomes: JSON.parse(body).records.map((record) => {
                 if (record.replaces !== 7) return { conflict: junk };
                 written.push(record);
@@ -229,14 +233,15 @@ export const tests = {
         });
         await companion.notes.save(note, { title: "changed", body: "" });
         await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent again");
-        equal(written.map(({ id, revision, replaces }) => [id, revision, replaces]), [[note.id, 8, 7]], "after it");
-        equal((await companion.notes.list()).notes.map(({ title }) => title), ["changed"], "one note");
+        equal(written.map(({ id, revision, replaces }) => [id, revision, replaces]), [[note.id, 8, 7]],
+            "the record that replaces the forged one");
+        equal((await companion.notes.list()).notes.map(({ title }) => title), ["changed"], "titles");
         companion.close();
     },
 
-    async whoseADeviceIsItReportsItself() {
+    async onlyADeviceItselfReportsItsOwner() {
         const { household, companion } = await paired();
-        const [laptop, owner] = [await madeDevice(), randomID()];
+        const [laptop, owner] = [await createDevice(), randomID()];
         await household.append(household.computer, household.admit(laptop, 1));
         await companion.device.followRoster();
         for (const author of [household.computer, laptop]) {
@@ -245,7 +250,7 @@ export const tests = {
                 { author, revision }));
             await eventually(async () =>
                 (await companion.device.store.record(`devices/${laptop.id}`))?.record.revision === revision,
-                "it arrives");
+                "the device's name arrives");
             const found = (await companion.household.devices()).find(({ id }) => id === laptop.id);
             equal([found.name, found.owner], ["laptop", author === laptop ? owner : null],
                 `by ${author === laptop ? "itself" : "another device"}`);
@@ -268,13 +273,14 @@ export const tests = {
             },
         }));
         await eventually(async () => (await companion.household.computers())[0]?.missingEvents === 2,
-            "two are missing");
+            "two missing events");
         household.store(await household.sealed("events", kept, household.event("two", one)));
-        await eventually(async () => (await companion.household.computers())[0]?.missingEvents === 1, "one came later");
+        await eventually(async () => (await companion.household.computers())[0]?.missingEvents === 1,
+            "one event is still missing");
         companion.close();
     },
 
-    /** Each of two devices is served a list of its own, as long as the other's. */
+    /** The hub serves two devices different rosters of the same length. */
     async anotherRosterThanTheComputersIsDetected() {
         const { household, companion } = await paired();
         const { number, head } = companion.device.roster;
@@ -288,107 +294,117 @@ export const tests = {
             },
         });
         household.store(await household.sealed("status", household.computer.id, status(base64(head))));
-        await eventually(async () => (await companion.household.computers())[0]?.name === "den", "the same one");
-        equal((await companion.report()).misbehaviour, [], "nothing is wrong");
+        await eventually(async () => (await companion.household.computers())[0]?.name === "den",
+            "the computer's status is read");
+        equal((await companion.report()).misbehaviour, [], "reports with the same roster");
         household.store(await household.sealed("status", household.computer.id, status(base64(new Uint8Array(32))),
             { revision: 2 }));
-        await eventually(async () => (await companion.report()).misbehaviour.length === 1, "found out");
+        await eventually(async () => (await companion.report()).misbehaviour.length === 1,
+            "the other roster is detected");
         equal((await companion.report()).misbehaviour[0]
             .includes("another list of devices than the computer has"), true,
-            "and said");
+            "whether the other roster is reported");
         companion.close();
     },
 
-    async aRosterThatDoesNotContinueIsNotFollowed() {
+    async aRosterThatDoesNotContinueTheKnownOneIsRefused() {
         const { household, companion } = await paired();
-        const honest = household.entries;
-        household.entries = honest.slice(0, 1);
-        equal(await refusal(() => companion.refresh()), "untrusted", "an older one");
-        household.entries = [...honest];
-        const stranger = await madeDevice();
+        const { entries } = household;
+        household.entries = entries.slice(0, 1);
+        equal(await refusal(() => companion.refresh()), "untrusted", "an older roster");
+        household.entries = [...entries];
+        const stranger = await createDevice();
         await household.append(stranger, household.admit(stranger, 1));
-        equal(await refusal(() => companion.refresh()), "untrusted", "by a stranger");
-        equal(companion.device.roster.number, 2, "as before");
+        equal(await refusal(() => companion.refresh()), "untrusted", "an entry by a device of no household");
+        equal(companion.device.roster.number, 2, "entries of the known roster");
         equal((await counted(companion))[1], [
-            said("an older or another list of devices than before"),
-            said("a list of devices that was changed without permission")], "said");
+            report("an older or another list of devices than before"),
+            report("a list of devices that was changed without permission")], "reports");
         companion.close();
     },
 
-    /** A hub that helps a removed member of a shared vault serves its records as if they had been written in time. */
-    async whatARemovedMemberWritesReplacesNothingThatWasSealedSince() {
-        const household = await MadeHousehold.make();
-        const removed = await madeDevice();
+    /** A hub cooperates with a removed member of a shared vault: it serves records as if written before the removal. */
+    async aRemovedMemberReplacesNoRecordSealedSince() {
+        const household = await FakeHousehold.make();
+        const removed = await createDevice();
         await household.append(household.computer, household.admit(removed, 1));
         await household.append(household.computer, unhex(removed.id), 2);
         const roster = await Roster.read(household.entries);
         const written = (epoch, { collection = "moments", author = removed } = {}) => signRecord(author.key,
             { vault: household.vault, collection, id: randomID(), revision: 9 },
             { epoch, author: author.id, sealed: randomBytes(64) });
-        const isTaken = async (record, row) => (await checkFormerMemberRecord(roster, record, row)) !== null;
+        const isAccepted = async (record, row) => (await checkFormerMemberRecord(roster, record, row)) !== null;
         const known = (epoch) => ({ record: { revision: 1, epoch } });
         const record = await written(1);
-        equal([await isTaken(record), await isTaken(record, known(1))], [true, true], "under the keys of its time");
-        equal(await isTaken(record, known(2)), false, "in the place of what was sealed since");
-        equal(await isTaken(await written(2)), false, "under later keys");
-        equal(await isTaken(await written(1, { collection: "keys" })), false, "keys");
-        equal(await isTaken(await written(1, { author: await madeDevice() })), false, "of somebody who never belonged");
-        equal(await refusal(() => isTaken({ ...record, id: randomID() })), "wrongSignature", "changed on the way");
+        equal([await isAccepted(record), await isAccepted(record, known(1))], [true, true],
+            "a record under the keys before its removal");
+        equal(await isAccepted(record, known(2)), false, "a record in place of one that was sealed since");
+        equal(await isAccepted(await written(2)), false, "a record under later keys");
+        equal(await isAccepted(await written(1, { collection: "keys" })), false, "new vault keys");
+        equal(await isAccepted(await written(1, { author: await createDevice() })), false,
+            "a record of a device that never was a member");
+        equal(await refusal(() => isAccepted({ ...record, id: randomID() })), "wrongSignature",
+            "a record that was changed in transit");
     },
 
-    /** After a revocation: records under a key that comes later, and that opens only behind the gate. */
+    /** After a revocation, records are sealed under a key that arrives later and opens only while unlocked. */
     async recordsOfANewEpochWaitForTheirKey() {
         const { household, companion } = await paired();
         companion.lock();
         household.statusKeys.push(randomBytes(32));
         household.store(await household.sealed("events", randomID(), household.event("new epoch")));
         household.store(await household.keysFor(household.phone, { revision: 2 }));
-        await eventually(async () => (await companion.report()).deferred === 2, "both wait");
+        await eventually(async () => (await companion.report()).deferred === 2, "both records wait for their key");
         await companion.unlockWithPIN("735102");
-        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["new epoch"], "taken at unlocking");
-        equal((await companion.report()).deferred, 0, "nothing waits");
+        equal((await companion.household.alerts()).map((alert) => alert.sentence), ["new epoch"],
+            "alerts after unlocking");
+        equal((await companion.report()).deferred, 0, "waiting records");
         const push = new TextEncoder()
             .encode(JSON.stringify(await household.sealed("events", randomID(), household.event("pushed"))));
         companion.lock();
-        equal((await openPush(companion.device, push)).body.sentence, "pushed", "a push opens while locked");
+        equal((await openPush(companion.device, push)).body.sentence, "pushed",
+            "a push message that opens while locked");
         push[push.indexOf(0x22, 40) + 1] ^= 1;
-        expect(await openPush(companion.device, push).then(() => false, () => true), "a changed one does not");
+        expect(await openPush(companion.device, push).then(() => false, () => true),
+            "a changed push message does not open");
         companion.close();
     },
 
-    async lockingComesFirstWhateverIsOnItsWay() {
+    async lockingTakesPrecedenceOverRunningOperations() {
         const { household, companion } = await paired();
         for (let index = 0; index < 20; index += 1) household.store(await household.note(`note ${index}`));
         await eventually(async () => (await companion.notes.list()).notes.length === 20, "notes");
         companion.notes.forget();
-        const asked = [() => companion.notes.list(), () => companion.notes.read(household.records.at(-1).id),
-            () => companion.household.alerts(), () => companion.intruderPhotos.list()].map((ask) => refusal(ask));
+        const operations = [() => companion.notes.list(), () => companion.notes.read(household.records.at(-1).id),
+            () => companion.household.alerts(), () => companion.intruderPhotos.list()]
+            .map((operation) => refusal(operation));
         companion.lock();
-        equal(await Promise.all(asked), Array(asked.length).fill("locked"), "nothing is given out");
+        equal(await Promise.all(operations), Array(operations.length).fill("locked"),
+            "results of operations that were running");
         const opening = refusal(() => companion.unlockWithPIN("735102"));
         companion.lock();
-        equal([await opening, companion.state], ["locked", "locked"], "it stays locked");
+        equal([await opening, companion.state], ["locked", "locked"], "an unlock that was running, and the state");
         await companion.unlockWithPIN("735102");
-        equal((await companion.notes.list()).notes.length, 20, "and opens again");
+        equal((await companion.notes.list()).notes.length, 20, "notes after unlocking again");
         companion.close();
     },
 
-    async aStreamThatIsCutGoesOnWhereItEnded() {
+    async aDisconnectedStreamResumesWhereItEnded() {
         const { household, companion } = await paired();
         household.store(await household.sealed("events", randomID(), household.event("one")));
-        await eventually(async () => (await companion.household.alerts()).length === 1, "one");
-        household.cut();
+        await eventually(async () => (await companion.household.alerts()).length === 1, "the first event arrives");
+        household.disconnect();
         household.store(await household.sealed("events", randomID(), household.event("two")));
         await eventually(async () => (await companion.household.alerts()).length === 2, "two");
         await eventually(() => companion.syncLoop.connection === "live", "live again");
-        const asked = household.requests.filter(({ route }) => route === "GET /v1/stream")
+        const cursors = household.requests.filter(({ route }) => route === "GET /v1/stream")
             .map(({ headers }) => headers["Last-Event-ID"]);
-        equal(asked.length, 2, "streams");
-        equal(Number(asked[1]), 3, "from the last one");
+        equal(cursors.length, 2, "streams");
+        equal(Number(cursors[1]), 3, "the sequence from which the stream resumes");
         companion.close();
     },
 
-    async whatTheBrowserThrewAwayIsSaid() {
+    async dataEvictedByTheBrowserIsReported() {
         const { companion, name } = await paired();
         companion.close();
         await new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// A household made in the page, whose hub does what a test wants: in the place of `fetch`, so that everything above it
-// is the companion's own. The real hub is in story.test.js.
+// A simulated household whose hub replaces `fetch`, so that everything above `fetch` is the companion's own code.
+// scenario.test.js runs with a real hub.
 import { Companion } from "/session/companion.js";
 import { sealBox } from "/crypto/box.js";
 import { base64, base64url, concat, fields, hex, randomBytes, randomID, u32, u64, unbase64, unhex,
@@ -12,8 +12,8 @@ import { KeyRing, ringKind } from "/crypto/ring.js";
 import { deviceID, sign, signRecord } from "/crypto/signature.js";
 import { eventually } from "./harness.js";
 
-/** A device that a test plays. */
-export async function madeDevice() {
+/** Creates a simulated device. */
+export async function createDevice() {
     const [signing, box] = [await freshPair(), await freshPair()];
     return {
         id: await deviceID(signing.point), signingPoint: signing.point, boxPoint: box.point,
@@ -21,7 +21,7 @@ export async function madeDevice() {
     };
 }
 
-export class MadeHousehold {
+export class FakeHousehold {
     entries = [];
     head = new Uint8Array(32);
     id = "";
@@ -29,16 +29,16 @@ export class MadeHousehold {
     statusKeys = [randomBytes(32)];
     vault = randomID();
     vaultKey = randomBytes(32);
-    /** By route ("GET /v1/roster"): what it answers instead. */
-    instead = {};
+    /** Functions that replace the hub's response, by route such as "GET /v1/roster". */
+    overrides = {};
     requests = [];
-    /** Of its PINs. */
+    /** The number of wrong PINs. */
     failures = 0;
     streams = [];
 
     static async make() {
         const household = new this();
-        household.computer = await madeDevice();
+        household.computer = await createDevice();
         await household.append(household.computer, household.admit(household.computer, 1));
         household.id = hex(household.head.slice(0, 16));
         return household;
@@ -95,7 +95,7 @@ export class MadeHousehold {
         };
     }
 
-    /** The hub has it from now on, and streams get it. */
+    /** Stores records at the hub and sends them to its streams. */
     store(...records) {
         for (const record of records) {
             const stored = { ...record, sequence: (this.records.at(-1)?.sequence ?? 0) + 1 };
@@ -115,22 +115,22 @@ export class MadeHousehold {
 
     /** Answers every request of this page from now on. */
     serve() {
-        window.fetch = async (url, options) => this.answer(new URL(url), options);
+        window.fetch = async (url, options) => this.respond(new URL(url), options);
     }
 
-    async answer(url, { method, body, signal, headers }) {
+    async respond(url, { method, body, signal, headers }) {
         const route = `${method} ${url.pathname}`;
         this.requests.push({ route, headers, size: body?.length ?? 0 });
-        const instead = Object.entries(this.instead).find(([known]) => route.startsWith(known))?.[1];
-        const said = instead
-            ? await instead(url, body)
-            : await this.honest(route, url, body && JSON.parse(body), signal);
-        if (said instanceof Response) return said;
-        return new Response(said === undefined ? null : JSON.stringify(said),
-            { status: said === undefined ? 204 : 200 });
+        const override = Object.entries(this.overrides).find(([known]) => route.startsWith(known))?.[1];
+        const result = override
+            ? await override(url, body)
+            : await this.defaultResponse(route, url, body && JSON.parse(body), signal);
+        if (result instanceof Response) return result;
+        return new Response(result === undefined ? null : JSON.stringify(result),
+            { status: result === undefined ? 204 : 200 });
     }
 
-    async honest(route, url, body, signal) {
+    async defaultResponse(route, url, body, signal) {
         const after = Number(url.searchParams.get("after"));
         if (route.endsWith("/join")) {
             const joining = await openJoin(this.invitation, unbase64(body.sealed));
@@ -178,7 +178,7 @@ export class MadeHousehold {
             start: (controller) => {
                 const send = (text) => controller.enqueue(utf8(text));
                 this.streams.push(send);
-                this.cut = () => {
+                this.disconnect = () => {
                     this.streams = [];
                     controller.close();
                 };
@@ -194,7 +194,7 @@ export class MadeHousehold {
     }
 }
 
-/** A companion of its own beside this household: paired, with this PIN, open and live. */
+/** Pairs a new companion with this household; it has this PIN, is unlocked and connected. */
 export async function pairedCompanion(household, { pin = "735102", time } = {}) {
     household.serve();
     const name = `made-${randomID()}`;

@@ -33,8 +33,8 @@ PREPARE = """(async () => {
     };
     const { Companion } = await import("/session/companion.js");
     const { AutoLock } = await import("/features/lock-screen/auto-lock.js");
-    const { MadeHousehold } = await import("/tests/made-household.js");
-    const household = await MadeHousehold.make();
+    const { FakeHousehold } = await import("/tests/fake-household.js");
+    const household = await FakeHousehold.make();
     household.serve();
     window.companion = await Companion.open();
     await companion.pair(household.link(), "phone");
@@ -94,21 +94,21 @@ def browser_and_site():
 
 @pytest.fixture
 def hidden(browser_and_site):
-    """A companion of its own, unlocked, in a visible tab."""
+    """An unlocked companion in a visible tab of its own profile."""
     chromium, address = browser_and_site
     hidden = Hidden(chromium, address)
     yield hidden
     chromium.forget(hidden.profile)
 
 
-def test_a_short_look_away_leaves_it_open(hidden):
+def test_hiding_briefly_keeps_it_unlocked(hidden):
     assert hidden.tab.run("lock.seconds") == 60
     hidden.hide()
     hidden.advance(59)
     assert hidden.show() == "visible unlocked"
 
 
-def test_it_locks_by_itself_while_it_is_hidden(hidden):
+def test_a_hidden_companion_locks_by_itself(hidden):
     hidden.hide()
     hidden.advance(59)
     assert hidden.tab.run("companion.state") == "unlocked"
@@ -118,8 +118,8 @@ def test_it_locks_by_itself_while_it_is_hidden(hidden):
     hidden.show()
 
 
-def test_a_timer_that_never_came_locks_before_anything_is_seen(hidden):
-    """A device that slept: only the wall clock advanced."""
+def test_a_missed_timer_locks_before_content_is_shown(hidden):
+    """As after sleep: only the wall clock advanced."""
     hidden.unlock()
     hidden.tab.run("lock.set(300)")
     hidden.hide()
@@ -127,14 +127,14 @@ def test_a_timer_that_never_came_locks_before_anything_is_seen(hidden):
     assert hidden.show() == "visible locked"
 
 
-def test_a_clock_that_was_set_back_does_not_extend_it(hidden):
+def test_setting_the_clock_back_does_not_delay_locking(hidden):
     hidden.unlock()
     hidden.hide()
     hidden.tab.run("(skew.monotonic += 301e3, skew.wall -= 3600e3, 0)")
     assert hidden.show() == "visible locked"
     hidden.unlock()
     hidden.hide()
-    # It slept for longer than an hour, and the clock was set back by a little more than that.
+    # The device slept for over an hour, and the clock was set back by slightly more.
     hidden.tab.run("(skew.wall -= 5e3, 0)")
     assert hidden.show() == "visible locked"
 
@@ -148,7 +148,7 @@ def test_a_frozen_page_is_locked_when_it_resumes(hidden):
     assert hidden.show() == "visible locked"
 
 
-def test_at_once_is_at_once(hidden):
+def test_the_immediate_setting_locks_when_hidden(hidden):
     hidden.unlock()
     hidden.tab.run("lock.set(0)")
     hidden.tab.run("companion.unlockWithPIN('735102')")
@@ -157,7 +157,7 @@ def test_at_once_is_at_once(hidden):
     hidden.show()
 
 
-def test_the_setting_is_kept(hidden):
+def test_the_auto_lock_setting_is_stored(hidden):
     hidden.tab.run("lock.set(300)")
     assert (
         hidden.tab.run("""(async () => {
@@ -173,7 +173,7 @@ def test_the_setting_is_kept(hidden):
     hidden.tab.run("lock.set(0)")
 
 
-def test_leaving_the_page_locks(hidden):
+def test_navigating_away_locks(hidden):
     hidden.tab.run("lock.set(0)")
     hidden.unlock()
     assert hidden.tab.run("localStorage.getItem('state')") == "unlocked"

@@ -1,31 +1,31 @@
-// Pictures made in the page, and a hub that keeps records and blobs: for the tests of moments.
+// Pictures created in the page, and a simulated hub with records and blobs, for the tests of moments.
 import { base64, concat, hex, u16, u32, unbase64, utf8 } from "/crypto/bytes.js";
 import { sha256 } from "/crypto/primitives.js";
-import { MadeHousehold, refusing } from "./made-household.js";
+import { FakeHousehold, refusing } from "./fake-household.js";
 
 /**
- * As the hub does: pieces in order, a record only with its blobs complete, its next revision only over the one it
- * replaces.
+ * Like the real hub it accepts pieces only in order, a record only with complete blobs, and a revision only if it
+ * replaces the stored one.
  */
-export class MomentHub extends MadeHousehold {
+export class MomentHub extends FakeHousehold {
     /** @type {Map<string, { size: number, hash: string, bytes: Uint8Array, isComplete: boolean }>} */
     blobs = new Map();
-    /** Counts down with every request that changes something; at 0 the network is gone. */
+    /** Decreases with every request that changes something; at 0 the network fails. */
     requestsLeft = Infinity;
 
-    async answer(url, options) {
+    async respond(url, options) {
         if (options.method !== "GET" && /^\/v1\/(blobs|records)/.test(url.pathname)) {
             if (this.requestsLeft <= 0) throw new TypeError("no network");
             this.requestsLeft -= 1;
         }
         const route = `${options.method} ${url.pathname}`;
-        if (!url.pathname.startsWith("/v1/blobs") || Object.keys(this.instead)
+        if (!url.pathname.startsWith("/v1/blobs") || Object.keys(this.overrides)
             .some((known) => route.startsWith(known))) {
-            return super.answer(url, options);
+            return super.respond(url, options);
         }
         this.requests.push({ route });
-        const said = await this.blob(options, url);
-        return said instanceof Response ? said : new Response(JSON.stringify(said));
+        const result = await this.blob(options, url);
+        return result instanceof Response ? result : new Response(JSON.stringify(result));
     }
 
     async blob({ method, body, headers }, url) {
@@ -55,14 +55,14 @@ export class MomentHub extends MadeHousehold {
         return new Response(blob.bytes.slice(start, end + 1), { status: 206 });
     }
 
-    async honest(route, url, body, signal) {
+    async defaultResponse(route, url, body, signal) {
         if (route === "GET /v1/records") {
             const newest = new Map(this.records.map((record) => [`${record.collection}/${record.id}`, record]));
             const records = [...newest.values()]
                 .filter(({ sequence }) => sequence > Number(url.searchParams.get("after")));
             return { records, next: this.records.at(-1)?.sequence ?? 0, more: false };
         }
-        if (route !== "POST /v1/records") return super.honest(route, url, body, signal);
+        if (route !== "POST /v1/records") return super.defaultResponse(route, url, body, signal);
         return {
             outcomes: body.records.map((record) => {
                 const known = this.newest(record.collection, record.id);
@@ -83,13 +83,13 @@ export class MomentHub extends MadeHousehold {
         return this.records.filter((record) => record.collection === collection && record.id === id).at(-1);
     }
 
-    /** The newest revisions that are there. */
+    /** The newest revisions, without tombstones. */
     kept(collection) {
         const ids = new Set(this.records.filter((record) => record.collection === collection).map(({ id }) => id));
         return [...ids].map((id) => this.newest(collection, id)).filter(({ sealed }) => sealed);
     }
 
-    /** Blobs that no record names: they go after a day. */
+    /** Blobs that no record names; the hub removes them after a day. */
     orphans() {
         const named = new Set(this.records.filter((record) => this.newest(record.collection, record.id) === record)
             .flatMap(({ blobs }) => blobs));
@@ -114,8 +114,8 @@ export function numbers(seed) {
     };
 }
 
-/** A picture with something to compress; with `grain`, as much as a camera's. */
-export async function madePicture(width, height, seed, type = "image/jpeg", grain = false) {
+/** Paints a picture; with `grain` it compresses as badly as a camera's. */
+export async function createPicture(width, height, seed, type = "image/jpeg", grain = false) {
     const canvas = new OffscreenCanvas(width, height);
     const context = canvas.getContext("2d");
     const next = numbers(seed);
@@ -142,11 +142,11 @@ export async function madePicture(width, height, seed, type = "image/jpeg", grai
 }
 
 /**
- * A TIFF with what cameras write. Rationals are pairs.
+ * A TIFF with the metadata of cameras. Rationals are pairs.
  * @param {{ date?: string, offset?: string, latitude?: [string, number[][]], longitude?: [string, number[][]],
  *   orientation?: number, description?: string }} facts
  */
-export function madeTiff({ date, offset, latitude, longitude, orientation, description }, isLittle = false) {
+export function createTiff({ date, offset, latitude, longitude, orientation, description }, isLittle = false) {
     const order = (bytes) => (isLittle ? bytes.reverse() : bytes);
     const [s, l] = [(value) => order(u16(value)), (value) => order(u32(value))];
     const text = (value) => [2, utf8(`${value}\0`).length, utf8(`${value}\0`)];
@@ -188,7 +188,7 @@ export function madeTiff({ date, offset, latitude, longitude, orientation, descr
 export const withExif = (jpeg, tiff) =>
     concat(jpeg.slice(0, 2), [0xff, 0xe1], u16(tiff.length + 8), utf8("Exif\0\0"), tiff, jpeg.slice(2));
 
-/** Where the bytes of one lie in the other; -1 nowhere. */
+/** Returns the position of `needle` in `haystack`, or -1. */
 export function find(haystack, needle) {
     for (let at = haystack.indexOf(needle[0]); at >= 0; at = haystack.indexOf(needle[0], at + 1)) {
         if (needle.every((byte, index) => haystack[at + index] === byte)) return at;
@@ -196,7 +196,7 @@ export function find(haystack, needle) {
     return -1;
 }
 
-/** All bytes that a database holds, text and base64 unpacked. @param {string} name */
+/** Returns all bytes of a database, with text and base64 decoded. @param {string} name */
 export async function everythingIn(name) {
     const database = await new Promise((resolve, reject) => {
         const request = indexedDB.open(name);

@@ -1,4 +1,4 @@
-"""Thousands of moments and photos: what the timeline keeps loaded, and how one moment is reached."""
+"""Thousands of moments and photos: what the timeline keeps in memory, and how a moment is found."""
 
 import json
 import pathlib
@@ -83,12 +83,12 @@ def memory(phone):
 
 # Sealing 13,000 records takes ten seconds of two processors, and other programs may use this one.
 @pytest.mark.timeout(300)
-def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
+def test_scrolling_thousands_of_moments_keeps_few_in_memory(phone):
     many(phone, 5000, 8000)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()
-    # Opened once; then as on any other day.
-    eventually(lambda: phone.inside(INDEX_IS_KEPT), "the moments in one piece")
+    # Opened once before; the second opening is measured.
+    eventually(lambda: phone.inside(INDEX_IS_KEPT), "the index of moments is stored")
     page.reload()
     phone.unlock()
     page.get_by_role("heading", name="Open your moments").wait_for()
@@ -110,7 +110,7 @@ def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
     slow, fast, calm = runs
     held = memory(phone)
     print(
-        f"5,000 moments, 8,000 photos: first paint {first} ms after the gate; slowly {json.dumps(slow)}; "
+        f"5,000 moments, 8,000 photos: first paint {first} ms after unlocking; slowly {json.dumps(slow)}; "
         f"fast {json.dumps(fast)}; calmly {json.dumps(calm)}; {held / 1e6:.0f} MB held by scripts, "
         f"{private_memory(phone) / 1e6:.0f} MB by the process"
     )
@@ -120,11 +120,11 @@ def test_of_thousands_of_moments_little_is_held_while_they_scroll(phone):
     assert calm["pictures"] > 30, calm
     # Unlike a time, the size of the heap is the same on a busy machine.
     assert held < 300e6, held
-    # Far away, nothing of the top is still loaded.
+    # Far from the top, none of its pictures is still loaded.
     page.evaluate("scrollTo(0, 150_000)")
-    eventually(lambda: page.evaluate("urls.size") <= 60, "pictures near the screen only")
+    eventually(lambda: page.evaluate("urls.size") <= 60, "only pictures near the screen are loaded")
     phone.go("home", "Home")
-    eventually_equals(lambda: page.evaluate("urls.size"), 0, "pictures of a screen that was left")
+    eventually_equals(lambda: page.evaluate("urls.size"), 0, "pictures of a closed screen")
 
 
 def test_a_year_is_reached_at_once_and_the_timeline_keeps_its_position(phone):
@@ -152,11 +152,11 @@ def test_a_year_is_reached_at_once_and_the_timeline_keeps_its_position(phone):
     page.locator(".moment-detail").wait_for()
     page.get_by_role("button", name="Back", exact=True).click()
     page.locator(".moment-timeline").wait_for()
-    eventually(lambda: abs(page.evaluate("scrollY") - before) < 3, "the same place")
+    eventually(lambda: abs(page.evaluate("scrollY") - before) < 3, "the timeline keeps its position")
     page.get_by_role("link", name=name, exact=True).first.wait_for()
 
 
-def test_a_search_through_thousands_is_one_of_all_words(phone):
+def test_a_search_of_thousands_requires_all_words(phone):
     many(phone, 5000, 0)
     page = opened(phone)
     page.locator(".moment-card").first.wait_for()

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.computer_is_off
 MARKER = "the blue envelope under the stair"
 
 
-def test_locking_removes_these_screens(phone):
+def test_locking_removes_the_screens_content(phone):
     page = phone.page
     make(phone, "blocked", 1)
     for screen, title in (("home", "Home"), ("alerts", "Alerts"), ("apps", "Apps")):
@@ -45,19 +45,19 @@ def test_nothing_is_reachable_after_locking(phone):
     page.get_by_text("Saved", exact=True).wait_for()
     session = phone.context.new_cdp_session(page)
     session.send("HeapProfiler.enable")
-    assert heap_holds(session, MARKER), "the search finds what is there"
+    assert heap_holds(session, MARKER), "the search finds present text"
     phone.go("settings", "Settings")
     page.get_by_role("button", name="Lock now").click()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
     other = phone.context.new_cdp_session(page)
     other.send("HeapProfiler.enable")
-    # Operations that were running when it locked end by themselves.
-    eventually(lambda: not heap_holds(other, MARKER), "a note can be reached while the gate is closed")
+    # Operations that were running when the app locked end by themselves.
+    eventually(lambda: not heap_holds(other, MARKER), "no note is reachable while locked")
     assert MARKER not in page.evaluate("() => document.documentElement.outerHTML")
     phone.unlock()
 
 
-def test_a_browser_that_threw_its_data_away_shows_it_and_how_to_go_on(phone):
+def test_data_evicted_by_the_browser_is_reported_with_instructions(phone):
     page = phone.page
     session = phone.context.new_cdp_session(page)
     page.goto("about:blank")

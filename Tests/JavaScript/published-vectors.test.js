@@ -1,4 +1,4 @@
-// Vectors that others published, through the functions that the formats are made of.
+// Published vectors of the algorithms that the formats consist of.
 import { openMessage } from "/crypto/box.js";
 import { concat, hex, unhex, utf8 } from "/crypto/bytes.js";
 import { importPrivate, importPublic, publicKeyOf } from "/crypto/p256.js";
@@ -37,7 +37,7 @@ export const tests = {
         }
     },
 
-    /** The first message of the context: a box holds one. */
+    /** Only the first message of each context: a box contains one message. */
     async boxesAreHPKE() {
         const list = (await vectors("rfc9180_p256")).vectors;
         equal(list.length, 1, "complete");
@@ -81,11 +81,12 @@ export const tests = {
         const generator = "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296";
         equal(hex(publicKeyOf(unhex("01".padStart(64, "0")))).slice(2, 66), generator, "one");
         equal(hex(publicKeyOf(unhex(order.slice(0, -1) + "0"))).slice(2, 66), generator, "the order less one");
-        // A pair that the browser made itself.
+        // A pair that the browser generated.
         const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
         const jwk = await crypto.subtle.exportKey("jwk", pair.privateKey);
         const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")),
             (c) => c.charCodeAt(0));
-        equal(hex(publicKeyOf(bytes(jwk.d))), hex(concat([4], bytes(jwk.x), bytes(jwk.y))), "a fresh one");
+        equal(hex(publicKeyOf(bytes(jwk.d))), hex(concat([4], bytes(jwk.x), bytes(jwk.y))),
+            "the public key of a new pair");
     },
 };

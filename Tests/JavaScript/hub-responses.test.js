@@ -1,4 +1,4 @@
-// What a hub answers is checked before anything of it is stored.
+// Responses of a hub are validated before anything of them is stored.
 import { HubClient } from "/hub/client.js";
 import { equal, refusal } from "./harness.js";
 
@@ -7,7 +7,7 @@ const record = {
     blobs: [], signature: "", sealed: "",
 };
 
-/** What comes of a write whose answer has this outcome. */
+/** Returns the result of a write whose response has this outcome. */
 async function written(outcome) {
     const { fetch } = globalThis;
     globalThis.fetch = async () => new Response(JSON.stringify({ outcomes: [outcome] }));
@@ -19,7 +19,7 @@ async function written(outcome) {
 }
 
 export const tests = {
-    async outcomesOfAWriteHaveTheirShape() {
+    async invalidOutcomesOfAWriteAreRefused() {
         const bad = [
             null, 7, { sequence: "x" }, { sequence: -1 }, { sequence: 1.5 }, { sequence: 2 ** 53 }, { conflict: {} },
             { conflict: "x" },
@@ -33,6 +33,6 @@ export const tests = {
         for (const outcome of [{ sequence: 7 }, { conflict: record }, { error }]) {
             equal(await written(outcome), outcome, JSON.stringify(outcome));
         }
-        equal(await written({ sequence: null, conflict: null, error }), { error }, "null is nothing");
+        equal(await written({ sequence: null, conflict: null, error }), { error }, "null counts as absent");
     },
 };

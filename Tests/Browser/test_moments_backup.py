@@ -1,4 +1,4 @@
-"""Everline is exported to a sealed file and imported again."""
+"""A sealed backup of Everline is exported and imported."""
 
 import base64
 
@@ -12,12 +12,12 @@ from waiting import eventually_equals
 pytestmark = pytest.mark.computer_is_off
 
 PASSPHRASE = "four words in a row"
-# `given`: whether one photo is so large that its moment needs several chunks of a copy.
+# `arg`: whether one photo is so large that its moment needs several chunks of the backup.
 MOMENTS = (
     CAMERA
     + """
-    const [lake, size] = [await made(1, "2024:05:17 18:30:05", "+02:00"), given ? [2600, 2000] : [260, 200]];
-    const noise = new Blob([await madePicture(...size, 9, "image/png", true)]);
+    const [lake, size] = [await createPhoto(1, "2024:05:17 18:30:05", "+02:00"), arg ? [2600, 2000] : [260, 200]];
+    const noise = new Blob([await createPicture(...size, 9, "image/png", true)]);
     const photos = [
         await companion.momentPhotos.seal(lake, { keepsOriginal: true }),
         await companion.momentPhotos.seal(noise, { keepsOriginal: true }),
@@ -45,7 +45,7 @@ WRITE = """
     const { base64 } = await import("/crypto/bytes.js");
     const pieces = [];
     const write = (bytes) => void pieces.push(new Blob([bytes]));
-    await writeMomentBackup(companion, given, write, { signal: new AbortController().signal });
+    await writeMomentBackup(companion, arg, write, { signal: new AbortController().signal });
     return base64(new Uint8Array(await new Blob(pieces).arrayBuffer()));"""
 ERASE = """
     const { resetMoments } = await import("/features/backup/moment-reset.js");
@@ -53,7 +53,7 @@ ERASE = """
 
 
 def copied(phone, computer, is_large=True):
-    """Two moments, and a copy of them in a file."""
+    """Saves two moments and exports them to a file."""
     phone.inside(MOMENTS, is_large)
     path = computer.folder / "copy.aplockerbackup"
     path.write_bytes(base64.b64decode(phone.inside(WRITE, PASSPHRASE)))
@@ -68,7 +68,7 @@ def chosen(phone, path, passphrase=PASSPHRASE):
     return page
 
 
-def test_a_copy_is_sealed_and_opens_here_and_at_a_computer(phone, computer):
+def test_a_backup_is_sealed_and_opens_on_phone_and_computer(phone, computer):
     computer.open_vault()
     phone.inside(MOMENTS, True)
     page = page_of(phone, "everline/copy", "Backup of Everline")
@@ -86,16 +86,16 @@ def test_a_copy_is_sealed_and_opens_here_and_at_a_computer(phone, computer):
     path = saved.value.path()
     content = path.read_bytes()
     assert content.startswith(b"APLK\x02\x01") and b"MARKER" not in content and b"\xff\xd8\xff\xe1" not in content
-    assert len(content) > 5 << 20, "several chunks"
+    assert len(content) > 5 << 20, "the backup has only one chunk"
     chosen(phone, path, "another passphrase")
     page.get_by_text("The passphrase does not open this backup.").wait_for()
     chosen(phone, path)
     page.get_by_text("It contains no new moments. 2 moments are here already.").wait_for()
-    # A computer reads all of it, and has nothing to change.
+    # A computer reads the whole backup, and nothing changes.
     computer.expect("backup", "import", str(path), "--dry-run", "--passphrase", passcode=f"{PASSCODE}\n{PASSPHRASE}")
 
 
-def test_erased_moments_are_restored_from_a_copy(phone, computer):
+def test_erased_moments_are_restored_from_a_backup(phone, computer):
     path = copied(phone, computer)
     before = phone.inside(SHOWN)
     assert [one[0] for one in before] == ["MARKER-LAKE", "Only words"]
@@ -107,7 +107,7 @@ def test_erased_moments_are_restored_from_a_copy(phone, computer):
     phone.check()
     phone.picture("everline-copy-back")
     page.get_by_role("button", name="Cancel").click()
-    assert phone.inside(SHOWN) == [], "nothing before the yes"
+    assert phone.inside(SHOWN) == [], "moments are restored before the confirmation"
     chosen(phone, path)
     page.get_by_role("button", name="Restore", exact=True).click()
     page.get_by_text("2 moments with 2 photos restored.").wait_for()
@@ -121,7 +121,7 @@ def test_erased_moments_are_restored_from_a_copy(phone, computer):
     assert other.inside(SHOWN) == before
 
 
-def test_the_later_version_stays(phone, computer):
+def test_importing_keeps_the_later_version(phone, computer):
     path = copied(phone, computer, is_large=False)
     phone.inside("""
         const { moments: [moment] } = await companion.moments.list({ search: "lake" });
@@ -132,7 +132,7 @@ def test_the_later_version_stays(phone, computer):
     ).wait_for()
 
 
-def test_a_damaged_copy_restores_nothing(phone, computer):
+def test_a_damaged_backup_restores_nothing(phone, computer):
     path = copied(phone, computer)
     content = bytearray(path.read_bytes())
     path.write_bytes(content[:-5000])
