@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The parsers again, compiled for libFuzzer: a package of its own, so that the main one is not touched by its flags.
+/// The parsers again, compiled for libFuzzer: a package of its own, so that its flags don't affect the main one.
 /// `Fuzz/run` builds and runs it. The folders in Sources are links to the main package's.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),

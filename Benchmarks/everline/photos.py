@@ -24,8 +24,8 @@ def measure(run):
     words = {
         "copy": "copied and synced",
         "gocryptfs": "copied into gocryptfs and synced",
-        "cli": "applocker moments import (and sending, behind it)",
-        "browser": "imported by the companion in Chromium (and sending, behind it)",
+        "cli": "applocker moments import (sending at the same time)",
+        "browser": "imported by the companion in Chromium (sending at the same time)",
     }
     rates = {}
     for name in run.contenders:
@@ -52,7 +52,7 @@ def measure(run):
                 )
     sealed = stored(run.computer.state / "blobs")
     run.figures.add(
-        "overhead", 100 * (sealed / size - 1), "%", "room for sealed originals and medium sizes, over the originals"
+        "overhead", 100 * (sealed / size - 1), "%", "size of sealed originals and medium sizes beyond the originals"
     )
 
 

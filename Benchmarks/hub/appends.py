@@ -53,7 +53,9 @@ def shuffled(run, contenders):
     for number in range(rounds := run.rounds(ROUNDS)):
         for name in run.random.sample(list(contenders), len(contenders)):
             results[name].append(contenders[name]())
-        run.say(f"  round {number + 1} of {rounds}: " + ", ".join(f"{n} {r[-1][0]:,.0f}/s" for n, r in results.items()))
+        run.progress(
+            f"  round {number + 1} of {rounds}: " + ", ".join(f"{n} {r[-1][0]:,.0f}/s" for n, r in results.items())
+        )
     return results
 
 

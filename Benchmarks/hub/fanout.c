@@ -3,13 +3,13 @@
 //   fanout HOST PORT SUBSCRIBERS MESSAGES PUBLISHERS RATE SUBSCRIBE PUBLISH MARK [ACK]
 //
 // Opens SUBSCRIBERS connections, sends the bytes of the file SUBSCRIBE on each (with %d replaced by nothing) and waits
-// until each has had an answer's header. Then PUBLISHERS connections send requests in closed loops until MESSAGES are out:
-// request i is the i-th piece of the file PUBLISH, pieces being divided by the byte 0. RATE above 0 holds them back to so
-// many a second. Each MARK in what a subscriber receives is one message. Prints, as one line of JSON: deliveries, seconds
-// from the first request to the last delivery, and the latency of a delivery from the moment its request was sent (k-th
-// message on a connection, k-th request sent): median and 99th percentile in milliseconds.
+// until each has received a response's header. Then PUBLISHERS connections send requests in closed loops until
+// MESSAGES are sent: request i is the i-th piece of the file PUBLISH, pieces being divided by the byte 0. RATE above 0
+// limits them to so many a second. Each MARK in what a subscriber receives is one message. Prints, as one line of JSON:
+// deliveries, seconds from the first request to the last delivery, and the latency of a delivery from the moment its
+// request was sent (k-th message on a connection, k-th request sent): median and 99th percentile in milliseconds.
 //
-// One thread, epoll. Exits with 1 where a connection ends early or 120 s pass.
+// One thread, epoll. Exits with 1 if a connection ends early or 120 s pass.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -176,7 +176,7 @@ int main(int count, char **words) {
         double time = now();
         if (time > limit) { errno = 0; fail("120 s have passed"); }
         if (ready == subscribers && !is_counting) {
-            // What is on its way (a first comment, for example) is not a message.
+            // Data in transit (a first comment, for example) is not a message.
             usleep(300000);
             is_counting = true;
             began = now();
@@ -195,7 +195,7 @@ int main(int count, char **words) {
             struct connection *c = events[i].data.ptr;
             ssize_t length = recv(c->fd, buffer, sizeof buffer, 0);
             if (length < 0 && errno == EAGAIN) continue;
-            if (length <= 0) { fail(c->is_publisher ? "a publisher's connection ended" : "a subscriber was cut off"); }
+            if (length <= 0) { fail(c->is_publisher ? "a publisher's connection ended" : "a subscriber was disconnected"); }
             if (c->is_publisher) {
                 if (answered_by(c, buffer, (size_t)length)) { c->is_busy = false; answered++; }
             } else {

@@ -25,7 +25,7 @@ def measure(run):
         applocker.set_up(program)
         device = run.directory / "device"
         pair(run, applocker, device)
-        # A paired device would be waited for; here the launch is denied at once and reported.
+        # With a paired device the launch would be held; now it is denied at once and reported.
         applocker.command("settings", "set", "--ask-phone-only", "off")
         watch = start(
             [run.build / "hub-device", "watch", device],
@@ -75,7 +75,7 @@ def pair(run, applocker, device):
         timeout=60,
     )
     if joining.returncode != 0 or pairing.wait(30) != 0:
-        raise SystemExit(f"Benchmarks/hub: nobody was paired: {joining.stderr.strip()}")
+        raise SystemExit(f"Benchmarks/hub: no device was paired: {joining.stderr.strip()}")
 
 
 def read_link(pairing):

@@ -12,8 +12,7 @@ from servers import Hub, text
 
 ENTRIES = 4
 ATTEMPTS = 2_000
-# Of 1,000 pairs of samples from one distribution, one is as far apart (level 0.001), by samples of n each: factor *
-# sqrt(2 / n).
+# Critical value of the test at the level 0.001, for two samples of n values: factor * sqrt(2 / n).
 FACTOR = 1.95
 
 

@@ -29,7 +29,7 @@ def measure(run):
         for _ in range(run.rounds(ROUNDS)):
             for kind in run.random.sample(contenders, len(contenders)):
                 results[kind].append(fan_out(run, kind, subscribers, messages, publishers, rate))
-            run.say(
+            run.progress(
                 f"  {subscribers} subscribers: "
                 + ", ".join(f"{kind.name} {results[kind][-1]['rate']:,.0f}/s" for kind in contenders)
             )
@@ -39,7 +39,7 @@ def measure(run):
         for _ in range(run.rounds(ROUNDS)):
             for kind in run.random.sample(contenders, len(contenders)):
                 results[kind].append(fan_out(run, kind, subscribers, messages, publishers, rate))
-            run.say(
+            run.progress(
                 f"  {subscribers} subscribers, {rate}/s: "
                 + ", ".join(f"{kind.name} p99 {results[kind][-1]['p99']:.2f} ms" for kind in contenders)
             )
@@ -85,7 +85,7 @@ def report_speed(run, subscribers, results):
             f"{key}_deliveries",
             statistics.median(rates),
             "per second",
-            f"{subscribers} subscribers, as fast as it goes: {kind.name}",
+            f"{subscribers} subscribers, as fast as possible: {kind.name}",
             spread=spread(rates),
         )
         run.figures.add(
@@ -158,7 +158,7 @@ def measure_memory(run):
             finally:
                 stop(client)
         key = "hub" if kind is Hub else "nchan"
-        run.figures.add(f"{key}_idle", idle / 1e6, "MB", f"{kind.name}: resident memory, nobody connected")
+        run.figures.add(f"{key}_idle", idle / 1e6, "MB", f"{kind.name}: resident memory, without connections")
         is_ours = kind is Hub
         run.figures.add(
             f"{key}_stream",

@@ -35,21 +35,21 @@ def measure(run):
     responder = start([run.programs["responder"], programs["responder"]], stdout=subprocess.PIPE, bufsize=0)
     try:
         if read_line(responder.stdout, 5) != "READY":
-            raise SystemExit("Benchmarks/launch: the kernel does not let the C responder hold launches.")
+            raise SystemExit("Benchmarks/launch: the kernel does not allow the C responder to hold launches.")
         with AppLocker(run, "denials-state") as applocker:
             applocker.set_up(programs["applocker"])
             times = {name: [] for name in programs}
             for number in range(rounds := run.rounds(ROUNDS)):
                 for name in run.random.sample(list(programs), len(programs)):
                     times[name].append(time_denials(run, programs[name]))
-                run.say(
+                run.progress(
                     f"  round {number + 1} of {rounds}: "
                     + ", ".join(f"{name} {statistics.median(values[-1]):.1f}" for name, values in times.items())
                 )
     finally:
         stop(responder)
 
-    words = {"applocker": "refused by AppLocker (gate and daemon)", "responder": "refused by a trivial C responder"}
+    words = {"applocker": "refused by AppLocker (gate and daemon)", "responder": "refused by a minimal C responder"}
     for name in programs:
         medians = [statistics.median(values) for values in times[name]]
         run.figures.add(

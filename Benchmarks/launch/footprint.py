@@ -74,7 +74,7 @@ def measure_starts(run, applocker):
         for case in run.random.sample(cases, len(cases)):
             case()
     for name, times, words in (
-        ("gate_start_ms", gates, "start of the gate until it says READY"),
+        ("gate_start_ms", gates, "start of the gate until it reports READY"),
         ("daemon_start_ms", daemons, "start of the daemon until its control socket answers"),
         ("whole_start_ms", wholes, "start of `applocker up` until launches are held"),
     ):

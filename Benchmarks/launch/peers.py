@@ -43,7 +43,7 @@ def measure(run):
         for number in range(rounds := run.rounds(ROUNDS)):
             for name in run.random.sample(list(times), 2):
                 times[name].append(room.time_launches() if name == "without" else room.time_with_fapolicyd())
-            run.say(
+            run.progress(
                 f"  round {number + 1} of {rounds}: without {times['without'][-1]:.1f}, with {times['with'][-1]:.1f}"
             )
     ratios = [slow / fast for slow, fast in zip(times["with"], times["without"], strict=True)]
@@ -76,7 +76,7 @@ class Room:
             "allow perm=any all : trust=1\ndeny_audit perm=execute all : all\n"
         )
         # Debian's settings but for the file system, the source of trust, the report at the end, and the user: some
-        # containers don't let it change that.
+        # containers don't allow it to change that.
         (configuration / "fapolicyd.conf").write_text(
             "permissive = 1\nnice_val = 14\nq_size = 640\nuid = root\ngid = root\ndo_stat_report = 0\n"
             "detailed_report = 0\ndb_max_size = 50\nsubj_cache_size = 1549\nobj_cache_size = 8191\nwatch_fs = ramfs\n"
@@ -132,8 +132,8 @@ class Room:
         for _ in range(400):
             if watchdog.poll() is not None:
                 break
-            said = b"Starting to listen for events" in self.log.read_bytes()
-            if said and any(has_mark(process) for process in children(watchdog.pid)):
+            listens = b"Starting to listen for events" in self.log.read_bytes()
+            if listens and any(has_mark(process) for process in children(watchdog.pid)):
                 return
             time.sleep(0.05)
         raise SystemExit(f"Benchmarks/launch: fapolicyd did not start: {self.log.read_text(errors='replace')[-2000:]}")

@@ -109,6 +109,6 @@ def time_prompt(run, events, program):
     while (words := (read_line(events, 10) or "").split()) and words[0] != "unmap":
         pass
     if not words:
-        raise SystemExit("Benchmarks/launch: the prompt did not go with its launch.")
+        raise SystemExit("Benchmarks/launch: the prompt did not close with its launch.")
     time.sleep(0.3)
     return (shown - began) / 1e6

@@ -70,7 +70,9 @@ def measure(run):
     for number in range(rounds := run.rounds(ROUNDS)):
         for name in run.random.sample(list(cases), len(cases)):
             times[name].append(cases[name]())
-        run.say(f"  round {number + 1} of {rounds}: " + ", ".join(f"{name} {times[name][-1]:.1f}" for name in cases))
+        run.progress(
+            f"  round {number + 1} of {rounds}: " + ", ".join(f"{name} {times[name][-1]:.1f}" for name in cases)
+        )
 
     def add_ratio(name, words, goal):
         ratios = [value / none for value, none in zip(times[name], times["none"], strict=True)]

@@ -24,7 +24,7 @@ def measure(run):
         applocker.set_up()
         vault = Vault(applocker.socket)
         vault.open()
-        run.say(f"  adding {count} notes")
+        run.progress(f"  adding {count} notes")
         for number in range(count):
             vault.add(number)
         unlocks, first = [], []
@@ -39,7 +39,7 @@ def measure(run):
         for name, search, words in (
             ("title", WORDS[0], "a word in one title of ten"),
             ("one", f"{WORDS[3]} number-{count // 2}", "two words that one note has"),
-            ("none", "nowhere", "a word that none has"),
+            ("none", "nowhere", "a word that no note has"),
         ):
             times = [vault.searched(search, count) for _ in range(run.rounds(ROUNDS))]
             add(run, f"notes_search_{name}", times, f"search of {count} notes for {words}, p50", 200)
@@ -56,7 +56,7 @@ def add(run, name, seconds, words, limit=None):
         None if limit is None else lambda value: value < limit,
         spread(values),
     )
-    run.say(f"  {words}: {statistics.median(values):.1f} ms, p95 {percentile(values, 0.95):.1f} ms")
+    run.progress(f"  {words}: {statistics.median(values):.1f} ms, p95 {percentile(values, 0.95):.1f} ms")
 
 
 class Vault:

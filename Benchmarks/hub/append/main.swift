@@ -31,7 +31,7 @@ func id(_ high: Int, _ low: Int) -> HubID {
 /// Of this process, in seconds.
 func processorTime() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
-/// A record of 1 KiB with its author's signature, to be checked as the hub checks those that it takes.
+/// A record of 1 KiB with its author's signature, to be checked as the hub checks those that it receives.
 struct SignedRecord {
     private let author: DevicePublicKey
     private let name = RecordName(vault: .random(), collection: .events, id: .random(), revision: 1)
@@ -108,11 +108,11 @@ func run(_ words: [String]) async throws {
         }
         return try await group.reduce(into: [Double]()) { $0 += $1 }.sorted()
     }
-    let taken = (ContinuousClock().now - begin) / .seconds(1)
+    let elapsed = (ContinuousClock().now - begin) / .seconds(1)
     let spent = processorTime() - used
     try await store.close()
     func share(_ part: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * part))] * 1e6 }
-    print(Int(Double(times.count) / taken), Int(share(0.5)), Int(share(0.99)), spent / Double(times.count) * 1e6)
+    print(Int(Double(times.count) / elapsed), Int(share(0.5)), Int(share(0.99)), spent / Double(times.count) * 1e6)
 }
 
 do {

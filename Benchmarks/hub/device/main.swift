@@ -1,4 +1,4 @@
-// A device that is paired and watches what the hub streams, for the benchmark of a launch's way to a phone:
+// A device that is paired and watches what the hub streams, for the benchmark of the time from a launch to a phone:
 // `hub-device join DIR` reads a pairing link from standard input, `hub-device watch DIR` prints a line for each item.
 import Foundation
 import HeadlessCompanion
@@ -15,7 +15,7 @@ let connect: Companion.Connect = { settings, token in
 do {
     let arguments = CommandLine.arguments.dropFirst()
     guard arguments.count == 2, let command = arguments.first, let directory = arguments.last else {
-        FileHandle.standardError.write(Data("Use: hub-device join|watch DIR\n".utf8))
+        FileHandle.standardError.write(Data("Usage: hub-device join|watch DIR\n".utf8))
         exit(2)
     }
     if command == "join" {
@@ -23,8 +23,8 @@ do {
     } else {
         let companion = try Companion(directory: directory, connect: connect)
         try await companion.sync()
-        try await companion.watch { _, taken in
-            if case .event = taken { FileHandle.standardOutput.write(Data("event\n".utf8)) }
+        try await companion.watch { _, item in
+            if case .event = item { FileHandle.standardOutput.write(Data("event\n".utf8)) }
             return true
         }
     }

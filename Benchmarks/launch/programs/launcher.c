@@ -1,8 +1,8 @@
-// Starts a program many times and says how long it took, one number of nanoseconds a line.
+// Starts a program many times and prints how long each start took, one number of nanoseconds a line.
 //
 //   launcher run COUNT PROGRAM              fork + execve + wait, for a program that may run and returns 0
 //   launcher refused COUNT PAUSE PROGRAM    the execve alone, for a program that may not: it has to return EPERM.
-//                                           PAUSE microseconds lie between two launches
+//                                           It waits PAUSE microseconds between two launches
 //   launcher stamp PROGRAM                  prints the monotonic clock and becomes the program
 #include <errno.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ static void run(long count, char *program) {
 
 static void refused(long count, long pause, char *program) {
     char *arguments[] = {program, NULL};
-    // Written by the child, which is not there any more when it is read.
+    // Written by the child, and read after it has ended.
     struct { uint64_t time; int error; } *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

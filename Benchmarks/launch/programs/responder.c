@@ -1,5 +1,5 @@
-// The least that can refuse a launch: one process that reads fanotify's permission events for one file and denies each.
-// What AppLocker's gate and daemon take beyond this is the price of deciding.
+// The minimal program that refuses launches: one process that reads fanotify's permission events for one file and denies
+// each. The additional time of AppLocker's gate and daemon is the cost of deciding.
 //
 //   responder PROGRAM      prints READY when the file is marked; ends with its parent
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// Says when windows appear on the display and when they go, as the X server reports it (MapNotify, UnmapNotify on the
+// Reports when windows appear on the display and disappear, as the X server reports it (MapNotify, UnmapNotify on the
 // root window): "map NANOSECONDS WIDTH HEIGHT" and "unmap NANOSECONDS", on the monotonic clock.
 //
 //   window-watch           prints READY when it listens; ends with its parent
@@ -14,7 +14,7 @@ static unsigned long long now(void) {
     return (unsigned long long)time.tv_sec * 1000000000u + (unsigned long long)time.tv_nsec;
 }
 
-// A window can be gone again before it is asked for its size.
+// A window may be closed before its size is read.
 static int ignore(Display *display, XErrorEvent *error) {
     (void)display;
     (void)error;
