@@ -8,7 +8,7 @@ public protocol DocumentStore: Sendable {
 }
 
 extension DocumentStore {
-    /// A document in JSON; nil where there is none.
+    /// Decodes a JSON document; nil if it is not stored.
     /// - Throws: `UnreadableState`, or what the store throws.
     public func decoded<Value: Decodable>(_ type: Value.Type, _ name: String) async throws -> Value? {
         guard let bytes = try await document(name) else { return nil }

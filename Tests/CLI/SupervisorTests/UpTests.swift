@@ -131,7 +131,7 @@ struct UpTests {
         // Root kills the holder: the gate stays, and the next holder takes the group over from it.
         kill(holder, SIGKILL)
         await eventually("another holder has another gate: \(first.errorOutput)") {
-            let (holders, gates) = (holders(), gates())  // at the same moment: between two gates there is none
+            let (holders, gates) = (holders(), gates())  // read together: while the gate restarts, no gate runs
             return holders.count == 1 && holders != [holder] && gates.count == 1 && gates != [gate]
         }
         await eventually("it reports that it replaced the gate: \(first.errorOutput)") {
