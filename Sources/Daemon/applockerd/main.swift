@@ -58,11 +58,14 @@ func run() async throws {
         whenSynchronised: { ServiceManager.notifyReady() })
     let sessionSignals = LogindSignals()
     let ownDirectory = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent().path ?? ""
-    let ownFiles = [
-        "applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent", "applocker-hub",
-    ].map {
-        "\(ownDirectory)/\($0)"
-    }
+    // Where the package has Swift's libraries.
+    let runtime = (try? FileManager.default.contentsOfDirectory(atPath: "\(ownDirectory)/swift")) ?? []
+    let ownFiles =
+        [
+            "applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent", "applocker-hub",
+        ].map {
+            "\(ownDirectory)/\($0)"
+        } + runtime.map { "\(ownDirectory)/swift/\($0)" }
     let daemon = Daemon(
         ports: Daemon.Ports(
             records: database, blobs: try BlobDirectory(path: arguments.state + "/blobs"), activity: database,
