@@ -80,8 +80,13 @@ FILES = [
         "The control socket of the system's AppLocker. APPLOCKER_SOCKET names another.",
     ),
     ("/var/lib/applocker", "The daemon's state: database, sealed content, keys."),
-    ("/var/lib/applocker-hub", "The hub's state: records that the devices sealed."),
     ("/usr/share/doc/applocker/operations.md", "Running AppLocker, and recovery by root."),
+]
+HUB_FILES = [
+    ("/var/lib/applocker-hub", "The hub's state: records that the devices sealed."),
+    ("/etc/default/applocker-hub", "HUB_OPTIONS=, the options with which the service starts the hub."),
+    ("/usr/share/applocker/web", "The companion, which the hub serves."),
+    ("/usr/share/doc/applocker-hub/operations.md", "Running the hub."),
 ]
 SEE_ALSO = [
     ("applocker", "1"),
@@ -124,9 +129,9 @@ def head(name, section, abstract, version):
     )
 
 
-def tail(name, section):
+def tail(name, section, paths=FILES):
     others = [f".BR {escape(n)} ({s})" for n, s in SEE_ALSO if (n, s) != (name, section)]
-    files = "\n".join(f".TP\n.I {escape(path)}\n{escape(what)}" for path, what in FILES)
+    files = "\n".join(f".TP\n.I {escape(path)}\n{escape(what)}" for path, what in paths)
     return ".SH FILES\n" + files + "\n.SH SEE ALSO\n" + " ,\n".join(others)
 
 
@@ -200,7 +205,7 @@ def hub_page(version, program):
         ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
         ".SH OPTIONS\n" + options(shown(root)),
         ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or continue, 2 usage error.",
-        tail("applocker-hub", "8"),
+        tail("applocker-hub", "8", HUB_FILES),
     ]
     return "\n".join(out) + "\n"
 
