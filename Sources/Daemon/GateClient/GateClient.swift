@@ -51,6 +51,18 @@ public final class GateClient: LaunchGatePort {
         self.silence = silence
         self.authorizer = authorizer
         (events, continuation) = AsyncStream.makeStream()
+        authorizer.follow { [weak self] users in self?.denyWithoutAsking(users) }
+    }
+
+    private func denyWithoutAsking(_ users: UnaskedUsers) {
+        guard state.withLock(\.isSynchronised) else { return }
+        let users: DeniedUsers =
+            switch users {
+            case .none: .none
+            case .allButRoot: .allButRoot
+            case .all: .all
+            }
+        send(.denyWithoutAsking(users))
     }
 
     /// Starts the reader thread, which connects, and connects again whenever the gate has gone, until `stop()`.
@@ -142,10 +154,7 @@ public final class GateClient: LaunchGatePort {
             guard let app = app(question.app) else {
                 return question.deniedAtOnce || connection.send(.answer(question.launch, allow: false))
             }
-            let launch = HeldLaunch(
-                number: question.launch, app: app, process: question.process, parent: question.parent,
-                user: question.user, loginUser: question.loginUser == .max ? nil : question.loginUser,
-                deniedAtOnce: question.deniedAtOnce, path: String(decoding: question.path, as: UTF8.self))
+            let launch = HeldLaunch(question, app)
             let decision = authorizer.authorize(launch)
             let isSettled = decision.isSettled
             let isSent =
@@ -155,6 +164,10 @@ public final class GateClient: LaunchGatePort {
             if isSettled { sched_yield() }
             continuation.yield(.launch(launch, decision))
             return isSent
+        case .denied(let question):
+            guard let app = app(question.app) else { return true }
+            let launch = HeldLaunch(question, app)
+            continuation.yield(.launch(launch, authorizer.decisionWithoutAsking(launch)))
         case .execRequest(let launch, let isLast, let part): return collect(launch, part, isLast: isLast)
         case .ended(let launch, let end):
             let reason: Reason =
@@ -254,6 +267,7 @@ public final class GateClient: LaunchGatePort {
     public func synchronised() {
         guard send(.synchronised) else { return }
         state.withLock { $0.isSynchronised = true }
+        authorizer.notifyFollower()
         keepKnownApps()
         whenSynchronised()
     }
@@ -314,5 +328,14 @@ extension ExecRequest {
         self.init(
             path: base64(request.path), directory: base64(request.directory), arguments: request.arguments.map(base64),
             environment: request.environment.map(base64))
+    }
+}
+
+extension HeldLaunch {
+    fileprivate init(_ question: LaunchQuestion, _ app: AppID) {
+        self.init(
+            number: question.launch, app: app, process: question.process, parent: question.parent,
+            user: question.user, loginUser: question.loginUser == .max ? nil : question.loginUser,
+            deniedAtOnce: question.deniedAtOnce, path: String(decoding: question.path, as: UTF8.self))
     }
 }

@@ -25,6 +25,9 @@ public enum DaemonMessage: Equatable, Sendable {
     case instances(AppToken, InstanceOrder)
     /// Answered by `pong`; a gate that stays silent is reported as degraded.
     case ping(UInt64)
+    /// Nobody can be asked: launches of guarded apps by these users are denied at once and reported as
+    /// `GateMessage.denied`. Replaces the one before; `none` at the start of a connection.
+    case denyWithoutAsking(DeniedUsers)
 
     public func encoded() -> [UInt8] {
         switch self {
@@ -40,6 +43,7 @@ public enum DaemonMessage: Equatable, Sendable {
         case .protect(let pid): MessageWriter.message(10, pid)
         case .instances(let app, let order): MessageWriter.message(11, app, order.rawValue)
         case .ping(let number): MessageWriter.message(12, number)
+        case .denyWithoutAsking(let users): MessageWriter.message(13, users.rawValue)
         }
     }
 
@@ -63,6 +67,7 @@ public enum DaemonMessage: Equatable, Sendable {
         case 10: self = .protect(pid: try reader.read())
         case 11: self = .instances(try reader.read(), try reader.readCase("instance order"))
         case 12: self = .ping(try reader.read())
+        case 13: self = .denyWithoutAsking(try reader.readCase("users who are denied without asking"))
         default: throw .unknownKind(kind)
         }
         try reader.finish()

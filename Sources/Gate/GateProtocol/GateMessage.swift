@@ -1,4 +1,5 @@
-/// A launch that waits for an answer, or that was denied at once because the desktop must not wait.
+/// A launch that waits for an answer, or that was denied at once: because the desktop must not wait, or because nobody
+/// can be asked.
 public struct LaunchQuestion: Equatable, Sendable {
     public var launch: LaunchToken
     public var app: AppToken
@@ -56,15 +57,15 @@ public enum GateMessage: Equatable, Sendable {
     case file(AppToken, isPresent: Bool, handle: [UInt8])
     /// So many files of the app are there and could not be marked: they start without a question. 0 once they are marked.
     case unguarded(AppToken, count: UInt32)
+    /// A launch that was denied by `DaemonMessage.denyWithoutAsking`. It has no exec request and needs no answer. Not
+    /// sent while the daemon is slow to read.
+    case denied(LaunchQuestion)
 
     public func encoded() -> [UInt8] {
         switch self {
         case .hello(let version, let mode, let orphans, let refusal):
             MessageWriter.message(129, version, mode.rawValue, orphans, refusal)
-        case .launch(let question):
-            MessageWriter.message(
-                130, question.launch, question.app, question.process, question.parent, question.user,
-                question.loginUser, question.deniedAtOnce, question.path)
+        case .launch(let question): question.encoded(130)
         case .execRequest(let launch, let isLast, let part): MessageWriter.message(131, launch, isLast, part)
         case .ended(let launch, let end): MessageWriter.message(132, launch, end.rawValue)
         case .readDenied(let app, let process, let user, let path):
@@ -76,6 +77,7 @@ public enum GateMessage: Equatable, Sendable {
         case .pong(let number): MessageWriter.message(137, number)
         case .file(let app, let isPresent, let handle): MessageWriter.message(138, app, isPresent, handle)
         case .unguarded(let app, let count): MessageWriter.message(139, app, count)
+        case .denied(let question): question.encoded(140)
         }
     }
 
@@ -87,12 +89,7 @@ public enum GateMessage: Equatable, Sendable {
             self = .hello(
                 version: try reader.read(), mode: try reader.readCase("mode"), orphansDenied: try reader.read(),
                 refusal: try reader.read())
-        case 130:
-            self = .launch(
-                LaunchQuestion(
-                    launch: try reader.read(), app: try reader.read(), process: try reader.read(),
-                    parent: try reader.read(), user: try reader.read(), loginUser: try reader.read(),
-                    deniedAtOnce: try reader.readFlag("denied at once"), path: reader.readRest()))
+        case 130: self = .launch(try LaunchQuestion(reading: &reader))
         case 131:
             self = .execRequest(try reader.read(), isLast: try reader.readFlag("last part"), part: reader.readRest())
         case 132: self = .ended(try reader.read(), try reader.readCase("launch end"))
@@ -110,8 +107,26 @@ public enum GateMessage: Equatable, Sendable {
         case 138:
             self = .file(try reader.read(), isPresent: try reader.readFlag("present"), handle: reader.readRest())
         case 139: self = .unguarded(try reader.read(), count: try reader.read())
+        case 140: self = .denied(try LaunchQuestion(reading: &reader))
         default: throw .unknownKind(kind)
         }
         try reader.finish()
+    }
+}
+
+extension LaunchQuestion {
+    fileprivate func encoded(_ kind: UInt8) -> [UInt8] {
+        MessageWriter.message(kind, launch, app, process, parent, user, loginUser, deniedAtOnce, path)
+    }
+
+    fileprivate init(reading reader: inout MessageReader) throws(GateProtocolError) {
+        launch = try reader.read()
+        app = try reader.read()
+        process = try reader.read()
+        parent = try reader.read()
+        user = try reader.read()
+        loginUser = try reader.read()
+        deniedAtOnce = try reader.readFlag("denied at once")
+        path = reader.readRest()
     }
 }

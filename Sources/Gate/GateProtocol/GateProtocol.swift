@@ -6,7 +6,7 @@
 /// message, in the bytes the kernel uses (no encoding is assumed).
 public enum GateProtocol {
     /// Both ends state it in their first message and hang up on any other.
-    public static let version: UInt16 = 2
+    public static let version: UInt16 = 3
     /// The largest message, in bytes. Argument blocks are cut into parts of this size.
     public static let maximumMessageBytes = 65_536
     /// The largest argument block of a launch that is denied at once and started again later, in bytes.
@@ -49,6 +49,16 @@ public enum GateMode: UInt8, Sendable {
     case held = 0
     /// The process is noticed after it started and is stopped: the weak mode.
     case watched = 1
+}
+
+/// Whose launches of guarded apps the gate denies without asking the daemon.
+public enum DeniedUsers: UInt8, Sendable {
+    case none = 0
+    /// Root's are exempt, so the daemon is asked about them.
+    case allButRoot = 1
+    case all = 2
+
+    public func contains(_ user: UInt32) -> Bool { self == .all || self == .allButRoot && user != 0 }
 }
 
 /// How a launch ended without an answer from the daemon.

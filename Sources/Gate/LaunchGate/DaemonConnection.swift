@@ -9,6 +9,8 @@ final class DaemonConnection {
     var isGreeted = false
     /// The daemon sent all apps.
     var isSynchronised = false
+    /// Whose launches are denied without asking it.
+    var unaskedUsers = DeniedUsers.none
     var incoming = IncomingApps()
 
     /// The send buffer in bytes: several exec requests of the largest size fit while the daemon is busy.

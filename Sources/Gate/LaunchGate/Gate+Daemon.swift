@@ -87,6 +87,7 @@ extension Gate {
             guard let app = apps[token] else { return "it ordered instances of app \(token), which it never sent" }
             send(.instancesReached(token, order, count: instances(of: app, order)))
         case .ping(let number): send(.pong(number))
+        case .denyWithoutAsking(let users): connection.unaskedUsers = users
         }
         return nil
     }

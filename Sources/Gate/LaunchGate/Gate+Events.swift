@@ -62,6 +62,7 @@ extension Gate {
             return
         }
         guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
+        if daemon?.unaskedUsers.contains(users.real) == true { return denyWithoutAsking(event, file, app, users) }
         if desktops.include(event.process, user: users.real) {
             guard execRequestBudget.take(users.real), hasRoomForExecRequest else {
                 deny(event, file)
@@ -83,6 +84,20 @@ extension Gate {
     func reportTooMany(by user: UInt32) {
         guard refusalBudget.take(user) else { return }
         send(.ended(held.newToken(), .tooManyWaiting))
+    }
+
+    /// The launcher has its answer before the daemon is notified.
+    private func denyWithoutAsking(
+        _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
+    ) {
+        deny(event, file)
+        guard hasRoomForExecRequest else { return reportTooMany(by: users.real) }
+        send(
+            .denied(
+                LaunchQuestion(
+                    launch: held.newToken(), app: app.token, process: event.process, parent: users.parent,
+                    user: users.real, loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true,
+                    path: event.path)))
     }
 
     private func ask(

@@ -1,5 +1,6 @@
 import ControlAPI
 import Policy
+import Synchronization
 import Testing
 
 @testable import DaemonCore
@@ -110,5 +111,60 @@ import Testing
         authorizer.update { $0.isHubConnected = false }
         time.advance(by: .seconds(60))
         #expect(authorizer.authorize(launch()).verdict == .ask)
+    }
+
+    @Test func theGateDeniesByItselfOnlyWhileNobodyCanBeAsked() {
+        let authorizer = authorizer(prompters: [])
+        let values = Mutex<[UnaskedUsers]>([])
+        func last() -> UnaskedUsers? { values.withLock(\.last) }
+        authorizer.follow { value in values.withLock { $0.append(value) } }
+        authorizer.notifyFollower()
+        #expect(last() == .all)
+        authorizer.update { $0.promptedUsers = [alice.user] }
+        #expect(last() == UnaskedUsers.none, "a prompter")
+        authorizer.update { $0.promptedUsers = [] }
+        #expect(last() == .all)
+        authorizer.update { ($0.isHubConnected, $0.companions) = (true, 1) }
+        #expect(last() == UnaskedUsers.none, "a phone")
+        authorizer.update { $0.isHubConnected = false }
+        #expect(last() == .all)
+
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        #expect(last() == UnaskedUsers.none, "the prompter that was answered starts the app again")
+        #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .allow)
+        #expect(last() == .all)
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        authorizer.endRestarts(of: nil)
+        #expect(last() == .all)
+        authorizer.allowRestart(of: firefox, by: alice.process, user: alice.user)
+        time.advance(by: .seconds(10))
+        authorizer.update { $0.companions = 2 }
+        #expect(last() == .all, "the time for the restart is over")
+
+        authorizer.update { [now = time.now()] snapshot in
+            _ = try? snapshot.policy.unlock([firefox], scope: .thisLaunch, at: now, user: alice.user)
+        }
+        #expect(last() == UnaskedUsers.none, "a grant for one launch")
+        authorizer.update { snapshot in
+            _ = try? snapshot.policy.lock([firefox])
+            try? snapshot.policy.changeSettings { $0.holdsRoot = false }
+        }
+        #expect(last() == .allButRoot, "root is exempt")
+        let count = values.withLock(\.count)
+        authorizer.update { $0.companions = 3 }
+        #expect(values.withLock(\.count) == count, "nothing has changed")
+    }
+
+    @Test func aLaunchThatTheGateDeniedHasItsReason() {
+        let authorizer = authorizer(prompters: [])
+        #expect(authorizer.decisionWithoutAsking(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk))
+        authorizer.update { $0.promptedUsers = [alice.user] }
+        #expect(
+            authorizer.decisionWithoutAsking(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk),
+            "the prompter came too late")
+        authorizer.update { [now = time.now()] snapshot in
+            for _ in 0..<5 { snapshot.lockouts.recordFailure(by: alice.user, at: now) }
+        }
+        #expect(authorizer.decisionWithoutAsking(launch()) == Decision(verdict: .deny, reason: .lockedOut))
     }
 }

@@ -283,7 +283,8 @@ final class Link {
         link.client.order(.close, app: firefox)
         let expected: [DaemonMessage] = [
             .settings(answerWithinMilliseconds: 40_000, maximumWaitingPerUser: 64), .synchronised,
-            .answer(9, allow: true), .protect(pid: 5), .instances(1, .freeze), .instances(1, .thaw),
+            .denyWithoutAsking(.all), .answer(9, allow: true), .protect(pid: 5), .instances(1, .freeze),
+            .instances(1, .thaw),
             .instances(1, .close),
         ]
         for message in expected { #expect(try await connection.next() == message) }
@@ -297,6 +298,24 @@ final class Link {
     }
 
     // MARK: Launches
+
+    @Test func aLaunchThatTheGateDeniedIsReportedAndNotAnswered() async throws {
+        let link = try Link()
+        let connection = try await link.connectWithApp()
+        let question = LaunchQuestion(
+            launch: 5, app: 1, process: 7, parent: 6, user: 1_000, loginUser: .max, deniedAtOnce: true,
+            path: Array("/usr/bin/firefox".utf8))
+        connection.send(.denied(question))
+        guard case .launch(let launch, let decision) = await link.next() else {
+            Issue.record("not reported")
+            return
+        }
+        #expect(launch.number == 5 && launch.app == firefox && launch.user == 1_000)
+        // The policy is empty, but the launch was denied.
+        #expect(decision == Decision(verdict: .deny, reason: .nobodyToAsk))
+        link.client.answer(9, allow: true)
+        #expect(try await connection.next() == .answer(9, allow: true), "nothing was sent before")
+    }
 
     @Test func aLaunchIsDecidedAndAnsweredAtOnce() async throws {
         let link = try Link()

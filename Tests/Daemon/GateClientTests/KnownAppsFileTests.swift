@@ -19,6 +19,7 @@ import Testing
         ]
         await eventually("the app is stored") { try link.knownApps() == kept }
         #expect(try await connection.next() == .synchronised)
+        #expect(try await connection.next() == .denyWithoutAsking(.all), "nobody has a prompter")
 
         let client = link.client
         async let unlocking: Void = client.setGuarded(firefox, false)

@@ -10,6 +10,7 @@ import Testing
         .commitApp(7, guarded: true, sequence: 9), .setGuarded(.max, guarded: false, sequence: .max),
         .forgetApp(1, sequence: 2), .synchronised, .answer(.max, allow: true), .answer(3, allow: false),
         .protect(pid: 4_194_304), .instances(4, .freeze), .instances(4, .thaw), .instances(4, .close), .ping(.max),
+        .denyWithoutAsking(.none), .denyWithoutAsking(.allButRoot), .denyWithoutAsking(.all),
     ]
 
     static let gateMessages: [GateMessage] = [
@@ -25,6 +26,9 @@ import Testing
         .instancesReached(1, .close, count: 2), .pong(0),
         .file(1, isPresent: true, handle: [7, 8]), .file(1, isPresent: false, handle: []),
         .unguarded(1, count: 3),
+        .denied(
+            LaunchQuestion(
+                launch: 1, app: 2, process: 3, parent: 4, user: 5, loginUser: 6, deniedAtOnce: true, path: [])),
     ]
 
     @Test(arguments: daemonMessages)

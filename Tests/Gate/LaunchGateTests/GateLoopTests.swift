@@ -128,6 +128,41 @@ import Testing
         #expect(carried == question.launch)
     }
 
+    @Test func `while nobody can be asked a launch is denied at once and reported`() throws {
+        let gate = try GateUnderTest()
+        try gate.synchronise()
+        let ordinary = try LaunchingProcess(asOrdinaryUser: true)
+        gate.send(.protect(pid: ordinary.number))
+        gate.send(.denyWithoutAsking(.allButRoot))
+        gate.send(.ping(2))
+        _ = try gate.message { if case .pong(2) = $0 { true } else { nil } }
+        let launch = gate.events.add(gate.app, by: ordinary.handle)
+        #expect(try gate.answer(launch) == false)
+        let report = try gate.denied()
+        #expect(report.process == ordinary.number && report.deniedAtOnce && report.path == Array(gate.app.utf8))
+        #expect(report.user == ProcessFacts.users(ordinary.number)?.real)
+        if getuid() == 0 {
+            _ = gate.events.add(gate.app, by: process.handle)
+            #expect(try gate.question().process == process.number, "root's launch may be exempt")
+        }
+        gate.send(.denyWithoutAsking(.none))
+        gate.send(.ping(3))
+        _ = try gate.message { if case .pong(3) = $0 { true } else { nil } }
+        let later = gate.events.add(gate.app, by: ordinary.handle)
+        #expect(try gate.question().process == ordinary.number && gate.events.answers[later] == false, "the desktop")
+    }
+
+    @Test func `a new daemon is asked, although the last one could ask nobody`() throws {
+        let gate = try GateUnderTest()
+        let ordinary = try LaunchingProcess(asOrdinaryUser: true)
+        try gate.synchronise()
+        gate.send(.denyWithoutAsking(.all))
+        gate.disconnect()
+        try gate.synchronise()
+        _ = gate.events.add(gate.app, by: ordinary.handle)
+        #expect(try gate.question().process == ordinary.number)
+    }
+
     @Test func `a launch of an ended process is denied, and the next one causes a question`() throws {
         let gate = try GateUnderTest()
         try gate.synchronise()

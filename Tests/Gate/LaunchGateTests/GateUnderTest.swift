@@ -69,12 +69,19 @@ final class LaunchingProcess {
     let handle: ProcessHandle
     var number: Int32 { handle.process }
 
-    init() throws {
+    /// - Parameter asOrdinaryUser: as `nobody`, where the tests run as root.
+    init(asOrdinaryUser: Bool = false) throws {
         var process: pid_t = 0
-        let arguments = [strdup("sleep"), strdup("1000"), nil]
+        let user = asOrdinaryUser && getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
+        let arguments = (user + ["sleep", "1000"]).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
-        try #require(posix_spawn(&process, "/bin/sleep", nil, nil, arguments, environ) == 0)
+        try #require(posix_spawnp(&process, arguments[0]!, nil, nil, arguments, environ) == 0)
         handle = try #require(ProcessHandle(opening: process))
+        let end = Timetable.now + 10_000_000_000
+        while asOrdinaryUser, ProcessFacts.users(process)?.real == 0 {
+            try #require(Timetable.now < end, "setpriv changes the user")
+            sched_yield()
+        }
     }
 
     func kill() {
@@ -192,6 +199,10 @@ final class GateUnderTest {
 
     func question() throws -> LaunchQuestion {
         try #require(try message { if case .launch(let question) = $0 { question } else { nil } })
+    }
+
+    func denied() throws -> LaunchQuestion {
+        try #require(try message { if case .denied(let question) = $0 { question } else { nil } })
     }
 
     func ended() throws -> LaunchEnd? { try message { if case .ended(_, let end) = $0 { end } else { nil } } }

@@ -20,7 +20,18 @@ struct AuthorizationSnapshot: Sendable {
 
     /// Whether a phone may answer without a connected prompter.
     var phoneCanAnswer: Bool { phoneReceivesPrompts && policy.settings.asksPhoneAlone }
+
+    /// Whose launches of guarded apps are all denied, unless a prompter starts the app again: there is nobody to ask,
+    /// and no grant for one launch.
+    var unaskedUsers: UnaskedUsers {
+        guard promptedUsers.isEmpty, !phoneCanAnswer, !policy.grants.values.contains(where: { $0.scope == .thisLaunch })
+        else { return .none }
+        return policy.settings.holdsRoot ? .all : .allButRoot
+    }
 }
+
+/// The users whose launches the gate denies without asking the daemon.
+public enum UnaskedUsers: Sendable { case none, allButRoot, all }
 
 /// What the decisions so far have used up or allowed.
 private struct DecisionState {
@@ -45,7 +56,11 @@ public final class LaunchAuthorizer: Sendable {
     /// How long a prompter has to start a launch again.
     static let restartWindow = Duration.seconds(10)
 
-    private let state = Mutex((snapshot: AuthorizationSnapshot(), decisions: DecisionState()))
+    private typealias State = (snapshot: AuthorizationSnapshot, decisions: DecisionState)
+
+    private let state = Mutex<State>((AuthorizationSnapshot(), DecisionState()))
+    /// Called within the lock of `state`, so that its last call has the newest value.
+    private let follower = Mutex<(users: UnaskedUsers, body: (@Sendable (UnaskedUsers) -> Void)?)>((.none, nil))
     private let time: any TimeSource
 
     public init(time: any TimeSource) { self.time = time }
@@ -60,14 +75,10 @@ public final class LaunchAuthorizer: Sendable {
                     && now.elapsed < $0.expiresAt
             }) {
                 state.decisions.restarts.remove(at: index)
+                notifyFollower(state, ifChanged: true)
                 return Decision(verdict: .allow, reason: .passcodeEntered)
             }
-            let promptedUser = Self.promptedUser(of: launch, in: snapshot)
-            let facts = LaunchFacts(
-                app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
-                waitingForUser: state.decisions.waiting[launch.user, default: 0],
-                lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user),
-                phoneReceivesPrompts: snapshot.phoneReceivesPrompts)
+            let facts = Self.facts(of: launch, in: snapshot, state.decisions)
             var decision = snapshot.policy.decide(facts, at: now)
             if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
                 var policy = snapshot.policy
@@ -78,6 +89,26 @@ public final class LaunchAuthorizer: Sendable {
             if decision.verdict == .ask { state.decisions.waiting[launch.user, default: 0] += 1 }
             return decision
         }
+    }
+
+    /// The reason for a launch that the gate denied without asking, as a decision. What has changed since has no effect.
+    public func decisionWithoutAsking(_ launch: HeldLaunch) -> Decision {
+        let now = time.now()
+        let decision = state.withLock { state in
+            state.snapshot.policy.decide(Self.facts(of: launch, in: state.snapshot, state.decisions), at: now)
+        }
+        return decision.verdict == .deny ? decision : Decision(verdict: .deny, reason: .nobodyToAsk)
+    }
+
+    private static func facts(
+        of launch: HeldLaunch, in snapshot: AuthorizationSnapshot, _ decisions: DecisionState
+    ) -> LaunchFacts {
+        let promptedUser = promptedUser(of: launch, in: snapshot)
+        return LaunchFacts(
+            app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
+            waitingForUser: decisions.waiting[launch.user, default: 0],
+            lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user),
+            phoneReceivesPrompts: snapshot.phoneReceivesPrompts)
     }
 
     /// The user whose prompter shows the prompt: the user who started the app, or who logged in and became another
@@ -94,7 +125,30 @@ public final class LaunchAuthorizer: Sendable {
     var snapshot: AuthorizationSnapshot { state.withLock { $0.snapshot } }
 
     /// Replaces the snapshot: of changes at the same moment, each is made to the other's result.
-    func update(_ change: (inout sending AuthorizationSnapshot) -> Void) { state.withLock { change(&$0.snapshot) } }
+    func update(_ change: (inout sending AuthorizationSnapshot) -> Void) {
+        let now = time.now().elapsed
+        state.withLock { state in
+            change(&state.snapshot)
+            state.decisions.restarts.removeAll { $0.expiresAt <= now }
+            notifyFollower(state, ifChanged: true)
+        }
+    }
+
+    /// Calls `body` with the users whose launches are denied without asking, whenever they change and before the change
+    /// returns. For one follower, the gate's client.
+    public func follow(_ body: @escaping @Sendable (UnaskedUsers) -> Void) { follower.withLock { $0.body = body } }
+
+    /// Calls the follower with the present value.
+    public func notifyFollower() { state.withLock { notifyFollower($0, ifChanged: false) } }
+
+    private func notifyFollower(_ state: State, ifChanged: Bool) {
+        let users = state.decisions.restarts.isEmpty ? state.snapshot.unaskedUsers : .none
+        follower.withLock { follower in
+            guard !ifChanged || users != follower.users else { return }
+            follower.users = users
+            follower.body?(users)
+        }
+    }
 
     func waitingEnded(of user: UInt32) {
         state.withLock { state in
@@ -109,13 +163,17 @@ public final class LaunchAuthorizer: Sendable {
             state.decisions.restarts.removeAll { $0.expiresAt <= now }
             state.decisions.restarts.append(
                 RestartPermit(app: app, prompter: prompter, user: user, expiresAt: now + Self.restartWindow))
+            notifyFollower(state, ifChanged: true)
         }
     }
 
     /// Revokes permits to start a launch again.
     /// - Parameter user: nil for all users.
     func endRestarts(of user: UInt32?) {
-        state.withLock { state in state.decisions.restarts.removeAll { user == nil || $0.user == user } }
+        state.withLock { state in
+            state.decisions.restarts.removeAll { user == nil || $0.user == user }
+            notifyFollower(state, ifChanged: true)
+        }
     }
 
     var isAsleep: Bool { snapshot.isAsleep }
