@@ -8,6 +8,7 @@ import HummingbirdCore
 public import Logging
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 public import UnixSignals
@@ -63,7 +64,7 @@ public final class HubServer: Sendable {
         let service = HubService(
             configuration: configuration, store: store, blobs: blobs, time: time, metrics: metrics, streams: streams,
             pushes: pushes, pushKey: key, logger: logger)
-        let application = try application(service, whenRunning: whenRunning)
+        let server = try server(service, whenRunning: whenRunning)
         // Services end in reverse order: first the streams, then the requests, then what they use.
         var group = ServiceGroupConfiguration(
             services: [
@@ -72,7 +73,7 @@ public final class HubServer: Sendable {
                 .init(service: ChangeService(store: store, streams: streams, time: time, logger: logger)),
                 .init(service: Housekeeping(store: store, blobs: blobs, time: time, logger: logger)),
                 .init(service: CertificateWatch(certificates: certificates, time: time)),
-                .init(service: application),
+                .init(service: server),
                 .init(service: StreamService(service: service)),
             ], gracefulShutdownSignals: signals, logger: quietLogger)
         group.maximumGracefulShutdownDuration = configuration.limits.shutdownTimeout
@@ -84,6 +85,17 @@ public final class HubServer: Sendable {
     /// Ends `run` in order, as a signal does. Returns without waiting for the end.
     public func stop() async { await running.withLock { $0 }?.triggerGracefulShutdown() }
 
+    /// As RFC 9110, section 5.6.7, requires it. The names are English, because no locale is set.
+    /// - Parameter seconds: since 1970.
+    static func date(_ seconds: time_t) -> String {
+        var (seconds, parts) = (seconds, tm())
+        gmtime_r(&seconds, &parts)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { text in
+            strftime(text.baseAddress!, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+            return String(cString: text.baseAddress!)
+        }
+    }
+
     /// For the libraries: errors only.
     private var quietLogger: Logger {
         var logger = logger
@@ -91,9 +103,11 @@ public final class HubServer: Sendable {
         return logger
     }
 
-    private func application(
+    /// Hummingbird's `Application` does the same, but wakes up each second to know the date for a header: a hub without
+    /// requests is not woken.
+    private func server(
         _ service: HubService, whenRunning: @escaping @Sendable (Int) async -> Void
-    ) throws -> some ApplicationProtocol {
+    ) throws -> any Service {
         let limits = configuration.limits
         let (counter, metrics, proxies) = (ConnectionCounter(), service.metrics, configuration.trustedProxies)
         let http = HTTP1Channel.Configuration(
@@ -105,7 +119,7 @@ public final class HubServer: Sendable {
                 maxHeaderFieldSize: RequestGuard.maximumHeaderBytes, maxHeaderListSize: RequestGuard.maximumHeaderBytes,
                 maxHeaderFieldCount: 100))
         let certificates = certificates
-        let server = HTTPServerBuilder { responder in
+        let builder = HTTPServerBuilder { responder in
             let channel = HTTP1Channel(responder: responder, configuration: http)
             return certificates.map { ReloadingTLSChannel(base: channel, certificates: $0) } ?? channel
         }
@@ -117,16 +131,27 @@ public final class HubServer: Sendable {
             try StaleSocket.remove(path)
             (address, socketPath) = (.unixDomainSocket(path: path), path)
         }
-        return Application(
-            responder: HubResponder(service: service, files: files, budget: MemoryBudget(bytes: limits.memoryBytes)),
-            server: server,
-            configuration: ApplicationConfiguration(
+        let responder = HubResponder(service: service, files: files, budget: MemoryBudget(bytes: limits.memoryBytes))
+        let logger = quietLogger
+        return try builder.buildServer(
+            configuration: ServerConfiguration(
                 address: address, serverName: nil, backlog: 4_096,
-                availableConnectionsDelegate: .maximum(limits.connections, logger: quietLogger)),
+                availableConnectionsDelegate: .maximum(limits.connections, logger: logger)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
+            responder: { request, responseWriter, channel in
+                let context = HubContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+                var response: Response
+                do {
+                    response = try await responder.respond(to: request, context: context)
+                } catch {
+                    response = Response(status: .internalServerError)
+                }
+                response.headers[.date] = Self.date(Glibc.time(nil))
+                try await responseWriter.write(response: response.head, body: response.body)
+            },
             onServerRunning: { channel in
                 if let socketPath { chmod(socketPath, 0o660) }
                 await whenRunning(channel.localAddress?.port ?? 0)
-            },
-            logger: quietLogger)
+            })
     }
 }

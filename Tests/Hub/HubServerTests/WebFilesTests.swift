@@ -53,6 +53,18 @@ struct WebFilesTests {
         }
     }
 
+    /// The example of RFC 9110, section 5.6.7; and each response has it.
+    @Test func everyResponseHasTheDate() async throws {
+        #expect(HubServer.date(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        try await hub().run { hub in
+            for path in ["/core/app.js", "/health", "/nothing"] {
+                let before = time(nil)
+                let date = try #require(try await hub.send("GET", path).header("Date"))
+                #expect((before...time(nil)).map(HubServer.date).contains(date), "\(path)")
+            }
+        }
+    }
+
     @Test func unchangedFilesAreNotSentAgain() async throws {
         try await hub().run { hub in
             let gzip = ("Accept-Encoding", "gzip")
