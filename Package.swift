@@ -105,7 +105,7 @@ var targets: [Target] = []
 // MARK: Shared: what every device and the hub stand on
 
 targets += module("Policy", in: .shared, tests: [])
-targets += module("HubAPI", in: .shared)
+targets += module("HubAPI", in: .shared, tests: [])
 targets += module("ControlAPI", in: .shared, ["HubAPI"], tests: [])
 targets += module("SealedFormats", in: .shared, ["HubAPI", crypto, cryptoExtras], tests: [])
 targets += module(
@@ -174,7 +174,7 @@ targets += program(
     "store-writer", in: .daemon, ["DaemonCore", "SealedFormats", "SealedStore", "Sync"],
     path: Area.daemon.tests("StoreWriter"))
 targets += module(
-    "SessionSignals", in: .daemon, ["DaemonCore", "DBus"],
+    "SessionSignals", in: .daemon, ["DaemonCore", "DBus", "HubAPI"],
     tests: ["DaemonCore", "DBus"])
 targets += module("IntruderCamera", in: .daemon, ["DaemonCore", "CLinux", "ProcessSpawning"], tests: ["DaemonCore"])
 targets += module(
@@ -250,7 +250,7 @@ targets += module(
     "FileLocking", in: .cli, ["BlockingThread", "SealedFormats", "CLinux"],
     tests: ["SealedFormats", "CLinux", "seal-speed"])
 targets += program("seal-speed", in: .cli, ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program")
-targets += module("Supervisor", in: .cli, ["CLinux", "ProcessSpawning"], tests: ["CLinux"])
+targets += module("Supervisor", in: .cli, ["CLinux", "HubAPI", "ProcessSpawning"], tests: ["CLinux"])
 targets += module(
     "AppLockerCLI", in: .cli,
     [

@@ -24,7 +24,7 @@ export const systemTime = {
         }),
 };
 
-/** Growing, random pauses before the next attempt, so that many devices don't reconnect at once. */
+/** Exponential back-off with jitter, so that many devices don't reconnect at once. */
 export class Backoff {
     #failures = 0;
 

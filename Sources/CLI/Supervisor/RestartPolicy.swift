@@ -1,5 +1,7 @@
+import HubAPI
+
 /// How soon a child is started again after its end.
-struct RestartPolicy: Sendable, Equatable {
+struct RestartPolicy: Sendable {
     struct Life: Sendable {
         var lasted: Duration
         /// The child reported that it works.
@@ -14,8 +16,7 @@ struct RestartPolicy: Sendable, Equatable {
     let shortLife: Duration
     /// A killed run never counts as a short one: killing the child repeatedly must not create a gap.
     let forgivesKills: Bool
-    private let firstDelay: Duration
-    private let longestDelay: Duration
+    private var backoff: Backoff
     private var shortLives = 0
 
     init(
@@ -25,8 +26,7 @@ struct RestartPolicy: Sendable, Equatable {
         self.patience = patience
         self.shortLife = shortLife
         self.forgivesKills = forgivesKills
-        self.firstDelay = firstDelay
-        self.longestDelay = longestDelay
+        backoff = Backoff(first: firstDelay, longest: longestDelay, jitter: 1...1)
     }
 
     /// The gate restarts at once however often it dies. Only one that exits before it ever worked is delayed: a start
@@ -40,11 +40,10 @@ struct RestartPolicy: Sendable, Equatable {
         let isForgiven = forgivesKills && (life.wasReady || life.wasKilled)
         guard life.lasted < shortLife, !isForgiven else {
             shortLives = 0
+            backoff.succeeded()
             return .zero
         }
         shortLives += 1
-        guard shortLives > patience else { return .zero }
-        let doublings = min(shortLives - patience - 1, 10)
-        return min(firstDelay * (1 << doublings), longestDelay)
+        return shortLives > patience ? backoff.next() : .zero
     }
 }

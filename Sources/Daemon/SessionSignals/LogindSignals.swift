@@ -1,5 +1,6 @@
 public import DBus
 public import DaemonCore
+import HubAPI
 import Synchronization
 
 /// systemd-logind's word on sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
@@ -46,7 +47,7 @@ public final class LogindSignals: SessionSignalsPort {
         _ address: DBusConnection.Address, _ retries: ClosedRange<Duration>, _ delay: SleepDelay,
         _ continuation: AsyncStream<SessionSignal>.Continuation
     ) async {
-        var wait = retries.lowerBound
+        var backoff = Backoff(first: retries.lowerBound, longest: retries.upperBound, jitter: 1...1)
         while !Task.isCancelled {
             do {
                 let bus = try DBusConnection(address)
@@ -57,13 +58,12 @@ public final class LogindSignals: SessionSignalsPort {
                     bus.close()
                 }
                 bus.close()
-                if await listener.wasServed { wait = retries.lowerBound }
+                if await listener.wasServed { backoff.succeeded() }
             } catch {
                 continuation.yield(.unavailable(Self.reason(error)))
             }
             delay.drop()
-            try? await Task.sleep(for: wait)
-            wait = min(wait * 2, retries.upperBound)
+            try? await Task.sleep(for: backoff.next())
         }
         continuation.finish()
     }

@@ -1,6 +1,7 @@
 import ControlAPI
 import DBus
 import Foundation
+import HubAPI
 
 /// Shows AppLocker's state and events in a desktop session and reports inactivity to the daemon. It holds no secret and
 /// decides nothing.
@@ -66,7 +67,7 @@ actor DesktopAgent {
     private func keepTrying(
         _ what: String, _ longest: Duration = DesktopAgent.longestPause, _ work: @Sendable () async throws -> Void
     ) async {
-        var pause = Self.firstPause
+        var backoff = Backoff(first: Self.firstPause, longest: longest, jitter: 1...1)
         while !Task.isCancelled {
             let began = ContinuousClock.now
             do {
@@ -75,9 +76,8 @@ actor DesktopAgent {
             } catch {
                 note(what, error)
             }
-            if began.duration(to: .now) > Self.success { pause = Self.firstPause }
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, longest)
+            if began.duration(to: .now) > Self.success { backoff.succeeded() }
+            try? await Task.sleep(for: backoff.next())
         }
     }
 

@@ -122,6 +122,8 @@ final class PushSender: Sendable {
     private func work(_ name: Name) async {
         while let (message, subscription) = next(name) {
             var message = message
+            // With jitter, so that not all are sent at once after an outage.
+            var backoff = Backoff(first: settings.firstRetry, longest: Self.longestPause, jitter: 1...1.25)
             while true {
                 message.attempts += 1
                 let age = time.elapsed() - message.since
@@ -133,12 +135,8 @@ final class PushSender: Sendable {
                 let outcome = await attempt(message.message, ttl: ttl, subscription.subscription)
                 if case .later(let seconds) = outcome, message.attempts < settings.attempts {
                     metrics.pushed("retried")
-                    let doubled = settings.firstRetry * (1 << (message.attempts - 1))
-                    let pause = min(
-                        seconds.map { max(.seconds($0), settings.firstRetry) } ?? doubled, Self.longestPause)
                     do {
-                        // Randomised, so that not all are sent at once after an outage.
-                        try await time.sleep(for: pause * Double.random(in: 1...1.25))
+                        try await time.sleep(for: backoff.next(requested: seconds.map { .seconds($0) }))
                         continue
                     } catch {
                         return finish(name)

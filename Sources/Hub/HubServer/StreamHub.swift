@@ -141,7 +141,7 @@ final class StreamHub: Sendable {
     }
 
     private func readAll(_ topic: StreamTopic) async {
-        var pause = Duration.milliseconds(100)
+        var backoff = Backoff(first: .milliseconds(100), longest: .seconds(5), jitter: 1...1)
         while true {
             guard let reading = topic.state.withLock({ $0.nextReading() }) else { return }
             do {
@@ -151,12 +151,11 @@ final class StreamHub: Sendable {
                 }
                 topic.give(try page.records.map(StreamItem.record))
                 topic.state.withLock { $0.finish(reading, next: page.next, more: page.more) }
-                pause = .milliseconds(100)
+                backoff.succeeded()
             } catch {
                 guard !isEnding.load(ordering: .relaxed) else { return }
                 logger.warning("A household's new records could not be read; retrying.")
-                try? await time.sleep(for: pause)
-                pause = min(pause * 2, .seconds(5))
+                try? await time.sleep(for: backoff.next())
             }
         }
     }

@@ -146,11 +146,10 @@ final class PostgresPool: Sendable {
     }
 }
 
-/// The pause between attempts to reach the server: from 0.1 s, doubled with each attempt, up to 5 s, partly random, so
-/// that several hubs don't reconnect at the same time.
+/// The pause between attempts to reach the server, with jitter, so that several hubs don't reconnect at the same time.
 final class PostgresAbsence: Sendable {
     private struct State {
-        var failures = 0
+        var backoff = Backoff(first: .milliseconds(100), longest: .seconds(5))
         var next: ContinuousClock.Instant?
     }
 
@@ -169,9 +168,7 @@ final class PostgresAbsence: Sendable {
     /// - Returns: how long to wait before the next attempt.
     func delayAfterFailure() -> Duration {
         state.withLock { state in
-            state.failures = min(state.failures + 1, 7)
-            let longest = min(0.05 * Double(1 << state.failures), 5)
-            let delay = Duration.seconds(longest * Double.random(in: 0.5...1))
+            let delay = state.backoff.next()
             state.next = .now + delay
             return delay
         }

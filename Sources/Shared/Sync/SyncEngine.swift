@@ -1,5 +1,5 @@
-public import Household
-import HubAPI
+import Household
+public import HubAPI
 import SealedFormats
 
 /// Keeps a device and the hub equal: local changes are sent in order and once, received records are checked and
@@ -52,7 +52,7 @@ public actor SyncEngine {
 
     public init(
         delegate: any SyncDelegate, store: any SyncStore, blobs: any BlobStore, time: any WallClock,
-        backoff: Backoff = Backoff()
+        backoff: Backoff = Backoff(first: .milliseconds(500), longest: .seconds(60))
     ) {
         self.delegate = delegate
         self.store = store

@@ -143,18 +143,3 @@ import Testing
         #expect(chain.missing == 0)
     }
 }
-
-@Suite struct BackoffTests {
-    @Test func theDelayGrowsToALimitAndIsReset() {
-        var longest = Backoff(first: .seconds(1), longest: .seconds(60), random: { 0.999_999 })
-        var shortest = Backoff(first: .seconds(1), longest: .seconds(60), random: { 0 })
-        for expected in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
-            #expect(shortest.next() == .milliseconds(expected * 500))
-            let wait = longest.next()
-            #expect(wait > .milliseconds(expected * 999) && wait <= .seconds(expected))
-        }
-        longest.succeeded()
-        #expect(longest.next() <= .seconds(1))
-        for _ in 0..<100 { #expect(longest.next() <= .seconds(60)) }
-    }
-}

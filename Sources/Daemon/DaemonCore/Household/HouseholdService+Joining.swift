@@ -233,16 +233,18 @@ extension HouseholdService {
     func followJoining() async {
         for await _ in joiningSignal.raised {
             var wait = Duration.seconds(1)
+            var backoff = Backoff(first: .seconds(2), longest: .seconds(30), jitter: 1...1)
             while let joining, !Task.isCancelled {
                 do {
                     try await continueJoining(joining)
                     wait = .seconds(1)
+                    backoff.succeeded()
                 } catch let refusal as JoiningRefusal {
                     await fail(joining, refusal)
                 } catch {
                     // The hub is unreachable, or the disk is full: it is tried again, and nothing is lost.
                     setReport(.waiting, ControlError(hub: error).message, joining)
-                    wait = min(wait * 2, .seconds(30))
+                    wait = backoff.next()
                     if !joining.stored.isAsked, isTooLate(joining) {
                         await fail(
                             joining, JoiningRefusal("The hub was not reached in time; start again with a new link."))
