@@ -88,12 +88,12 @@ final class TrayItem: Sendable {
         }
         let directory = iconDirectory
         let icon = icon
-        let nothing = BusInterface.Method(takes: "ii") { _, _ in [] }
+        let nothing = BusInterface.Method(arguments: "ii") { _, _ in [] }
         return BusInterface(
             Self.interface,
             methods: [
                 "Activate": nothing, "SecondaryActivate": nothing, "ContextMenu": nothing,
-                "Scroll": .init(takes: "is") { _, _ in [] },
+                "Scroll": .init(arguments: "is") { _, _ in [] },
             ],
             properties: [
                 "Category": property("s") { _ in .string("SystemServices") },

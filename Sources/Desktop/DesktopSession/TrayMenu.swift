@@ -66,14 +66,14 @@ extension TrayMenu {
         return BusInterface(
             interface,
             methods: [
-                "GetLayout": .init(takes: "iias", gives: "u(ia{sv}av)") { arguments, _ in
+                "GetLayout": .init(arguments: "iias", returns: "u(ia{sv}av)") { arguments, _ in
                     let menu = menu()
                     guard let parent = number(arguments[0]), let depth = number(arguments[1]),
                         let layout = menu.layout(of: parent, depth: depth, names: texts(arguments[2]))
                     else { throw unknown }
                     return [.uint32(menu.revision), layout]
                 },
-                "GetGroupProperties": .init(takes: "aias", gives: "a(ia{sv})") { arguments, _ in
+                "GetGroupProperties": .init(arguments: "aias", returns: "a(ia{sv})") { arguments, _ in
                     let menu = menu()
                     let asked = (arguments[0].elements ?? []).compactMap(number)
                     let numbers = asked.isEmpty ? (0...menu.entries.count).map(Int32.init) : asked
@@ -84,22 +84,22 @@ extension TrayMenu {
                     }
                     return [.array(of: "(ia{sv})", found)]
                 },
-                "GetProperty": .init(takes: "is", gives: "v") { arguments, _ in
+                "GetProperty": .init(arguments: "is", returns: "v") { arguments, _ in
                     guard let number = number(arguments[0]), let name = arguments[1].text,
                         let value = menu().properties(of: number, names: [name])?[name]
                     else { throw unknown }
                     return [.variant(value)]
                 },
-                "Event": .init(takes: "isvu") { arguments, _ in
+                "Event": .init(arguments: "isvu") { arguments, _ in
                     guard take(arguments) else { throw unknown }
                     return []
                 },
-                "EventGroup": .init(takes: "a(isvu)", gives: "ai") { arguments, _ in
+                "EventGroup": .init(arguments: "a(isvu)", returns: "ai") { arguments, _ in
                     let events = (arguments[0].elements ?? []).compactMap(\.elements)
                     return [.array(of: "i", events.filter { !take($0) }.map { $0[0] })]
                 },
-                "AboutToShow": .init(takes: "i", gives: "b") { _, _ in [.bool(false)] },
-                "AboutToShowGroup": .init(takes: "ai", gives: "aiai") { _, _ in
+                "AboutToShow": .init(arguments: "i", returns: "b") { _, _ in [.bool(false)] },
+                "AboutToShowGroup": .init(arguments: "ai", returns: "aiai") { _, _ in
                     [.array(of: "i", []), .array(of: "i", [])]
                 },
             ],

@@ -7,17 +7,17 @@ public struct BusInterface: Sendable {
     public typealias Handler = @Sendable (_ arguments: [BusValue], _ sender: String) throws -> [BusValue]
 
     public struct Method: Sendable {
-        var takes: String
-        var gives: String
+        var arguments: String
+        var returns: String
         var handler: Handler
 
         /// - Parameters:
-        ///   - takes: the arguments' signature; a call with another one never reaches the handler.
-        ///   - gives: the answer's.
-        ///   - handler: a `BusError` with a name goes back as that error.
-        public init(takes: String = "", gives: String = "", _ handler: @escaping Handler) {
-            self.takes = takes
-            self.gives = gives
+        ///   - arguments: their signature; a call with another one never reaches the handler.
+        ///   - returns: the signature of the reply.
+        ///   - handler: a `BusError` with a name is sent as that error.
+        public init(arguments: String = "", returns: String = "", _ handler: @escaping Handler) {
+            self.arguments = arguments
+            self.returns = returns
             self.handler = handler
         }
     }
@@ -36,7 +36,7 @@ public struct BusInterface: Sendable {
     public var name: String
     public var methods: [String: Method]
     public var properties: [String: Property]
-    /// Name → signature; for those who ask what there is.
+    /// Name → signature, for introspection.
     public var signals: [String: String]
 
     public init(
@@ -56,8 +56,8 @@ public struct BusInterface: Sendable {
         var text = "<interface name=\"\(name)\">"
         for (name, method) in methods.sorted(by: { $0.key < $1.key }) {
             text +=
-                "<method name=\"\(name)\">" + arguments(method.takes, " direction=\"in\"")
-                + arguments(method.gives, " direction=\"out\"") + "</method>"
+                "<method name=\"\(name)\">" + arguments(method.arguments, " direction=\"in\"")
+                + arguments(method.returns, " direction=\"out\"") + "</method>"
         }
         for (name, signature) in signals.sorted(by: { $0.key < $1.key }) {
             text += "<signal name=\"\(name)\">" + arguments(signature, "") + "</signal>"
@@ -87,7 +87,7 @@ public struct BusInterface: Sendable {
 }
 
 extension DBusConnection {
-    /// Puts an object on the bus, for as long as the connection lives. Properties and introspection are answered from
+    /// Exports an object for as long as the connection is open. Properties and introspection are answered from
     /// the interfaces.
     ///
     /// - Throws: `BusError` with `invalid` or `closed`.
@@ -108,7 +108,7 @@ extension DBusConnection {
         }
     }
 
-    /// Sends a signal to everybody who listens.
+    /// Broadcasts a signal.
     ///
     /// - Throws: `BusError` with `invalid` or `closed`.
     public func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) async throws {
@@ -127,7 +127,7 @@ extension DBusConnection {
     }
 }
 
-/// The receiving end of one exported path. Used on the connection's thread.
+/// Answers the calls to one exported path. Used on the connection's thread.
 private final class ExportedObject {
     let interfaces: [String: BusInterface]
 
@@ -178,8 +178,8 @@ private final class ExportedObject {
             guard let method = interfaces[message.interface]?.methods[message.member] else {
                 throw Self.unknown("Method", message.member)
             }
-            try Self.require(method.takes, of: message)
-            return (method.gives, try method.handler(message.read(), message.sender))
+            try Self.require(method.arguments, of: message)
+            return (method.returns, try method.handler(message.read(), message.sender))
         }
     }
 

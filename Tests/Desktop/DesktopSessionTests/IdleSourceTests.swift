@@ -32,13 +32,13 @@ final class MockMutter: Sendable {
                 BusInterface(
                     MutterIdle.name,
                     methods: [
-                        "GetIdletime": .init(gives: "t") { [weak self] _, _ in
+                        "GetIdletime": .init(returns: "t") { [weak self] _, _ in
                             calls.add("GetIdletime", [])
                             return [.uint64(self?.idleMilliseconds.withLock { $0 } ?? 0)]
                         },
-                        "AddIdleWatch": .init(takes: "t", gives: "u", watch("AddIdleWatch")),
-                        "AddUserActiveWatch": .init(gives: "u", watch("AddUserActiveWatch")),
-                        "RemoveWatch": .init(takes: "u") { arguments, _ in
+                        "AddIdleWatch": .init(arguments: "t", returns: "u", watch("AddIdleWatch")),
+                        "AddUserActiveWatch": .init(returns: "u", watch("AddUserActiveWatch")),
+                        "RemoveWatch": .init(arguments: "u") { arguments, _ in
                             calls.add("RemoveWatch", arguments)
                             return []
                         },
@@ -102,8 +102,8 @@ final class Flag: Sendable {
                 BusInterface(
                     MutterIdle.name,
                     methods: [
-                        "GetIdletime": .init(gives: "t") { _, _ in [.uint64(0)] },
-                        "AddIdleWatch": .init(takes: "t", gives: "x") { _, _ in [.int64(number)] },
+                        "GetIdletime": .init(returns: "t") { _, _ in [.uint64(0)] },
+                        "AddIdleWatch": .init(arguments: "t", returns: "x") { _, _ in [.int64(number)] },
                     ])
             ])
         try await bus.own(MutterIdle.name)

@@ -27,7 +27,7 @@ final class MockIdleHint: Sendable {
                 BusInterface(
                     "org.freedesktop.login1.Manager",
                     methods: [
-                        "GetSession": .init(takes: "s", gives: "o") { arguments, _ in
+                        "GetSession": .init(arguments: "s", returns: "o") { arguments, _ in
                             guard arguments[0].text == "5" else {
                                 throw BusError(.refused, name: "org.freedesktop.login1.NoSuchSession", "No session.")
                             }

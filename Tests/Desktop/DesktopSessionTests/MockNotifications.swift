@@ -33,11 +33,11 @@ final class MockNotifications: Sendable {
                 BusInterface(
                     Self.name,
                     methods: [
-                        "GetCapabilities": .init(gives: "as") { arguments, _ in
+                        "GetCapabilities": .init(returns: "as") { arguments, _ in
                             calls.add("GetCapabilities", arguments)
                             return [.strings(capabilities)]
                         },
-                        "Notify": .init(takes: "susssasa{sv}i", gives: "u") { arguments, _ in
+                        "Notify": .init(arguments: "susssasa{sv}i", returns: "u") { arguments, _ in
                             calls.add("Notify", arguments)
                             let replaced = UInt32(arguments[1].integer ?? 0)
                             let number =
@@ -45,7 +45,7 @@ final class MockNotifications: Sendable {
                                 ? replaced : numbers.add(1, ordering: .relaxed).newValue
                             return [.uint32(number)]
                         },
-                        "CloseNotification": .init(takes: "u") { arguments, _ in
+                        "CloseNotification": .init(arguments: "u") { arguments, _ in
                             calls.add("CloseNotification", arguments)
                             return []
                         },

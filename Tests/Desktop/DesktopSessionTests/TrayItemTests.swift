@@ -21,7 +21,7 @@ final class MockWatcher: Sendable {
                 BusInterface(
                     TrayItem.watcher,
                     methods: [
-                        "RegisterStatusNotifierItem": .init(takes: "s") { arguments, _ in
+                        "RegisterStatusNotifierItem": .init(arguments: "s") { arguments, _ in
                             calls.add("Register", arguments)
                             return []
                         }

@@ -10,9 +10,9 @@ struct DBusTests {
     private static let echo = BusInterface(
         "test.Echo",
         methods: [
-            "Same": .init(takes: "v", gives: "v") { arguments, _ in arguments },
+            "Same": .init(arguments: "v", returns: "v") { arguments, _ in arguments },
             "Fail": .init { _, _ in throw BusError(.refused, name: "test.Error.Tired", "It is tired.") },
-            "Lie": .init(gives: "s") { _, _ in [.int32(1)] },
+            "Lie": .init(returns: "s") { _, _ in [.int32(1)] },
         ],
         properties: ["Answer": .init("i") { .int32(42) }, "Name": .init("s") { .string("Écho") }],
         signals: ["Rang": "su"])
@@ -166,7 +166,7 @@ struct DBusTests {
         // A stopped process that owns a name and never replies.
         let silent = try ChildProcess(
             "/usr/bin/python3", ["-c", Self.silentOwner], environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
-        await eventually("it owns its name: \(silent.stateForPeople)") { silent.output.contains("ready") }
+        await eventually("it owns its name: \(silent.stateDescription)") { silent.output.contains("ready") }
         let late = await #expect(throws: BusError.self) {
             try await client.call("test.Silent", "/", "a.b", "C", timeout: .milliseconds(50))
         }
