@@ -106,18 +106,18 @@ export const tests = {
             equal([hex(found.rootKey), found.slot], [vector.rootKey, vector.slot], vector.name);
         }, readSlots),
 
-    keyRingsOpenAndAreRefused: () =>
+    validKeyRingsOpenAndInvalidOnesAreRefused: () =>
         all("ring", [3, 23], async (vector) => {
             const ring = await readRing(vector);
             equal(ring.entries.map((entry) => ({ ...entry, key: hex(entry.key) })), vector.entries, vector.name);
         }, readRing),
 
-    recordsOpenAndAreRefused: () =>
+    validRecordEnvelopesOpenAndInvalidOnesAreRefused: () =>
         all("envelope", [18, 32], async (vector) => {
             equal(hex(await readEnvelope(vector)), vector.body, vector.name);
         }, readEnvelope),
 
-    boxesOpenAndAreRefused: () =>
+    validBoxesOpenAndInvalidOnesAreRefused: () =>
         all("box", [5, 22], async (vector) => {
             equal(hex(publicKeyOf(unhex(vector.privateKey))), vector.publicKey, vector.name);
             equal(hex(await readBox(vector)), vector.body, vector.name);
@@ -162,7 +162,7 @@ export const tests = {
         for (const vector of document.refused) expect(!(await isSignedRecord(vector)), `${vector.name} is refused`);
     },
 
-    rostersAreFollowedAndBrokenOnesRefused: () =>
+    validRostersAreReadAndInvalidOnesRefused: () =>
         all("roster", [4, 30], async (vector) => {
             const roster = await readRoster(vector);
             const members = roster.members.map((member) => ({
