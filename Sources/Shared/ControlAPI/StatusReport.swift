@@ -5,7 +5,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         case held
         /// Weak mode: a locked app is noticed after it started, and stopped.
         case weak
-        /// The gate is away; what was marked stays held by the kernel and is denied when the gate is back.
+        /// The gate is not running: the kernel holds launches of marked files, and the next gate denies them.
         case gateAway = "gate_away"
     }
 
