@@ -84,7 +84,7 @@ final class DesktopSession: Sendable {
             prompter.errorOutput.contains("Connected.")
                 && prompter.errorOutput.contains("The desktop's processes are registered.") || !prompter.isRunning
         }
-        try #require(prompter.isRunning, "\(prompter.stateForPeople)")
+        try #require(prompter.isRunning, "\(prompter.stateDescription)")
         return prompter
     }
 

@@ -43,7 +43,7 @@ final class DaemonUnderTest: Sendable {
         Thread.detachNewThread { [self] in readUntilEnd() }
     }
 
-    /// Reads, answers, records. Keeps the connection (and this object) alive until `hangUp`.
+    /// Reads, answers, records. Keeps the connection (and this object) alive until `shutDown`.
     private func readUntilEnd() {
         var buffer = [UInt8](repeating: 0, count: GateProtocol.maximumMessageBytes + 1)
         while true {
@@ -69,7 +69,7 @@ final class DaemonUnderTest: Sendable {
     /// The messages that have arrived and that `next` has not returned.
     var messages: [GateMessage] { state.withLock { $0.messages } }
 
-    func hangUp() { shutdown(socket, Int32(SHUT_RDWR)) }
+    func shutDown() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     func send(_ message: DaemonMessage) { send(raw: message.encoded()) }
 

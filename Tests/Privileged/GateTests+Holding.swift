@@ -149,7 +149,7 @@ extension GateTests {
         let app = try await OneApp()
         let child = try ChildProcess(app.program.path)
         _ = try await app.daemon.nextLaunch()
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         #expect(try await child.wait() == .notStarted(errno: EPERM))
         #expect(try await ChildProcess.run(app.program.path).exit == .notStarted(errno: EPERM))
 
@@ -179,7 +179,7 @@ extension GateTests {
     @Test func `an app that is not on the list of a new daemon starts freely`() async throws {
         let app = try await OneApp()
         let other = try TestProgram(at: app.gate.directory.path("apps/other"))
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         let daemon = try await app.gate.connect { _ in false }
         try await daemon.commit(1, executables: [other.path])
         try await daemon.synchronise()
@@ -198,7 +198,7 @@ extension GateTests {
     func `a daemon that breaks the protocol is disconnected, nothing starts`(name: String, bytes: [UInt8]) async throws
     {
         let app = try await OneApp { _ in true }
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         let daemon = try DaemonUnderTest(socketPath: app.gate.socketPath) { _ in true }
         daemon.send(raw: bytes)
         await eventually("\(name) ends the connection") { daemon.isClosed }
@@ -221,7 +221,7 @@ extension GateTests {
         // Another user has a separate limit of 64.
         let other = try ChildProcess(app.program.path, user: 65534)
         await eventually("another user's launch causes a question") { app.daemon.questions == 65 }
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         for child in children + [other] { #expect(try await child.wait() == .notStarted(errno: EPERM)) }
         #expect(!app.program.hasRun)
     }

@@ -54,7 +54,7 @@ extension GateTests {
         try await daemon.synchronise()
         await command(child, "again", expecting: "started 0")
         #expect(daemon.questions == 0)
-        daemon.hangUp()
+        daemon.shutDown()
         await command(child, "again", expecting: "started 0")
     }
 

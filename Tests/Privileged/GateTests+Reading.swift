@@ -31,7 +31,7 @@ extension GateTests {
     @Test func `root reads a locked file without a daemon and before it is synchronised`() async throws {
         let app = try await OneApp()
         let evader = try CompiledPrograms.evader()
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         #expect(try await ChildProcess.run(evader, ["read", app.program.path]).exit == .code(0))
         #expect(try await ChildProcess.run(evader, ["read", app.program.path], user: nobody).exit == .code(EPERM))
         try await app.gate.kill()

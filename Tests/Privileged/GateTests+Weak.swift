@@ -94,7 +94,7 @@ extension GateTests {
 
         let waiting = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
         _ = try await app.daemon.nextLaunch()
-        app.daemon.hangUp()
+        app.daemon.shutDown()
         #expect(try await waiting.wait() == .signal(SIGKILL))
         let late = try ChildProcess(app.program.path, ["stay"], user: Self.nobody)
         #expect(try await late.wait() == .signal(SIGKILL))

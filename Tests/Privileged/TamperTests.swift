@@ -44,7 +44,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually("it is connected: \(command.stateForPeople)") { Self.isConnected(command) }
+        await eventually("it is connected: \(command.stateDescription)") { Self.isConnected(command) }
         let attempts = try await peek(command.pid, kills: false)
         #expect(attempts.count == 8)
         for (attempt, error) in attempts {
@@ -59,7 +59,7 @@ struct TamperTests {
         let command = try ChildProcess(
             try BuiltProducts.path("applocker"), ["log", "--follow", "--socket", appLocker.socketPath],
             user: Self.user)
-        await eventually("it is connected: \(command.stateForPeople)") { Self.isConnected(command) }
+        await eventually("it is connected: \(command.stateDescription)") { Self.isConnected(command) }
         let gdb = try await ChildProcess.run(
             "gdb", ["--batch", "-nx", "-p", "\(command.pid)", "-ex", "info proc mappings"], user: Self.user)
         #expect((gdb.output + gdb.errorOutput).contains("Operation not permitted"))

@@ -101,7 +101,7 @@ public final class ChildProcess: Sendable {
         // This task may have been suspended for longer than the child ran.
         if let exit { return await withLastOutput(exit) }
         throw TimedOut(
-            description: "process \(pid) still ran after \(timeout). Output: \(output) State: \(stateForPeople)")
+            description: "process \(pid) still ran after \(timeout). Output: \(output) State: \(stateDescription)")
     }
 
     /// A grandchild may keep the pipes open: this waits for their end for a second at most.

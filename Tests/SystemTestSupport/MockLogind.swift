@@ -28,7 +28,7 @@ public final class MockLogind: Sendable {
         let daemon = try ChildProcess(
             "dbus-daemon",
             ["--session", "--print-address", "--nofork"] + (path.map { ["--address=unix:path=\($0)"] } ?? []))
-        await eventually("dbus-daemon listens: \(daemon.stateForPeople)") { daemon.output.contains("\n") }
+        await eventually("dbus-daemon listens: \(daemon.stateDescription)") { daemon.output.contains("\n") }
         return (daemon, daemon.output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
@@ -37,7 +37,7 @@ public final class MockLogind: Sendable {
         let logind = try ChildProcess(
             "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "PATH": "/usr/bin:/bin"])
-        await eventually("logind is on the bus: \(logind.stateForPeople)") {
+        await eventually("logind is on the bus: \(logind.stateDescription)") {
             try await self.bus.owner(of: Self.name) != nil
         }
         try await bus.call(

@@ -21,7 +21,7 @@ extension ChildProcess {
 
     /// How it ended, or where in the kernel it and its children wait, with its standard error: for the message of a
     /// failed test. The kernel's stacks need root.
-    public var stateForPeople: String {
+    public var stateDescription: String {
         if let exit { return "it ended: \(exit). \(errorOutput)" }
         let children = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""
         let processes = [pid] + children.split(separator: " ").compactMap { pid_t($0) }

@@ -17,7 +17,7 @@ public final class XServer: Sendable {
         self.process = process
         await eventually("Xvfb names its display or ends") { process.output.hasSuffix("\n") || !process.isRunning }
         let number = process.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(!number.isEmpty, "Xvfb did not start: \(process.stateForPeople)")
+        try #require(!number.isEmpty, "Xvfb did not start: \(process.stateDescription)")
         display = ":" + number
     }
 }

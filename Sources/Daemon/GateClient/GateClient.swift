@@ -70,8 +70,8 @@ public final class GateClient: LaunchGatePort {
         Thread.detachNewThread { self.run() }
     }
 
-    /// How long the gate is left alone after it could not be reached, in microseconds. While it is away nothing can
-    /// be started, so it is looked for often.
+    /// The wait after the gate could not be reached, in microseconds. Without a gate no locked app can be started, so it
+    /// is short.
     private static let retryInterval: UInt32 = 50_000
     /// After a gate refused the connection, in microseconds.
     private static let refusedInterval: UInt32 = 1_000_000
@@ -85,12 +85,12 @@ public final class GateClient: LaunchGatePort {
         }
     }
 
-    /// Hangs up and lets the reader thread end; for a client that is not used any more.
+    /// Closes the connection and ends the reader thread; for a client that is not used any more.
     public func stop() {
         state.withLock { state in
             state.isStopped = true
             return state.connection
-        }?.hangUp()
+        }?.shutDown()
     }
 
     /// Serves one connection until its end.
@@ -108,7 +108,7 @@ public final class GateClient: LaunchGatePort {
             state.execRequests = GateProtocol.ExecRequestAssembler()
         }
         let wasWelcome = read(connection, &buffer)
-        connection.hangUp()
+        connection.shutDown()
         let waiters = state.withLock { state in
             state.connection = nil
             defer { state.waiters = [:] }

@@ -88,13 +88,13 @@ final class GateConnection: Sendable {
             let count = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             if count == bytes.count { return true }
             if count < 0, errno == EINTR { continue }
-            hangUp()
+            shutDown()
             return false
         }
     }
 
     /// Ends the connection; the reader sees its end.
-    func hangUp() { shutdown(socket, Int32(SHUT_RDWR)) }
+    func shutDown() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     struct Failure: Error {
         var call: String

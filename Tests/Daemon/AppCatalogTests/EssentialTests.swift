@@ -164,7 +164,7 @@ struct EssentialTests {
         // Xvfb chooses a free display and prints its number once it listens.
         let server = try ChildProcess(copy, ["-displayfd", "1", "-screen", "0", "64x64x8", "-nolisten", "tcp"])
         await eventually("the X server listens or ends") { server.output.hasSuffix("\n") || !server.isRunning }
-        try #require(server.isRunning, "\(server.stateForPeople)")
+        try #require(server.isRunning, "\(server.stateDescription)")
         let now = Essential(environment: environment, running: RunningServers.probe())
         #expect(now.refusal(for: copy)?.code == .runningServer)
         // On SIGTERM it removes its socket.

@@ -116,7 +116,7 @@ final class Link {
                 Issue.record("not connected")
                 return
             }
-            connection.hangUp()
+            connection.shutDown()
             guard case .disconnected = await link.next() else {
                 Issue.record("not disconnected")
                 return
@@ -258,7 +258,7 @@ final class Link {
         let connection = try await link.connectWithApp()
         let change = Task { [client = link.client] in await client.setGuarded(firefox, false) }
         _ = try await connection.next()
-        connection.hangUp()
+        connection.shutDown()
         await change.value
     }
 

@@ -46,7 +46,7 @@ import Testing
         let connection = try await link.connectWithApp()
         link.client.synchronised()
         await eventually("the apps are stored") { try link.knownApps()?.count == 3 }
-        connection.hangUp()
+        connection.shutDown()
         guard case .disconnected = await link.next() else {
             Issue.record("not disconnected")
             return

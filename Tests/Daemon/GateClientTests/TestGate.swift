@@ -62,7 +62,7 @@ final class TestGate: @unchecked Sendable {
 
         func send(bytes: [UInt8]) { _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
-        func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
         /// The daemon's next message; nil if it has disconnected.
         func next() async throws -> DaemonMessage? {

@@ -51,7 +51,7 @@ struct PipeWireCastsTests {
             let server = try ChildProcess(
                 "pipewire", ["-c", configuration],
                 environment: ["XDG_RUNTIME_DIR": directory.path, "PATH": "/usr/bin:/bin"])
-            await eventually("PipeWire listens: \(server.stateForPeople)") {
+            await eventually("PipeWire listens: \(server.stateDescription)") {
                 isListening(at: directory.path("pipewire-0"))
             }
             return server

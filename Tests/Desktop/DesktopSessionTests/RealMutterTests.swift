@@ -22,7 +22,7 @@ struct RealMutterTests {
                 "GSETTINGS_BACKEND": "memory", "LC_ALL": "C.UTF-8",
             ])
         let bus = try session.connect()
-        await eventually(every: .milliseconds(50), "mutter runs: \(mutter.stateForPeople)") {
+        await eventually(every: .milliseconds(50), "mutter runs: \(mutter.stateDescription)") {
             try await bus.owner(of: CaptureWatch.casts) != nil
         }
         let source = try await MutterIdle(bus)

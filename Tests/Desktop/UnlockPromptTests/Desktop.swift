@@ -53,10 +53,10 @@ final class Desktop: Sendable {
         let prompt = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment,
             user: user)
-        await eventually("the prompter connects: \(prompt.stateForPeople)") {
+        await eventually("the prompter connects: \(prompt.stateDescription)") {
             self.daemon.prompterCount == 1 || !prompt.isRunning
         }
-        try #require(prompt.isRunning, "\(prompt.stateForPeople)")
+        try #require(prompt.isRunning, "\(prompt.stateDescription)")
         return prompt
     }
 

@@ -29,7 +29,7 @@ struct PromptWaylandTests {
         let daemon = try ScriptedDaemon(socketPath: directory.path("control.sock"))
         let prompt = try ChildProcess(
             BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment)
-        await eventually("the prompter connects: \(prompt.stateForPeople)") { daemon.prompterCount == 1 }
+        await eventually("the prompter connects: \(prompt.stateDescription)") { daemon.prompterCount == 1 }
         await eventually("the processes are registered") {
             try daemon.calls("POST /v1/prompts/desktop").contains {
                 try JSONDecoder().decode(RegisterDesktopRequest.self, from: $0.body).processes.contains(weston.pid)

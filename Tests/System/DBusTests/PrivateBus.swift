@@ -11,7 +11,7 @@ final class PrivateBus: Sendable {
     init() async throws {
         daemon = try ChildProcess("dbus-daemon", ["--session", "--print-address", "--nofork"])
         let daemon = daemon
-        await eventually("dbus-daemon listens: \(daemon.stateForPeople)") { daemon.output.contains("\n") }
+        await eventually("dbus-daemon listens: \(daemon.stateDescription)") { daemon.output.contains("\n") }
         address = daemon.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
