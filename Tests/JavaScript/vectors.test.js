@@ -81,10 +81,10 @@ export const tests = {
         const { steps } = await vectors("vault_owners");
         const owners = {};
         let ring = new KeyRing([]);
-        for (const { giver, members, keys, comment } of steps) {
+        for (const { sender, members, keys, comment } of steps) {
             const entries = keys.map((entry) => ({ ...entry, key: unhex(entry.key) }));
             const accepted = entries.map((entry) =>
-                isAccepted(entry, giver, ring, owners, (one) => members.includes(one)));
+                isAccepted(entry, sender, ring, owners, (one) => members.includes(one)));
             equal(accepted, keys.map((entry) => entry.accepted), comment);
             ring = new KeyRing([...ring.entries, ...entries.filter((_, index) => accepted[index])]);
         }

@@ -96,16 +96,16 @@ export async function isKeysFor(device, { name, author }) {
  * A vault belongs to the computer that sent its key first, while that is in the household: another one could send a
  * newer key and read what is written from then on. From another one only known keys are accepted.
  * @param {import("../crypto/ring.js").RingEntry} entry
- * @param {string} giver
+ * @param {string} sender
  * @param {KeyRing} ring the known keys
  * @param {Record<string, string>} owners changed in place
  * @param {(id: string) => boolean} isMember
  */
-export function isAccepted({ kind, vault, epoch, key }, giver, ring, owners, isMember) {
+export function isAccepted({ kind, vault, epoch, key }, sender, ring, owners, isMember) {
     if (kind === ringKind.device || kind === ringKind.status) return kind === ringKind.status;
-    if (!owners[vault] || !isMember(owners[vault])) owners[vault] = giver;
+    if (!owners[vault] || !isMember(owners[vault])) owners[vault] = sender;
     const known = ring.key(kind, vault, epoch);
-    return owners[vault] === giver || (known !== undefined && equalInConstantTime(known, key));
+    return owners[vault] === sender || (known !== undefined && equalInConstantTime(known, key));
 }
 
 /** The keys that unlocking opens, until `wipe`. */

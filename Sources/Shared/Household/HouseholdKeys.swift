@@ -4,15 +4,15 @@ public import SealedFormats
 extension Roster {
     /// The id of the record with which a computer sends a device its keys: the device's own id if that computer
     /// admitted it (docs/formats.md, "Keys of a household").
-    public func keysRecord(from giver: ItemID, to receiver: ItemID) -> ItemID {
-        admitter(of: receiver) == giver ? receiver : DeviceKeys.recordID(from: giver, to: receiver)
+    public func keysRecord(from sender: ItemID, to receiver: ItemID) -> ItemID {
+        admitter(of: receiver) == sender ? receiver : DeviceKeys.recordID(from: sender, to: receiver)
     }
 
-    /// The epoch of the next status key that a computer makes, which no other computer takes: in a household that never had
-    /// another one, the number after the last; else in the next block of 256 the place in which the computer came.
+    /// The epoch of the next status key that a computer makes. No other computer uses it: in a household with one computer
+    /// it is the next number, otherwise the computer's position in the roster within the next block of 256.
     ///
-    /// - Parameter current: the newest that it knows.
-    /// - Returns: the last of all epochs where none is left: a key under it is refused as another one than the known.
+    /// - Parameter current: the newest epoch that the computer has.
+    /// - Returns: the last of all epochs if none is left: a key under it is refused, because another one is known.
     public func nextStatusEpoch(after current: UInt32, by computer: ItemID) -> UInt32 {
         let computers = history.filter { $0.kind == .admit && $0.role == .computer }.map(\.device)
         guard current < UInt32.max - 511 else { return .max }

@@ -10,7 +10,7 @@ public struct VaultOwners: Codable, Equatable, Sendable {
 
     /// - Returns: the accepted keys; of another computer's vault only known ones.
     public mutating func accept(
-        _ keys: KeyRing, from giver: ItemID, known ring: KeyRing, members: Set<ItemID>
+        _ keys: KeyRing, from sender: ItemID, known ring: KeyRing, members: Set<ItemID>
     ) -> KeyRing {
         var accepted: [KeyRing.Entry] = []
         for entry in keys.entries where entry.kind != .device {
@@ -19,9 +19,9 @@ public struct VaultOwners: Codable, Equatable, Sendable {
                 continue
             }
             let owner = owners[entry.vault.description].flatMap { members.contains($0) ? $0 : nil }
-            if owner == nil { owners[entry.vault.description] = giver }
+            if owner == nil { owners[entry.vault.description] = sender }
             let isKnown = ring.key(entry.kind, vault: entry.vault, epoch: entry.epoch) == entry.key
-            if owner ?? giver == giver || isKnown { accepted.append(entry) }
+            if owner ?? sender == sender || isKnown { accepted.append(entry) }
         }
         return KeyRing(accepted)
     }

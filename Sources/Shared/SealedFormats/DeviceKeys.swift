@@ -5,9 +5,9 @@ import Foundation
 public enum DeviceKeys {
     /// The id of the record with a computer's keys for a device that another computer admitted (docs/formats.md, "Keys of a
     /// household").
-    public static func recordID(from giver: ItemID, to receiver: ItemID) -> ItemID {
+    public static func recordID(from sender: ItemID, to receiver: ItemID) -> ItemID {
         var fields = Fields("applocker/1/keys")
-        fields.add(giver.bytes)
+        fields.add(sender.bytes)
         fields.add(receiver.bytes)
         guard let id = ItemID(bytes: Array(SHA256.hash(data: fields.bytes)).prefix(ItemID.length)) else {
             preconditionFailure("SHA-256 has 32 bytes")

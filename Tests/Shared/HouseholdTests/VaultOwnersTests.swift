@@ -9,7 +9,7 @@ import Testing
         struct Step: Decodable {
             var comment: String
             var members: [String]
-            var giver: String
+            var sender: String
             var keys: [Key]
         }
         struct Key: Decodable {
@@ -26,14 +26,14 @@ import Testing
         let vector = try Vectors.load("vault_owners.json", as: Vector.self)
         var (owners, ring) = (VaultOwners(), KeyRing([]))
         for step in vector.steps {
-            let giver = try #require(ItemID(step.giver))
+            let sender = try #require(ItemID(step.sender))
             let members = Set(try step.members.map { try #require(ItemID($0)) })
             for key in step.keys {
                 var plain = bytes(hex: key.key)
                 let entry = KeyRing.Entry(
                     kind: try #require(KeyRing.Kind(rawValue: key.kind)), vault: try #require(ItemID(key.vault)),
                     epoch: key.epoch, key: SecretBytes(wiping: &plain))
-                let accepted = owners.accept(KeyRing([entry]), from: giver, known: ring, members: members)
+                let accepted = owners.accept(KeyRing([entry]), from: sender, known: ring, members: members)
                 #expect(accepted.entries.count == (key.accepted ? 1 : 0), "\(step.comment): \(key.kind), \(key.epoch)")
                 ring = KeyRing(ring.entries + accepted.entries)
             }

@@ -93,17 +93,17 @@ struct InvitationTests {
 
 struct DeviceKeysTests {
     @Test func twoComputersSendADevicesKeysUnderTheirOwnIDs() throws {
-        let (giver, receiver) = (
+        let (sender, receiver) = (
             try #require(ItemID(String(repeating: "1", count: 32))),
             try #require(ItemID(String(repeating: "2", count: 32)))
         )
-        let id = DeviceKeys.recordID(from: giver, to: receiver)
+        let id = DeviceKeys.recordID(from: sender, to: receiver)
         // Computed from docs/formats.md with printf, xxd and sha256sum.
         #expect(id.description == "31acf96cd9132903883b104a256cb481")
-        #expect(DeviceKeys.isFor(receiver, id: id, author: giver))
-        #expect(DeviceKeys.isFor(receiver, id: receiver, author: giver))
+        #expect(DeviceKeys.isFor(receiver, id: id, author: sender))
+        #expect(DeviceKeys.isFor(receiver, id: receiver, author: sender))
         #expect(!DeviceKeys.isFor(receiver, id: id, author: .random()))
-        #expect(!DeviceKeys.isFor(.random(), id: id, author: giver))
+        #expect(!DeviceKeys.isFor(.random(), id: id, author: sender))
     }
 
     @Test func aBoxedRingOpensOnlyForItsDevice() throws {
