@@ -3,9 +3,9 @@ import Glibc
 extension DesktopEntry {
     /// Reads an entry's bytes.
     ///
-    /// Where the specification and GLib differ on input that desktops start all the same, GLib is followed, because an
-    /// app that starts must be one that can be locked: a repeated key counts with its last value, and an unknown
-    /// escape stays as it is written.
+    /// Where the specification and GLib differ on input that desktops start nevertheless, GLib is followed, because an
+    /// app that starts must be one that can be locked: a repeated key has its last value, and an unknown escape stays
+    /// as it is written.
     ///
     /// - Parameters:
     ///   - bytes: the whole file, at most ``sizeLimit`` bytes.
@@ -40,8 +40,8 @@ extension DesktopEntry {
     }
 }
 
-/// Goes over the lines of an entry. Values stay bytes until a key turns out to be wanted: most lines of a real entry
-/// are translations into other languages.
+/// Reads the lines of an entry. Values are decoded only for keys that are needed: most lines of a real entry are
+/// translations into other languages.
 private struct DesktopEntryReader {
     static let mainGroup = "Desktop Entry"
 
@@ -158,22 +158,19 @@ private struct DesktopEntryReader {
         guard seenGroup else {
             throw DesktopEntryError(.syntax, "The file has no group [\(Self.mainGroup)].")
         }
-        // An entry that only says Hidden=true deletes one of a lower directory and needs nothing else.
+        // An entry with only Hidden=true deletes one of a lower directory and needs nothing else.
         if entry.hidden { return entry }
         guard !entry.type.isEmpty else { throw DesktopEntryError(.missingKey, "The key Type is missing.") }
         guard entry.type == "Application" else { return entry }
         guard hasName, !entry.unlocalisedName.isEmpty else {
             throw DesktopEntryError(.missingKey, "The key Name is missing or empty.")
         }
-        if entry.name.isEmpty {
-            var named = entry
-            named.name = entry.unlocalisedName
-            return named
-        }
         guard entry.isDBusActivatable || !(entry.exec ?? "").isEmpty else {
             throw DesktopEntryError(.missingKey, "The key Exec is missing or empty.")
         }
-        return entry
+        var named = entry
+        if entry.name.isEmpty { named.name = entry.unlocalisedName }
+        return named
     }
 
     /// "1" and "0" are the old spelling, still found.

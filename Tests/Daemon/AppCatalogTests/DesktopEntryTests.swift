@@ -161,6 +161,17 @@ struct DesktopEntryTests {
         #expect(error(head) == nil)
     }
 
+    @Test("An entry with an empty localised name has the plain one, and still requires Exec")
+    func emptyLocalisedName() throws {
+        let head = "[Desktop Entry]\nType=Application\nName=Plain\nName[de]=\n"
+        #expect(try parse(head + "Exec=x\n", locale: "de").name == "Plain")
+        for rest in ["", "Exec=\n"] {
+            let thrown = #expect(throws: DesktopEntryError.self) { try parse(head + rest, locale: "de") }
+            #expect(thrown?.code == .missingKey)
+        }
+        #expect(try parse(head + "DBusActivatable=true\n", locale: "de").name == "Plain")
+    }
+
     @Test("Bytes that are not text and files over a mebibyte are refused")
     func notText() {
         let head = Array("[Desktop Entry]\nType=Application\nName=A\nExec=x\nComment=".utf8)
