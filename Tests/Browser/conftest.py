@@ -57,10 +57,13 @@ def household(programs, browser):
         computer = household.first
         try:
             computer.set_up()
-            context = browser.new_context(
-                viewport={"width": 393, "height": 659}, has_touch=True, service_workers="block"
+            context = storage.companion_context(
+                browser.new_context,
+                remembers_keys=True,
+                viewport={"width": 393, "height": 659},
+                has_touch=True,
+                service_workers="block",
             )
-            context.add_init_script(f"({storage.REMEMBER_KEYS})(); ({storage.STRETCH_LITTLE})()")
             phone = Phone(browser.new_context, computer, context=context).pair()
             phone.page.goto(phone.address + "/tests.html")
             household.paired = storage.dump(phone.page)

@@ -40,8 +40,7 @@ class Device:
         """`paired`: the stored data of the household's phone (conftest.py); without it a new device called "phone" is
         paired."""
         self.address = f"http://127.0.0.1:{computer.port}"
-        self.context = new_context(service_workers="block")
-        self.context.add_init_script(f"({storage.STRETCH_LITTLE})()")
+        self.context = storage.companion_context(new_context, service_workers="block")
         self.visit()
         if paired:
             storage.restore(self.page, paired)

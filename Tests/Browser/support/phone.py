@@ -45,7 +45,8 @@ class Phone:
         # Animations are off, so that a test sees a stable page. Tests of animations use contexts of their own.
         self.context = context
         if context is None:
-            self.context = new_context(
+            self.context = storage.companion_context(
+                new_context,
                 viewport={"width": size[0], "height": size[1]},
                 color_scheme=theme,
                 has_touch=size == IPHONE,
@@ -53,7 +54,6 @@ class Phone:
                 reduced_motion="reduce",
                 service_workers="allow" if has_service_worker else "block",
             )
-            self.context.add_init_script(f"({storage.STRETCH_LITTLE})()")
         self.context.set_default_timeout(60_000)
         self.noise = []
         self.page = self.open_page()

@@ -34,6 +34,15 @@ REMEMBER_KEYS = """() => {
     };
 }"""
 
+
+def companion_context(new_context, remembers_keys=False, **options):
+    """Creates a context for a companion. Its pages stretch a PIN with one round; `remembers_keys`: for `dump`."""
+    context = new_context(**options)
+    scripts = [REMEMBER_KEYS, STRETCH_LITTLE] if remembers_keys else [STRETCH_LITTLE]
+    context.add_init_script(" ".join(f"({script})();" for script in scripts))
+    return context
+
+
 COPY = """
 const opened = (name) => new Promise((resolve, reject) => {
     const request = indexedDB.open(name);

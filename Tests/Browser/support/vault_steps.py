@@ -83,8 +83,7 @@ class Neighbours:
 
 def paired(browser, computer, name):
     """Pairs a browser with the computer and returns its stored data."""
-    context = browser.new_context(service_workers="block")
-    context.add_init_script(f"({storage.REMEMBER_KEYS})(); ({storage.STRETCH_LITTLE})()")
+    context = storage.companion_context(browser.new_context, remembers_keys=True, service_workers="block")
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{computer.port}/tests.html")
     page.evaluate(PAIR, [computer.pair(), name, PIN])
