@@ -3,6 +3,7 @@
 import json
 
 from note_steps import opened, save_notes, take_photos
+from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
 
@@ -148,6 +149,20 @@ def test_a_photo_is_saved_unsealed_only_on_request(phone):
         page.get_by_role("button", name="Save a copy").click()
     assert saved.value.suggested_filename.startswith("intruder-20")
     assert saved.value.path().read_bytes()[:3] == b"\xff\xd8\xff"
+
+
+def test_a_desktop_downloads_a_photo(new_context, household, computer):
+    desk = Phone(new_context, computer, DESKTOP).begin(household.paired)
+    page = photos(desk, 1)
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    # Desktop browsers can share files too.
+    page.evaluate("() => { navigator.canShare = () => true; navigator.share = () => new Promise(() => {}); }")
+    page.get_by_role("button", name="Save to this device").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save a copy").click()
+    assert saved.value.suggested_filename.startswith("intruder-20")
+    desk.quiet()
 
 
 def test_deleting_a_photo_requires_the_pin_and_the_computers_confirmation(phone, computer):

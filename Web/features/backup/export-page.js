@@ -3,9 +3,9 @@ import { FolderTarget, ZipTarget } from "./export-target.js";
 import { checkFitsZIP, exportPlain, planExport } from "./moment-export.js";
 import { element } from "../../ui/element.js";
 import { banner, button, card, field, section } from "../../ui/parts.js";
+import { shareFile } from "../../ui/share-file.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf, size } from "../../ui/words.js";
-import { shareFile } from "./share-file.js";
 
 /** @typedef {import("./moment-export.js").ExportPlan} ExportPlan */
 

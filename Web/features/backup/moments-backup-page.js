@@ -3,9 +3,10 @@ import { writeMomentBackup } from "./moment-backup.js";
 import { changesOf, forget, openMomentBackup, restoreMoments } from "./moment-restore.js";
 import { element } from "../../ui/element.js";
 import { button, card, section } from "../../ui/parts.js";
+import { shareFile } from "../../ui/share-file.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf, size } from "../../ui/words.js";
-import { backupInput, shareFile } from "./share-file.js";
+import { backupInput } from "./backup-input.js";
 import { askPassphrase } from "./notes-backup-page.js";
 
 /** @typedef {{ start: HTMLElement, going: HTMLElement, status: HTMLElement }} Parts */

@@ -2,9 +2,10 @@
 import { addNotes, checkPassphrase, readBackup, writeBackup } from "./notes-backup.js";
 import { element } from "../../ui/element.js";
 import { button, card, field, section } from "../../ui/parts.js";
+import { shareFile } from "../../ui/share-file.js";
 import { sheet } from "../../ui/sheet.js";
 import { counted, sentenceOf, size } from "../../ui/words.js";
-import { backupInput, shareFile } from "./share-file.js";
+import { backupInput } from "./backup-input.js";
 
 /** @type {SettingsPage} */
 export function backup(context) {

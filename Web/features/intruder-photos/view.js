@@ -2,6 +2,7 @@
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { iconButton } from "../../ui/parts.js";
+import { shareFile } from "../../ui/share-file.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
 import { zoomable } from "../../ui/zoom.js";
 
@@ -101,12 +102,7 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
             action: "Save a copy",
         });
         if (!isSure || signal.aborted) return;
-        if (navigator.canShare?.({ files: [file] })) {
-            return navigator.share({ files: [file] }).catch(() => {});
-        }
-        const copy = URL.createObjectURL(file);
-        element("a", { href: copy, download: name }).click();
-        setTimeout(() => URL.revokeObjectURL(copy), 10_000);
+        await shareFile(file);
     }
 
     async function drop() {
