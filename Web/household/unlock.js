@@ -67,7 +67,7 @@ export async function unlockDataOf(device) {
 }
 
 /**
- * Null if this key opens nothing.
+ * Null if this key opens no key slot.
  * @param {DeviceSession} device
  * @param {UnlockData} data
  * @param {Uint8Array} kek wiped

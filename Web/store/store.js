@@ -35,7 +35,7 @@ import { StoreError, storeError } from "./errors.js";
  * @property {HubRecord[]} [deferred] added to the stored ones
  * @property {number[]} [undeferred]
  * @property {Waiting[]} [waiting]
- * @property {{ key: string, signature: string, followedBy?: number }[]} [sent] removed from what waits, unless it was
+ * @property {{ key: string, signature: string, followedBy?: number }[]} [sent] removed from the pending ones, unless
  *   changed meanwhile: then the rest replaces revision `followedBy`
  * @property {{ key: string, signature: string, change: Partial<Waiting> }[]} [lines] what became of those that wait;
  *   unless they were changed meanwhile

@@ -99,9 +99,9 @@ export async function newestWith({ store }, sequence) {
 }
 
 /**
- * Whether the hub's store is still the one that was asked about: records that were read may be of an earlier one.
+ * Whether the hub's store is still the one that was read: records that were read may be of an earlier one.
  * @param {DeviceSession} device
- * @param {string} seen the store that was asked about
+ * @param {string} seen the store that was read
  */
 export async function isSameStore(device, seen) {
     const { generations } = await device.hub.household();

@@ -24,7 +24,7 @@ extension AppSearch {
             .first { $0.hasPrefix("command=") }.map { String($0.dropFirst("command=".count)).trimmingBlanks }
     }
 
-    /// /snap/bin/NAME leads to snap itself; what it starts lies in the mounted image of the snap.
+    /// /snap/bin/NAME leads to snap itself; what it starts is in the mounted image of the snap.
     mutating func takeSnap(_ instance: String) {
         setKind(.snap)
         guard !instance.isEmpty, !instance.contains("/"), !instance.hasPrefix(".") else { return }

@@ -1,5 +1,5 @@
 extension Essential {
-    /// What a program of this name is, when it lies in a directory of the system.
+    /// What a program of this name is, if it is in a directory of the system.
     static func code(forName name: String) -> Refusal.Code? {
         if let code = names[name] { return code }
         if CommandTarget.shells.contains(name) { return .shell }

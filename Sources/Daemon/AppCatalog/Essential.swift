@@ -94,9 +94,9 @@ public struct Essential: Sendable {
     }
 
     /// - Parameters:
-    ///   - isPrivate: the file lies in a directory that belongs to one app, where an interpreter of its own or a library
+    ///   - isPrivate: the file is in a directory that belongs to one app, where an interpreter of its own or a library
     ///     with an unusual name affects no other program.
-    ///   - ignoringRunning: leaves out the programs that happen to serve a display.
+    ///   - ignoringRunning: leaves out the programs that serve a display now.
     func refusal(for path: String, isPrivate: Bool, ignoringRunning: Bool) -> Refusal? {
         guard let found = files.regularFile(path) else { return nil }
         return refusal(forReal: found, isPrivate: isPrivate, ignoringRunning: ignoringRunning)

@@ -5,7 +5,7 @@ import Glibc
 /// One connection to the gate: a Unix `SOCK_SEQPACKET` socket, a message a datagram.
 ///
 /// Sendable: a descriptor that is only read by the one reader thread, and written with single system calls, which a
-/// datagram socket does not mix up. It is closed when the last user lets go.
+/// datagram socket does not mix up. It is closed when the last reference is released.
 final class GateConnection: Sendable {
     private let socket: Int32
     /// The gate's process, by SO_PEERCRED.

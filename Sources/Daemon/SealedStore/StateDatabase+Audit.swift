@@ -6,7 +6,7 @@ import Policy
 public import SealedFormats
 
 // The activity log as a hash chain. An event's number is its link's; the newest head is kept beside the log, so that a
-// log that was cut at its end is found out.
+// log that was truncated is detected.
 extension StateDatabase {
     private static let headDocument = "audit-head"
     private static let beginningDocument = "audit-beginning"

@@ -8,7 +8,7 @@ public import Sync
 // What comes from the hub. A hub whose store was restored serves older states: they are compared with what is here by their versions,
 // so that the newest stays, and of two that don't know of each other both.
 extension StateDatabase {
-    /// A record as it lies here, with what is known of it at the hub.
+    /// A record as it is stored here, with what is known of it at the hub.
     struct Local {
         var record: StoredRecord
         var known: KnownRevision

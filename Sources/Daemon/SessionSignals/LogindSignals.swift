@@ -3,7 +3,7 @@ public import DaemonCore
 import HubAPI
 import Synchronization
 
-/// systemd-logind's word on sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
+/// systemd-logind's signals of sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
 /// system bus. Without a bus or logind it reports that and tries again.
 ///
 /// Sendable because its state is one `Mutex`.

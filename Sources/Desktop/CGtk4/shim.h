@@ -8,7 +8,7 @@
 #include "shim-x11.h"
 
 // libdispatch's main queue as a descriptor, the pair that CoreFoundation's run loop is built on: readable when a block
-// waits, and the call that runs what waits. With them Swift's main actor runs inside GLib's loop.
+// waits, and the call that runs pending blocks. With them Swift's main actor runs inside GLib's loop.
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
 

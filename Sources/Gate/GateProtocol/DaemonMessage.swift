@@ -8,13 +8,13 @@ public enum DaemonMessage: Equatable, Sendable {
     case beginApp(AppToken)
     /// One path of the app that was begun, or one handle. At most 4,096 bytes (PATH_MAX).
     case appPath(AppToken, PathKind, path: [UInt8])
-    /// The paths are complete. `sequence` comes back in `GateMessage.applied` when the marks are in place.
+    /// The paths are complete. `sequence` is returned in `GateMessage.applied` when the marks are in place.
     case commitApp(AppToken, guarded: Bool, sequence: UInt32)
-    /// Puts marks on (`guarded`) or takes them off, with the paths already known.
+    /// Adds the marks (`guarded`) or removes them, with the paths already known.
     case setGuarded(AppToken, guarded: Bool, sequence: UInt32)
     /// The app is no longer on the list.
     case forgetApp(AppToken, sequence: UInt32)
-    /// Every app has been sent: launches may be asked about from here on.
+    /// Every app has been sent: from now on a launch may cause a question.
     case synchronised
     /// The answer to `GateMessage.launch`. Where it allows, the process and its descendants of the same app are
     /// admitted: they may start the app's programs for as long as they live.

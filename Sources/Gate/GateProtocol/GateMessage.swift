@@ -7,7 +7,7 @@ public struct LaunchQuestion: Equatable, Sendable {
     public var parent: Int32
     /// The real user id of the process, as the system (not a user namespace) counts.
     public var user: UInt32
-    /// Who logged in (`/proc/PID/loginuid`); 4294967295 where the kernel does not know.
+    /// Who logged in (`/proc/PID/loginuid`); 4294967295 where the kernel has no login user.
     public var loginUser: UInt32
     /// True: the launch was denied already and its `execRequest` follows, so that it can be started again.
     public var deniedAtOnce: Bool
@@ -53,9 +53,9 @@ public enum GateMessage: Equatable, Sendable {
     case instancesReached(AppToken, InstanceOrder, count: UInt32)
     case pong(UInt64)
     /// The app has a file that a user can move, to be sent with its paths from the next connection on; or what a handle
-    /// meant is gone. The handle is at most 140 bytes, which mean something to the gate alone.
+    /// meant is gone. The handle is at most 140 bytes, which only the gate understands.
     case file(AppToken, isPresent: Bool, handle: [UInt8])
-    /// So many files of the app are there and could not be marked: they start without a question. 0 once they are marked.
+    /// The number of existing files of the app that could not be marked: they start without a prompt. 0 once all are marked.
     case unguarded(AppToken, count: UInt32)
     /// A launch that was denied by `DaemonMessage.denyWithoutAsking`. It has no exec request and needs no answer. Not
     /// sent while the daemon is slow to read.

@@ -1,11 +1,11 @@
 /// The messages between `applockerd` and `applocker-gate`, one per datagram of a Unix `SOCK_SEQPACKET` socket.
 ///
 /// The gate listens; the daemon connects, sends `hello`, sends every app with its paths, and ends with
-/// `synchronised`. Until that message arrives, and whenever the daemon is away, the gate denies every launch that it
-/// is asked about. All integers are little-endian and of fixed width; a path or an argument block is the rest of its
+/// `synchronised`. Until that message arrives, and whenever the daemon is not connected, the gate denies every launch of
+/// a guarded app. All integers are little-endian and of fixed width; a path or an argument block is the rest of its
 /// message, in the bytes the kernel uses (no encoding is assumed).
 public enum GateProtocol {
-    /// Both ends state it in their first message and hang up on any other.
+    /// Both ends state it in their first message and close the connection on any other.
     public static let version: UInt16 = 3
     /// The largest message, in bytes. Argument blocks are cut into parts of this size.
     public static let maximumMessageBytes = 65_536
@@ -54,7 +54,7 @@ public enum GateMode: UInt8, Sendable {
 /// Whose launches of guarded apps the gate denies without asking the daemon.
 public enum DeniedUsers: UInt8, Sendable {
     case none = 0
-    /// Root's are exempt, so the daemon is asked about them.
+    /// Root's launches are exempt, so the daemon still decides them.
     case allButRoot = 1
     case all = 2
 

@@ -24,7 +24,7 @@ public enum KnownApps {
     }
 
     /// - Returns: what follows the `hello`.
-    /// - Throws: where it is of another version, is cut off or has bytes that are no message.
+    /// - Throws: if it has another version, is truncated, or has bytes that are no message.
     public static func decoded(_ bytes: [UInt8]) throws(GateProtocolError) -> [DaemonMessage] {
         var reader = MessageReader(bytes)
         var messages: [DaemonMessage] = []

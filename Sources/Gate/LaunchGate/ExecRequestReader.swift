@@ -4,9 +4,9 @@ import Glibc
 
 /// Reads the exec requests of launches in a child process of its own, for a limited time.
 ///
-/// A program can put its arguments where reading them waits for somebody else: into a file that its owner serves
-/// (FUSE), into memory whose page faults its owner handles (userfaultfd). Whoever reads them may then wait for ever,
-/// and the gate must not.
+/// A program can put its arguments where reading them waits for another process: into a file that a user serves
+/// (FUSE), into memory whose page faults a user handles (userfaultfd). A reader may then wait for ever, which the gate
+/// must not.
 struct ExecRequestReader {
     /// How long one reading may wait for others, in milliseconds: the desktop waits for it.
     static let patience: Int32 = 50

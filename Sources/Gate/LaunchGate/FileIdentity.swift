@@ -23,7 +23,7 @@ struct FileIdentity: Hashable, Sendable {
         self.init(file)
     }
 
-    /// The file at a path, following links. It opens nothing and contacts no file server, so it does not block.
+    /// The file at a path, following links. It opens no file and contacts no file server, so it does not block.
     init?(following path: PathBytes) {
         var file = clinux_file()
         guard path.withTerminator({ clinux_identify_path($0, &file) }) == 0 else { return nil }

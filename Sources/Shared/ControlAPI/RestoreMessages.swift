@@ -6,7 +6,7 @@ public struct RestoreRequest: Codable, Sendable {
     public var before: Double
     /// One of them, by its name, its id or the first digits of it; nil for all.
     public var device: String?
-    /// Only reports what would be brought back.
+    /// Only reports what would be restored.
     public var isTrial: Bool
     public init(passcode: String, before: Double, device: String? = nil, isTrial: Bool) {
         self.passcode = passcode
@@ -16,7 +16,7 @@ public struct RestoreRequest: Codable, Sendable {
     }
 }
 
-/// What a restore brought back, or would.
+/// What was restored, or would be.
 public struct RestoreReport: Codable, Equatable, Sendable {
     /// In the order in which they were first replaced or removed; at most `maximumItems` of each outcome.
     public var items: [RestoredItem] = []

@@ -23,7 +23,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var prompterConnected: Bool
     /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't report it.
     public var phoneIsAsked: Bool?
-    /// Ids of apps on the list that can start without a question, because files of theirs could not be guarded.
+    /// Ids of apps on the list that can start without a prompt, because files of theirs could not be guarded.
     public var unguardedApps: [String]
     public var lockout: LockoutState
     /// Of the caller's own sessions.

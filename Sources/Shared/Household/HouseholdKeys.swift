@@ -8,7 +8,7 @@ extension Roster {
         admitter(of: receiver) == sender ? receiver : DeviceKeys.recordID(from: sender, to: receiver)
     }
 
-    /// The epoch of the next status key that a computer makes. No other computer uses it: in a household with one computer
+    /// The epoch of the next status key that a computer makes. No other computer uses it: if there was never a second one,
     /// it is the next number, otherwise the computer's position in the roster within the next block of 256.
     ///
     /// - Parameter current: the newest epoch that the computer has.

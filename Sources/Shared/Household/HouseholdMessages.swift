@@ -53,7 +53,7 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
 public struct IntegrityFinding: Codable, Equatable, Sendable {
     public enum State: String, CaseIterable, Codable, Sendable {
         case ok
-        /// Weaker than it could be, or it could not be found out.
+        /// Weaker than possible, or not determined.
         case warning
         /// It undermines what AppLocker promises.
         case problem

@@ -21,7 +21,7 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
 }
 
 /// In JSON an object with one key: `{"lockAll": {}}`, `{"unlockApp": {"app": "firefox", "grant": {"kind": "duration"}}}`.
-/// A computer refuses what it does not know.
+/// A computer refuses an unknown action.
 public enum RemoteAction: Codable, Equatable, Sendable {
     case lockAll
     case unlockAll(grant: GrantRequest)

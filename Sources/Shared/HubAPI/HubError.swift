@@ -3,7 +3,7 @@ public struct HubError: Error, Codable, Equatable, Sendable {
     public enum Code: String, Codable, CaseIterable, Sendable {
         /// A missing field, a value out of range, a body that is not JSON.
         case badRequest = "bad_request"
-        /// No token, or one that the hub does not know (any more).
+        /// No token, or an unknown or revoked one.
         case unauthorized
         /// The token's device may not do this.
         case forbidden

@@ -300,7 +300,7 @@ public struct PushMessageRequest: Codable, Sendable {
     /// At most 3,072 bytes.
     public var payload: Data
     public var urgency: Urgency
-    /// Seconds that the push service keeps it for a device that is away.
+    /// Seconds that the push service keeps it for a device that is offline.
     public var ttl: Int
     /// Replaces a waiting message of the same topic; at most 32 characters of base64url (RFC 8030 section 5.4).
     public var topic: String?

@@ -5,7 +5,7 @@ extension LockPolicy {
     @discardableResult
     public mutating func add(_ app: LockedApp) -> LockedApp? { apps.updateValue(app, forKey: app.id) }
 
-    /// Takes the app off the list; its grant goes with it.
+    /// Removes the app from the list, and its grant.
     /// - Throws: `PolicyError` with code `noSuchApp`.
     @discardableResult
     public mutating func remove(_ id: AppID) throws(PolicyError) -> (app: LockedApp, ended: EndedGrant?) {

@@ -3,8 +3,8 @@
 public struct LockPolicy: Hashable, Sendable, Codable {
     public enum Monitoring: Hashable, Sendable, Codable {
         case on
-        /// Off from `since` to `until` (nil: until it is switched on), both in time since boot, of that boot only.
-        /// `user` switched it off; nil where an earlier version did not write who.
+        /// Off from `since` to `until` (nil: until it is turned on), both in time since boot, of that boot only.
+        /// `user` turned it off; nil where an earlier version did not record the user.
         case off(since: Duration, until: Duration?, boot: BootID, user: UInt32?)
     }
 

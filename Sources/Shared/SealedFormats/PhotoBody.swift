@@ -24,7 +24,7 @@ public struct PhotoBody: Equatable, Sendable {
             PhotoBody.types.contains(type) && 1...(1 << 40) ~= size && key.count == ContentStream.keyLength
         }
 
-        /// As it lies in its blob, in bytes.
+        /// As stored in its blob, in bytes.
         public var sealedSize: UInt64 {
             ContentStream.Layout(contentSize: UInt64(size), chunkSize: .mebi1).sealedSize
         }

@@ -4,9 +4,9 @@ public struct SealedFormatsError: Error, Sendable, CustomStringConvertible {
         case malformed, unknownVersion, unknownAlgorithm, parametersOutOfRange
         case machineSecretMissing, machineSecretUnusable
         case derivationFailed
-        /// No key that was tried opens it: a wrong passcode, another vault, or not made by who claims it.
+        /// No key that was tried opens it: a wrong passcode, another vault, or another author than claimed.
         case wrongKey
-        /// The right key, but bytes that were changed, cut off or put together from others.
+        /// The right key, but bytes that were changed, truncated or assembled from others.
         case damaged
         /// Sealed under a vault key that this device does not have.
         case keyMissing

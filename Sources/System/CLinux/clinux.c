@@ -109,7 +109,7 @@ bool clinux_is_immutable(int descriptor) {
 }
 
 int clinux_is_being_written(int descriptor) {
-    // Whoever opens the file in between would have the kernel send SIGIO, which ends a process; SIGURG does not.
+    // If another process opens the file in between, the kernel sends SIGIO, which ends a process; SIGURG does not.
     fcntl(descriptor, F_SETSIG, SIGURG);
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno;
     fcntl(descriptor, F_SETLEASE, F_UNLCK);

@@ -18,7 +18,7 @@ int clinux_captures_video(const char *path) {
     int result = ENODEV;
     if (fstat(device, &status) == 0 && S_ISCHR(status.st_mode)
         && ioctl(device, VIDIOC_QUERYCAP, &capability) == 0) {
-        // Of this node, where the driver says so; `capabilities` is of the whole hardware.
+        // Of this node, where the driver reports them; `capabilities` is of the whole hardware.
         unsigned int offered = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps
                                                                               : capability.capabilities;
         if (offered & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))

@@ -1,4 +1,4 @@
-/// What one test of the host found out.
+/// The result of one test of the host.
 public struct HostFinding: Sendable, Equatable, Codable {
     /// Which test it was. The names are stable: scripts may rely on them.
     public enum ID: String, Sendable, Codable, CaseIterable {
@@ -45,7 +45,7 @@ public struct HostFinding: Sendable, Equatable, Codable {
         case ok
         /// AppLocker protects less on this host than it could.
         case degraded
-        /// It could not be found out.
+        /// It could not be determined.
         case unknown
     }
 

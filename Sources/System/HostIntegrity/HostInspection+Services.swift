@@ -58,7 +58,7 @@ extension HostInspection {
         }
     }
 
-    /// Whether the gate's parent holds a duplicate of its descriptor, so that the gate's death opens nothing.
+    /// Whether the gate's parent holds a duplicate of its descriptor, so that the gate's death unlocks nothing.
     /// - Parameter gate: its process.
     public func descriptorStore(gate: Int32) -> HostFinding {
         guard case .success(let status) = files.text("/proc/\(gate)/status"),

@@ -1,4 +1,4 @@
-/// Who can become root, read from the host's account files. Root can switch AppLocker off.
+/// Who can become root, read from the host's account files. Root can turn AppLocker off.
 struct RootAccess: Equatable {
     /// Accounts that are root under another name.
     var otherRoots: [String] = []
@@ -13,7 +13,7 @@ struct RootAccess: Equatable {
 
     /// Groups whose members sudo or polkit lets become root with their own password.
     static let administrators: Set<String> = ["sudo", "wheel", "admin"]
-    /// Groups whose members can do anything root can, without a question.
+    /// Groups whose members can do anything root can, without a password.
     static let rootEquivalents: Set<String> = ["docker", "lxd", "incus-admin", "disk"]
 
     init() {}

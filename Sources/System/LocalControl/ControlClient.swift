@@ -120,12 +120,12 @@ public struct ControlClient: Sendable {
         }
     }
 
-    /// Opens the stream that makes this process the prompter of its user. It ends when the daemon goes away.
+    /// Opens the stream that makes this process the prompter of its user. It ends with the daemon.
     ///
     /// - Throws: as `call`.
     public func prompts() async throws -> PromptEvents { try await events(.prompts) }
 
-    /// Opens the stream that makes this process a desktop agent of its user. It ends when the daemon goes away.
+    /// Opens the stream that makes this process a desktop agent of its user. It ends with the daemon.
     ///
     /// - Throws: as `call`.
     public func session() async throws -> SessionEvents { try await events(.session) }

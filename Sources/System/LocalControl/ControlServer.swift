@@ -235,7 +235,7 @@ struct ControlContext: RequestContext {
         channel = source.channel
     }
 
-    /// The kernel's word for who connected; asked for on each request, it can't change during a connection.
+    /// The process that connected, by the kernel; read for each request, it can't change during a connection.
     func peer() async throws -> ControlPeer {
         guard let provider = channel as? any SocketOptionProvider else {
             throw ControlError(

@@ -1,5 +1,5 @@
 /// When and where a picture was taken, from a JPEG's first segments (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come from
-/// anywhere: every offset is checked before it is followed, nothing is followed twice, and what makes no sense is left out.
+/// anywhere: every offset is checked before it is followed, nothing is followed twice, and what is invalid is left out.
 public struct Exif: Equatable, Sendable {
     /// By the clocks there.
     public struct LocalTime: Equatable, Sendable {

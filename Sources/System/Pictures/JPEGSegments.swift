@@ -24,7 +24,7 @@ enum JPEGSegments {
         let content: Range<Int>
     }
 
-    /// From the first to the end of the picture; what lies behind that is not a part of it.
+    /// From the first to the end of the picture; what follows is not a part of it.
     /// - Returns: false where `body` did, to end early, and where a segment is damaged.
     private static func forEach(in bytes: [UInt8], _ body: (Segment) -> Bool) -> Bool {
         guard bytes.count >= 4, bytes[0] == 0xFF, bytes[1] == Marker.start else { return false }
@@ -142,7 +142,7 @@ enum PNGChunks {
         "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT",
     ]
 
-    /// The same picture without texts, time and whatever else is said about it, or lies behind its end; nil for a damaged one.
+    /// The same picture without texts, time, other metadata and bytes after its end; nil for a damaged one.
     static func stripped(_ bytes: [UInt8]) -> [UInt8]? {
         guard PictureType(bytes) == .png else { return nil }
         var kept = Array(bytes.prefix(8))

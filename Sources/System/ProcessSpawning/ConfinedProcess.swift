@@ -3,7 +3,7 @@ import Glibc
 
 /// What a confined process may use. It writes no file and leaves no core.
 public struct Confinement: Sendable {
-    /// Debian's "nobody" and "nogroup", and the kernel's own number for users it does not know.
+    /// Debian's "nobody" and "nogroup", and the kernel's own number for unmapped users.
     static let nobody: UInt32 = 65_534
 
     let processorSeconds: UInt64

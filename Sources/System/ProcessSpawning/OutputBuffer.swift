@@ -1,6 +1,6 @@
 import Glibc
 
-/// Room for what a process writes. Wiped when it goes away; memory is used only as far as it is filled.
+/// Room for what a process writes. Wiped when it is released; memory is used only as far as it is filled.
 public final class OutputBuffer {
     enum Filled {
         /// More may come.

@@ -67,8 +67,8 @@ struct PanelCommand: ConnectedCommand {
         Output.standard.line("\(panel.name.terminalSafe) is paired. Choose its PIN in the browser.")
     }
 
-    /// Opens the link in the browser or prints it, and waits for the panel to join. It is admitted without a question,
-    /// because the passcode was given just now.
+    /// Opens the link in the browser or prints it, and waits for the panel to join. It is admitted without a confirmation,
+    /// because the passcode was entered just now.
     private func join(_ pairing: PairingReport, _ client: ControlClient, _ token: String) async throws -> PairingReport
     {
         guard let link = pairing.link else {

@@ -21,8 +21,8 @@ struct AuthorizationSnapshot: Sendable {
     /// Whether a phone may answer without a connected prompter.
     var phoneCanAnswer: Bool { phoneReceivesPrompts && policy.settings.asksPhoneAlone }
 
-    /// Whose launches of guarded apps are all denied, unless a prompter starts the app again: there is nobody to ask,
-    /// and no grant for one launch.
+    /// Whose launches of guarded apps are all denied, unless a prompter starts the app again: no prompter or phone
+    /// is connected, and there is no grant for one launch.
     var unaskedUsers: UnaskedUsers {
         guard promptedUsers.isEmpty, !phoneCanAnswer, !policy.grants.values.contains(where: { $0.scope == .thisLaunch })
         else { return .none }

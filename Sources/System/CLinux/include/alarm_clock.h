@@ -1,5 +1,5 @@
 #pragma once
-// Time that goes on while the machine sleeps (CLOCK_BOOTTIME, Linux 2.6.39): timerfd_create(2), clock_gettime(2).
+// Time that continues while the machine sleeps (CLOCK_BOOTTIME, Linux 2.6.39): timerfd_create(2), clock_gettime(2).
 #include <errno.h>
 #include <stdint.h>
 #include <sys/timerfd.h>
@@ -18,7 +18,7 @@ static inline int clinux_alarm_create(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-// Rings once when `boottime` (nanoseconds, as clinux_boottime counts) is reached; 0 switches it off.
+// Expires once when `boottime` (nanoseconds, as clinux_boottime counts) is reached; 0 disarms it.
 static inline int clinux_alarm_set(int alarm, uint64_t boottime) {
     struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(boottime / 1000000000u), .tv_nsec = (long)(boottime % 1000000000u)}};

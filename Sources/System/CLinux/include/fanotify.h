@@ -24,7 +24,7 @@
 _Static_assert(sizeof(struct fanotify_event_metadata) == 24, "the metadata of an event is 24 bytes");
 _Static_assert(sizeof(struct fanotify_response) == 8, "an answer is a descriptor number and a verdict");
 
-// A group of permission events that reports each process as a pidfd (Linux 5.15), never drops an event for want of
+// A group of permission events that reports each process as a pidfd (Linux 5.15), never drops an event for lack of
 // room, and never blocks its reader. Returns the descriptor or a negative errno.
 int clinux_fanotify_group(void);
 

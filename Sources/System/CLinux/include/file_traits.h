@@ -10,9 +10,9 @@
 // such flags.
 bool clinux_is_immutable(int descriptor);
 
-// Whether somebody has the file open for writing, found out by taking a read lease (Linux 2.4) and giving it back at
+// Whether somebody has the file open for writing, determined by acquiring a read lease (Linux 2.4) and releasing it at
 // once; `descriptor` must be open for reading only. Returns 0 where nobody has, EAGAIN where somebody has, another errno
-// where it can't be told (EACCES: not the caller's file; EINVAL, ENOLCK: the file system has no leases).
+// where it can't be determined (EACCES: not the caller's file; EINVAL, ENOLCK: the file system has no leases).
 int clinux_is_being_written(int descriptor);
 
 // Takes room on the disk for the first `size` bytes of a file and makes the file that long; what is not written yet reads

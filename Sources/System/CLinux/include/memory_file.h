@@ -14,5 +14,5 @@ static inline int clinux_memory_file(const char *name) {
 }
 
 // Whether the files of this directory are in memory, in a tmpfs or ramfs (statfs(2), linux/magic.h). False also where that
-// can't be told.
+// can't be determined.
 bool clinux_is_in_memory(const char *path);

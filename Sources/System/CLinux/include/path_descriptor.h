@@ -8,8 +8,8 @@
 
 _Static_assert(sizeof(struct open_how) == 24, "struct open_how of Linux 5.6");
 
-// O_PATH, and no symbolic link anywhere in `path`: whoever owns a directory on the way must not be able to turn it
-// elsewhere. Returns the descriptor or a negative errno (ELOOP for a link).
+// O_PATH, and no symbolic link anywhere in `path`: the owner of a directory on the way must not be able to redirect
+// it. Returns the descriptor or a negative errno (ELOOP for a link).
 int clinux_open_path(const char *path);
 
 // O_PATH on a directory, links followed (Linux 2.6.39). Returns the descriptor or a negative errno.

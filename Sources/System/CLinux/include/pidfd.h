@@ -31,7 +31,7 @@ typedef struct clinux_pidfd_facts {
 
 _Static_assert(sizeof(clinux_pidfd_facts) == 64, "the first version of struct pidfd_info is 64 bytes");
 
-// Parent and users of a process, in the caller's namespaces, in one call that opens nothing: PIDFD_GET_INFO (Linux 6.13).
+// Parent and users of a process, in the caller's namespaces, in one call that opens no file: PIDFD_GET_INFO (Linux 6.13).
 // Returns 0 or an errno: ENOTTY or EINVAL from an older kernel, ESRCH where the process is gone.
 static inline int clinux_pidfd_facts_of(int descriptor, clinux_pidfd_facts *facts) {
     const uint64_t process = 1, users = 2;

@@ -1,6 +1,6 @@
 #pragma once
 // Starting a child process without waiting for its execve: the launch of a locked program is held inside execve,
-// and whoever started it must stay free meanwhile (posix_spawn and vfork block the caller).
+// and the caller must not be blocked meanwhile (posix_spawn and vfork block it).
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
