@@ -385,14 +385,14 @@ export const tests = {
         equal((await companion.moments.onThisDay("2024-02-29")).map(({ title }) => title), ["Snow"], "on a leap day");
         equal((await companion.moments.onThisDay("2025-02-28")).map(({ title }) => title), ["Sun", "Snow"],
             "on 28 February of a year without a leap day");
-        const figures = await companion.moments.statistics({ together: "2020-01-01" });
-        equal([figures.moments, figures.favourites, figures.places, figures.days], [4, 1, 1, 4], "counts");
-        equal(figures.months.map(({ month, moments }) => [month, moments]),
+        const statistics = await companion.moments.statistics({ together: "2020-01-01" });
+        equal([statistics.moments, statistics.favourites, statistics.places, statistics.days], [4, 1, 1, 4], "counts");
+        equal(statistics.months.map(({ month, moments }) => [month, moments]),
             [["2020-02", 1], ["2021-03", 1], ["2023-02", 1], ["2023-03", 1]], "months");
-        equal([figures.moods, figures.years.map(({ year, index }) => [year, index])],
+        equal([statistics.moods, statistics.years.map(({ year, index }) => [year, index])],
             [[{ mood: "joy", moments: 2 }, { mood: "calm", moments: 1 }], [[2023, 0], [2021, 2], [2020, 3]]],
             "moods, years");
-        expect(figures.daysTogether > 2000, "days together");
+        expect(statistics.daysTogether > 2000, "days together");
         const [fog] = await list(companion, { search: "fog" });
         await companion.moments.setFavourite(fog, true);
         equal(await titles({ favourite: true }), ["Fog", "Sun"], "favourites");

@@ -146,7 +146,7 @@ struct FileTraits {
         }
         let refused = try ExtendedAttributes.write(attributes, to: file)
         if !refused.isEmpty {
-            notes.append("\(path) has lost attributes that could not be set here: \(refused.joined(separator: ", ")).")
+            notes.append("These attributes of \(path) could not be restored here: \(refused.joined(separator: ", ")).")
         }
         if let modified {
             // UTIME_OMIT of utimensat(2): the access time is not changed.

@@ -65,7 +65,7 @@ public final class GateClient: LaunchGatePort {
         send(.denyWithoutAsking(users))
     }
 
-    /// Starts the reader thread, which connects, and connects again whenever the gate has gone, until `stop()`.
+    /// Starts the reader thread, which connects, and reconnects whenever the connection ends, until `stop()`.
     public func start() {
         Thread.detachNewThread { self.run() }
     }

@@ -30,7 +30,7 @@ public enum ParsedCommandLine<Options> {
 public struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "AppLocker's control socket. Otherwise APPLOCKER_SOCKET, the system's or your own AppLocker.",
+            "AppLocker's control socket. Default: APPLOCKER_SOCKET, else that of the system's or of your own AppLocker.",
             valueName: "path"),
         transform: { argument in
             guard !argument.isEmpty else { throw ValidationError("It must not be empty.") }

@@ -32,31 +32,31 @@ struct PromptOptions: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only show the JPEG that can be read from this open file descriptor, in a window of its own.",
+            "Only show the JPEG from this open file descriptor, in a window of its own.",
             valueName: "number"))
     var photoFd: Int32?
 
     @Option(
         help: ArgumentHelp(
-            "Show what can be read from this one (UTF-8, at most 4 KiB) below it.", valueName: "number"))
+            "Show the text from this file descriptor (UTF-8, at most 4 KiB) below the photo.", valueName: "number"))
     var captionFd: Int32?
 
-    @Flag(help: "Show neither while the screen is being recorded.")
+    @Flag(help: "Hide photo and text while the screen is recorded.")
     var hideOnCapture = false
 
     @Option(
         help: ArgumentHelp(
-            "Only show the link that can be read from this one (UTF-8, at most 2 KiB) as a QR code.",
+            "Only show the link from this file descriptor (UTF-8, at most 2 KiB) as a QR code.",
             valueName: "number"))
     var linkFd: Int32?
 
     @Option(
         help: ArgumentHelp(
-            "Only put the text that can be read from this one (UTF-8, at most 1 MiB) on the clipboard.",
+            "Only put the text from this file descriptor (UTF-8, at most 1 MiB) on the clipboard.",
             valueName: "number"))
     var holdClipboardFd: Int32?
 
-    @Option(help: "Remove it from the clipboard after so many seconds, 1 to 3600.")
+    @Option(help: "Remove the text from the clipboard after this number of seconds, 1 to 3600.")
     var seconds: Int?
 
     func validate() throws {

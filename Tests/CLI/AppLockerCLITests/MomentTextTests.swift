@@ -111,17 +111,20 @@ import Testing
         }
         let together = try #require(LocalDay("2024-01-01"))
         let today = try #require(LocalDay("2024-12-31"))
-        let figures = MomentFigures(
+        let statistics = MomentStatistics(
             [
                 moment(1_715_961_600, "joy", 2, "Lake"), moment(1_715_961_700, "joy", 0, "LAKE"),
                 moment(0, "calm", 1, nil),
             ],
             together: together, today: today)
-        #expect(figures.moments == 3 && figures.photos == 3 && figures.favourites == 2)
-        #expect(figures.places == 1 && figures.days == 2 && figures.first == "1970-01-01")
-        #expect(figures.moods == [.init(mood: "joy", moments: 2), .init(mood: "calm", moments: 1)])
-        #expect(figures.years == [.init(year: 2024, moments: 2, photos: 2), .init(year: 1970, moments: 1, photos: 1)])
-        #expect(figures.daysTogether == 365)
+        #expect(statistics.moments == 3 && statistics.photos == 3 && statistics.favourites == 2)
+        #expect(statistics.places == 1 && statistics.days == 2 && statistics.first == "1970-01-01")
+        #expect(statistics.moods == [.init(mood: "joy", moments: 2), .init(mood: "calm", moments: 1)])
+        #expect(
+            statistics.years == [
+                .init(year: 2024, moments: 2, photos: 2), .init(year: 1970, moments: 1, photos: 1),
+            ])
+        #expect(statistics.daysTogether == 365)
     }
 }
 

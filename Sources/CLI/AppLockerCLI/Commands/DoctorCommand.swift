@@ -130,7 +130,7 @@ struct DoctorFinding: Encodable, Equatable {
             ? DoctorFinding("guarded-files", .ok, "All existing files of your locked apps are guarded.")
             : DoctorFinding(
                 "guarded-files", .weak, "These locked apps can start without a prompt: \(apps).",
-                advice: "Check memory and open files on this computer; the gate retries twice a second. Of an "
+                advice: "Check memory and open files on this computer; the gate retries twice a second. In an "
                     + "app's own directory it guards 4,096 directories, 32 levels deep.")
     }
 

@@ -82,10 +82,10 @@ extension MomentsCommand {
 
         func run() async throws {
             let list = try await MomentsCommand.list(MomentFilter(), vault)
-            let figures = MomentFigures(
+            let statistics = MomentStatistics(
                 list.moments, together: since?.day, today: MomentTime(date: Date().timeIntervalSince1970).day)
-            if output.json { return try Output.standard.json(figures) }
-            Output.standard.lines(figures.lines(Paint(.standard)))
+            if output.json { return try Output.standard.json(statistics) }
+            Output.standard.lines(statistics.lines(Paint(.standard)))
         }
     }
 }

@@ -43,7 +43,7 @@ struct RequestTable: Sendable {
     /// Called when the daemon starts: a route that nothing answers is an error of the program.
     func requireComplete() {
         let missing = ControlRoute.allCases.filter { !$0.answersEvents && answers[$0] == nil }
-        precondition(missing.isEmpty, "Nothing answers \(missing).")
+        precondition(missing.isEmpty, "There is no handler of \(missing).")
     }
 
     mutating func answer<Input, Reply>(

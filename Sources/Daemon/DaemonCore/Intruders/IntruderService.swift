@@ -100,7 +100,7 @@ public actor IntruderService {
                 Content(
                     time: time.wallClock(), app: nil, user: nil, failures: 0, size: photo.count, contentKey: Data()))
             guard let record else { throw ControlError.noVault }
-            await log.append(.intruderPhotographed, photo: record, "A photo was taken because a phone asked for it.")
+            await log.append(.intruderPhotographed, photo: record, "A photo was taken on request of a phone.")
             return record
         } catch let error as PhotoSourceError {
             throw ControlError(.failed, "No photo could be taken: \(error.sentence)")

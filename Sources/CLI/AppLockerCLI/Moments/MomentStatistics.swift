@@ -1,6 +1,6 @@
 import ControlAPI
 
-struct MomentFigures: Encodable, Equatable {
+struct MomentStatistics: Encodable, Equatable {
     struct Mood: Encodable, Equatable {
         var mood: String
         var moments: Int
