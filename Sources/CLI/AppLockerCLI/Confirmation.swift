@@ -5,10 +5,10 @@ import Foundation
 enum Confirmation {
     /// Returns if the answer is yes, or none is needed.
     ///
-    /// - Parameter isGiven: `--yes`.
+    /// - Parameter isConfirmed: `--yes`.
     /// - Throws: `CommandLineError` if the answer is no, or there is no terminal.
-    static func require(_ question: String, isGiven: Bool) async throws {
-        guard !isGiven else { return }
+    static func require(_ question: String, isConfirmed: Bool) async throws {
+        guard !isConfirmed else { return }
         let key: UInt8?
         do {
             key = try await runBlocking {

@@ -92,7 +92,7 @@ public struct FileSelection: Sendable {
         let name = String(parts.last ?? "")
         let parent = String(path.dropLast(name.count))
         let directory = try OpenFile.directory(parent.isEmpty ? "." : parent)
-        try take(name, in: directory, isNamed: true)
+        try addItem(name, in: directory, isNamed: true)
     }
 
     /// Refuses folders that the computer needs to start, which somebody could name by mistake.
@@ -132,7 +132,7 @@ public struct FileSelection: Sendable {
                     }
                     guard let found = try directory.status(of: name) else { continue }
                     guard found.isDirectory else {
-                        try take(name, in: directory, isNamed: false)
+                        try addItem(name, in: directory, isNamed: false)
                         continue
                     }
                     let path = directory.path(of: name)
@@ -151,7 +151,7 @@ public struct FileSelection: Sendable {
         }
     }
 
-    private mutating func take(_ name: String, in directory: OpenFile, isNamed: Bool) throws {
+    private mutating func addItem(_ name: String, in directory: OpenFile, isNamed: Bool) throws {
         let path = directory.path(of: name)
         let folder = try directory.status().identity
         if swept.insert(folder).inserted { TemporaryFile.sweep(directory) }

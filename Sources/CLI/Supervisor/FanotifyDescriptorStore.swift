@@ -127,11 +127,11 @@ final class FanotifyDescriptorStore: Sendable {
                     socket, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count, &received)
             }
             guard result == 0 else { return }
-            take(buffer[..<received.length], received, into: &state)
+            handle(buffer[..<received.length], received, into: &state)
         }
     }
 
-    private func take(_ text: ArraySlice<UInt8>, _ received: clinux_notification, into state: inout State) {
+    private func handle(_ text: ArraySlice<UInt8>, _ received: clinux_notification, into state: inout State) {
         let count = received.descriptor_count
         var descriptors = withUnsafeBytes(of: received.descriptors) { Array($0.bindMemory(to: Int32.self)[..<count]) }
         defer { for descriptor in descriptors { Glibc.close(descriptor) } }

@@ -1,6 +1,6 @@
 extension AppSearch {
     /// `flatpak run` starts bwrap, and bwrap the deployed program: it is the files of the deployment that are locked.
-    mutating func takeFlatpak(_ id: String, _ command: String?) {
+    mutating func addFlatpak(_ id: String, _ command: String?) {
         setKind(.flatpak)
         guard !id.isEmpty, !id.contains("/"), !id.contains(".."), !id.hasPrefix(".") else { return }
         var isThere = false
@@ -25,7 +25,7 @@ extension AppSearch {
     }
 
     /// /snap/bin/NAME leads to snap itself; what it starts is in the mounted image of the snap.
-    mutating func takeSnap(_ instance: String) {
+    mutating func addSnap(_ instance: String) {
         setKind(.snap)
         guard !instance.isEmpty, !instance.contains("/"), !instance.hasPrefix(".") else { return }
         for mount in ["/snap", "/var/lib/snapd/snap"] {
@@ -52,7 +52,7 @@ extension AppSearch {
     }
 
     /// The program that the session bus starts for a name.
-    mutating func takeService(_ name: String, _ depth: Int) {
+    mutating func addService(_ name: String, _ depth: Int) {
         guard !name.contains("/"), !name.hasPrefix(".") else { return }
         for directory in [machine.environment.dataHome] + machine.environment.dataDirectories {
             for words in ServiceFile.commands(directory + "/dbus-1/services/" + name + ".service", machine.files) {
@@ -62,7 +62,7 @@ extension AppSearch {
     }
 
     /// `electron /opt/x`, `python3 /opt/x`: a directory whose main file is run.
-    mutating func takeDirectory(_ path: String) {
+    mutating func addDirectory(_ path: String) {
         for name in ["package.json", "__main__.py", "main.js", "index.js", "app.asar"] {
             add(path + "/" + name, .payload)
         }

@@ -47,7 +47,9 @@ struct AppSearch {
     }
 
     /// - Parameter link: the name that it was asked for by, where that leads to it.
-    mutating func addFile(_ path: String, link: String? = nil) { take(called: link ?? path, depth: 0, isScript: true) }
+    mutating func addFile(_ path: String, link: String? = nil) {
+        addProgram(called: link ?? path, depth: 0, isScript: true)
+    }
 
     private mutating func note(link: String) {
         guard link.hasPrefix("/"), links.count < Self.linkLimit, !links.contains(link) else { return }
@@ -78,18 +80,20 @@ struct AppSearch {
                 if HostFiles.name(of: program.real) == "snap", HostFiles.name(of: name) != "snap" {
                     follow(CommandTarget.snap(HostFiles.name(of: name)), depth: depth + 1)
                 } else {
-                    take(called: program.called, depth: depth, isScript: false)
+                    addProgram(called: program.called, depth: depth, isScript: false)
                 }
             }
         case .script(let path, let interpreter):
             if path.hasPrefix("/"), machine.files.isDirectory(path) {
-                takeDirectory(path)
+                addDirectory(path)
             } else if path.contains("/") {
                 if machine.files.regularFile(path) == nil { missing = missing ?? path }
-                take(called: path, depth: depth, isScript: true)
+                addProgram(called: path, depth: depth, isScript: true)
             } else {
                 // A bare name is looked for in the directory of the day, but by `perl -S` and friends in PATH too.
-                for program in machine.programs(path) { take(called: program.called, depth: depth, isScript: true) }
+                for program in machine.programs(path) {
+                    addProgram(called: program.called, depth: depth, isScript: true)
+                }
                 if machine.programs(path).isEmpty { follow(.program(interpreter), depth: depth + 1) }
             }
         case .pythonModule(let module):
@@ -97,12 +101,12 @@ struct AppSearch {
         case .shellText(let text):
             var reader = ShellScriptReader(
                 files: machine.files, environment: machine.environment, scriptPaths: [], directory: directory)
-            for mention in reader.read(text, isText: true) where mention.strength == .goesOn {
+            for mention in reader.read(text, isText: true) where mention.strength == .continues {
                 guard !Self.isPlainTool(mention.target) else { continue }
                 follow(mention.target, depth: depth + 1)
             }
-        case .flatpak(let id, let command): takeFlatpak(id, command)
-        case .snap(let instance, _): takeSnap(instance)
+        case .flatpak(let id, let command): addFlatpak(id, command)
+        case .snap(let instance, _): addSnap(instance)
         case .entry(let name):
             let id = name.hasSuffix(".desktop") ? String(name.dropLast(".desktop".count)) : name
             for file in machine.entries[HostFiles.name(of: id)] ?? [] where seen.insert("entry:" + file.path).inserted {
@@ -110,7 +114,7 @@ struct AppSearch {
                     addEntry(entry, location: file.path, id: HostFiles.name(of: id))
                 }
             }
-        case .service(let name): takeService(name, depth)
+        case .service(let name): addService(name, depth)
         }
     }
 
@@ -132,7 +136,7 @@ struct AppSearch {
         return builtins.contains(name) || plainTools.contains(HostFiles.name(of: name))
     }
 
-    private mutating func take(called: String, depth: Int, isScript: Bool) {
+    private mutating func addProgram(called: String, depth: Int, isScript: Bool) {
         guard let file = machine.files.regularFile(called) else { return }
         if let refusal = machine.essential.refusal(
             forReal: file, isPrivate: isInsideDeployed(file.path), ignoringRunning: true)
@@ -179,7 +183,7 @@ struct AppSearch {
         for mentioned in ScriptHead.absolutePaths(in: source) {
             guard let file = machine.files.regularFile(mentioned), isSameProduct(path, file.path) else { continue }
             let isCode = [".py", ".pl", ".rb", ".js", ".jar", ".asar"].contains { file.path.hasSuffix($0) }
-            if file.status.isExecutable || isCode { take(called: mentioned, depth: depth + 1, isScript: true) }
+            if file.status.isExecutable || isCode { addProgram(called: mentioned, depth: depth + 1, isScript: true) }
         }
         if Interpreter.named(interpreter ?? "")?.family == "python" {
             for module in PythonModules.imports(in: source) {
@@ -196,10 +200,10 @@ struct AppSearch {
         guard !Self.isPlainTool(mention.target) else { return false }
         switch mention.target {
         case .program(let name):
-            if mention.strength == .goesOn { return !machine.programs(name).isEmpty }
+            if mention.strength == .continues { return !machine.programs(name).isEmpty }
             return machine.programs(name).contains { isSameProduct(script, $0.real) }
         case .script(let path, _):
-            guard mention.strength != .goesOn else { return machine.files.regularFile(path) != nil }
+            guard mention.strength != .continues else { return machine.files.regularFile(path) != nil }
             return machine.files.regularFile(path).map { isSameProduct(script, $0.path) } ?? false
         default: return true
         }
@@ -300,7 +304,7 @@ struct AppSearch {
     private func leadsHere(_ path: String) -> Bool {
         guard isShellScript(path) else { return false }
         var probe = AppSearch(machine: machine, app: app)
-        probe.take(called: path, depth: Self.depthLimit - 3, isScript: true)
+        probe.addProgram(called: path, depth: Self.depthLimit - 3, isScript: true)
         return probe.executables.dropFirst().contains { seen.contains($0.path) }
     }
 }

@@ -23,7 +23,7 @@ private struct Starter {
     /// Words before the program that are neither options nor the program.
     var positional = 0
     /// NAME=value words stand before the program.
-    var takesAssignments = false
+    var acceptsAssignments = false
     /// The program is only started after one of these words; without it the starter is the app itself.
     var marker: Set<String> = []
 }
@@ -31,7 +31,7 @@ private struct Starter {
 extension CommandTarget {
     private static let starters: [String: Starter] = {
         var table: [String: Starter] = [
-            "env": Starter(withArgument: ["-u", "--unset", "-C", "--chdir"], takesAssignments: true),
+            "env": Starter(withArgument: ["-u", "--unset", "-C", "--chdir"], acceptsAssignments: true),
             "nice": Starter(withArgument: ["-n", "--adjustment"]),
             "ionice": Starter(withArgument: ["-c", "-n", "-p", "--class", "--classdata"]),
             "chrt": Starter(positional: 1), "taskset": Starter(positional: 1),
@@ -41,7 +41,8 @@ extension CommandTarget {
             "dbus-run-session": Starter(withArgument: ["--config-file", "--dbus-daemon"]),
             "pkexec": Starter(withArgument: ["--user"]),
             "sudo": Starter(
-                withArgument: ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"], takesAssignments: true
+                withArgument: ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"],
+                acceptsAssignments: true
             ),
             "doas": Starter(withArgument: ["-u", "-C"]),
             "gksu": Starter(withArgument: ["-u"]), "gksudo": Starter(withArgument: ["-u"]),
@@ -128,7 +129,7 @@ extension CommandTarget {
             }
             if word.hasPrefix("-") {
                 words = words.dropFirst(starter.withArgument.contains(word) ? 2 : 1)
-            } else if starter.takesAssignments && word.contains("=") && !word.hasPrefix("/") {
+            } else if starter.acceptsAssignments && word.contains("=") && !word.hasPrefix("/") {
                 words = words.dropFirst()
             } else if positional > 0 {
                 positional -= 1

@@ -81,7 +81,7 @@ private struct DesktopEntryReader {
                 throw DesktopEntryError(
                     .syntax, "Line \(number): there is text before the group [\(Self.mainGroup)].", line: number)
             }
-            if inMainGroup { try take(line, number) }
+            if inMainGroup { try readLine(line, number) }
         }
     }
 
@@ -94,7 +94,7 @@ private struct DesktopEntryReader {
         return String(name)
     }
 
-    private mutating func take(_ line: UnsafeRawBufferPointer, _ number: Int) throws(DesktopEntryError) {
+    private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(DesktopEntryError) {
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
             throw DesktopEntryError(
                 .syntax, "Line \(number) is neither a comment, a group nor Key=value.", line: number)
@@ -122,7 +122,7 @@ private struct DesktopEntryReader {
             }
             return
         }
-        try take(key, number) { value }
+        try readKey(key, number) { value }
     }
 
     /// Whether a line is a well-formed localised key that this reader has no use for.
@@ -131,7 +131,7 @@ private struct DesktopEntryReader {
         return locale.candidates.isEmpty || !(line[0] == UInt8(ascii: "N") || line[0] == UInt8(ascii: "I"))
     }
 
-    private mutating func take(_ key: String, _ number: Int, _ value: () -> String) throws(DesktopEntryError) {
+    private mutating func readKey(_ key: String, _ number: Int, _ value: () -> String) throws(DesktopEntryError) {
         switch key {
         case "Type": entry.type = Self.unescaped(value())
         case "Name":

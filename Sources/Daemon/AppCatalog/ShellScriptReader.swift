@@ -8,8 +8,8 @@ struct ShellScriptReader {
             case argument
             /// What a plain command starts.
             case command
-            /// What the script ends in: an `exec`, or its last command with the script's own arguments passed on.
-            case goesOn
+            /// What the script continues as: an `exec`, or its last command with the script's own arguments passed on.
+            case continues
         }
 
         let target: CommandTarget
@@ -73,14 +73,14 @@ struct ShellScriptReader {
             line.append(found.isEmpty ? [""] : found)
         }
         guard let programs = line.first else { return }
-        let goesOn = isExec || (command.isLast && passesArguments)
+        let continues = isExec || (command.isLast && passesArguments)
         if programs.contains("cd"), line.count > 1 {
             directories = Array((line[1].flatMap(placed) + directories).prefix(Self.valueLimit))
         }
         for program in programs where !program.isEmpty {
             let arguments = line.dropFirst().map { $0[0] }
             guard let target = CommandTarget.of([program] + arguments) else { continue }
-            for target in placed(target) { add(target, goesOn || isText ? .goesOn : .command) }
+            for target in placed(target) { add(target, continues || isText ? .continues : .command) }
         }
         for path in line.joined() where path.hasPrefix("/") { add(.program(path), .argument) }
     }

@@ -34,9 +34,9 @@ extension StateDatabase {
         }
     }
 
-    public func take(_ incoming: IncomingChange) async throws {
+    public func ingest(_ incoming: IncomingChange) async throws {
         try await pool.write { [maximumEarlierBytes] database in
-            for record in incoming.vaultRecords { try Self.take(record, device: self.device.id, in: database) }
+            for record in incoming.vaultRecords { try Self.ingest(record, device: self.device.id, in: database) }
             if let time = incoming.vaultRecords.map(\.received).max() {
                 try Self.pruneEarlier(at: time, maximumBytes: maximumEarlierBytes, in: database)
             }
@@ -64,7 +64,7 @@ extension StateDatabase {
                 database, sql: "SELECT number FROM outbox WHERE collection = ? AND id = ?", arguments: arguments))
     }
 
-    private static func take(_ incoming: IncomingRecord, device: ItemID, in database: Database) throws {
+    private static func ingest(_ incoming: IncomingRecord, device: ItemID, in database: Database) throws {
         guard let local = try local(incoming.record.name, in: database) else { return try put(incoming, in: database) }
         guard local.known.isCompared else { return try compare(incoming, local, device: device, in: database) }
         guard incoming.record.name.revision > local.known.revision else { return }
@@ -116,8 +116,8 @@ extension StateDatabase {
         // Ancestors are not signed: a version that follows the stored one has a higher revision, whatever they name.
         let isLater = record.name.revision > local.known.revision
         let own = local.record.version
-        let goesOn = RecordVersion.versions(in: incoming.ancestors).contains(own)
-        if isLater, goesOn || local.line != nil { return try follow(incoming, local, device: device, in: database) }
+        let continues = RecordVersion.versions(in: incoming.ancestors).contains(own)
+        if isLater, continues || local.line != nil { return try follow(incoming, local, device: device, in: database) }
         // Two versions that don't know of each other.
         let isNewerHere = local.record.name.revision > record.name.revision
         let keepsBoth = keepsBoth(record)

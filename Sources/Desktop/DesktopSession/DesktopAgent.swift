@@ -97,20 +97,20 @@ actor DesktopAgent {
             for try await event in try await connection.events() {
                 switch event {
                 case .ready: await monitor.report()
-                case .state(let state): await take(state)
+                case .state(let state): await update(state)
                 case .notice(let notice): await offer(notice)
                 }
             }
         } catch {
-            await take(nil)
+            await update(nil)
             throw error
         }
-        await take(nil)
+        await update(nil)
     }
 
     /// - Parameter state: nil while the daemon is unreachable. Apps may still be open then, so inactivity is still
     ///   watched.
-    private func take(_ state: SessionState?) async {
+    private func update(_ state: SessionState?) async {
         session = state
         await tray?.show(TrayState(state, means: programs.means))
         guard let state else { return }

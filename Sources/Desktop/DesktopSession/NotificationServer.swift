@@ -99,7 +99,7 @@ actor NotificationServer {
             group.addTask { for await _ in owners { await self.forgetServer() } }
             group.addTask {
                 for await signal in signals {
-                    if let action = try await self.take(signal) { await pressed(action) }
+                    if let action = try await self.handle(signal) { await pressed(action) }
                 }
             }
             defer { group.cancelAll() }
@@ -113,7 +113,7 @@ actor NotificationServer {
         numbers = [:]
     }
 
-    private func take(_ signal: BusSignal) async throws -> DesktopNotification.Action? {
+    private func handle(_ signal: BusSignal) async throws -> DesktopNotification.Action? {
         guard let number = signal.arguments.first?.integer, let key = numbers.first(where: { $0.value == number })?.key,
             try await bus.owner(of: Self.name) == signal.sender
         else { return nil }

@@ -58,7 +58,7 @@ extension TrayMenu {
     static func interface(
         menu: @escaping @Sendable () -> TrayMenu, chosen: @escaping @Sendable (TrayState.Command) -> Void
     ) -> BusInterface {
-        @Sendable func take(_ arguments: [BusValue]) -> Bool {
+        @Sendable func handle(_ arguments: [BusValue]) -> Bool {
             guard let number = number(arguments[0]), menu().entry(number) != nil || number == 0 else { return false }
             if let command = menu().command(number, event: arguments[1].text ?? "") { chosen(command) }
             return true
@@ -91,12 +91,12 @@ extension TrayMenu {
                     return [.variant(value)]
                 },
                 "Event": .init(arguments: "isvu") { arguments, _ in
-                    guard take(arguments) else { throw unknown }
+                    guard handle(arguments) else { throw unknown }
                     return []
                 },
                 "EventGroup": .init(arguments: "a(isvu)", returns: "ai") { arguments, _ in
                     let events = (arguments[0].elements ?? []).compactMap(\.elements)
-                    return [.array(of: "i", events.filter { !take($0) }.map { $0[0] })]
+                    return [.array(of: "i", events.filter { !handle($0) }.map { $0[0] })]
                 },
                 "AboutToShow": .init(arguments: "i", returns: "b") { _, _ in [.bool(false)] },
                 "AboutToShowGroup": .init(arguments: "ai", returns: "aiai") { _, _ in

@@ -92,12 +92,12 @@ final class X11Clipboard {
         reply.xselection.selection = request.selection
         reply.xselection.target = request.target
         reply.xselection.time = request.time
-        reply.xselection.property = give(request.target, to: request.requestor, property) ? property : 0
+        reply.xselection.property = send(request.target, to: request.requestor, property) ? property : 0
         XSendEvent(display, request.requestor, 0, 0, &reply)
         XFlush(display)
     }
 
-    private func give(_ target: Atom, to requestor: Window, _ property: Atom) -> Bool {
+    private func send(_ target: Atom, to requestor: Window, _ property: Atom) -> Bool {
         if target == targets {
             put([targets, timestamp] + answers.map(\.target), type: Self.atom, on: requestor, property)
         } else if target == timestamp {

@@ -53,7 +53,7 @@ extension Gate {
                 outcome.directories.merge(app.directories) { now, _ in now }
                 outcome.linkPlaces.formUnion(app.linkPlaces)
             }
-            take(outcome, for: app)
+            apply(outcome, for: app)
             rounds += 1
         } while fileWatch.watch(app) && rounds < Self.maximumRounds
         reportUnguarded(app.isGuarded ? outcome.unguarded : 0, of: app)
@@ -87,7 +87,7 @@ extension Gate {
     /// Bounded, so that a user who creates directories continuously does not delay the gate's answers.
     private static let maximumRounds = 16
 
-    private func take(_ outcome: FileMarks.Outcome, for app: GuardedApp) {
+    private func apply(_ outcome: FileMarks.Outcome, for app: GuardedApp) {
         let executables = Set(app.paths.lazy.filter { $0.kind == .executable }.map(\.bytes))
         // A link's earlier target stays the app's, like a replaced file.
         let hasLinks = app.paths.contains { $0.kind == .link }

@@ -40,8 +40,8 @@ struct ChangeService: Service {
             while !Task.isCancelled {
                 do {
                     let changes = try await store.changes()
-                    if !isFirst { await streams.take(.unknown) }
-                    for await change in changes { await streams.take(change) }
+                    if !isFirst { await streams.handle(.unknown) }
+                    for await change in changes { await streams.handle(change) }
                 } catch {
                     logger.warning("The store's notifications can't be received; retrying.")
                 }

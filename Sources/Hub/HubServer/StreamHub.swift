@@ -100,14 +100,14 @@ final class StreamHub: Sendable {
         for topic in topics.withLock({ Array($0.values) }) { topic.end(.hubEnds, device: nil) }
     }
 
-    func take(_ change: HubChange) async {
+    func handle(_ change: HubChange) async {
         switch change {
         case .records(let household, let through):
             if let topic = topics.withLock({ $0[household] }) { read(topic, through: through) }
         case .roster(let household, let number):
-            topics.withLock { $0[household] }?.give([.roster(number)])
+            topics.withLock { $0[household] }?.publish([.roster(number)])
         case .join(let household, let invitation):
-            topics.withLock { $0[household] }?.give([.join(invitation)])
+            topics.withLock { $0[household] }?.publish([.join(invitation)])
         case .revoked(let household, let device): end(device: device, of: household)
         case .unknown:
             for topic in topics.withLock({ Array($0.values) }) { await lookAtEverything(topic) }
@@ -122,7 +122,7 @@ final class StreamHub: Sendable {
                 topic.end(.revoked, device: device)
             }
             let report = try await store.household(topic.household)
-            topic.give([.roster(report.rosterNumber)])
+            topic.publish([.roster(report.rosterNumber)])
             read(topic, through: report.sequence)
         } catch let error as HubError where error.code == .notFound {
             topic.end(.revoked, device: nil)
@@ -149,7 +149,7 @@ final class StreamHub: Sendable {
                     try await store.records(
                         of: topic.household, after: reading.after, collection: nil, limit: 512, maximumBytes: 1 << 20)
                 }
-                topic.give(try page.records.map(StreamItem.record))
+                topic.publish(try page.records.map(StreamItem.record))
                 topic.state.withLock { $0.finish(reading, next: page.next, more: page.more) }
                 backoff.succeeded()
             } catch {

@@ -79,7 +79,7 @@ final class StreamTopic: Sendable {
         }
     }
 
-    func give(_ items: [StreamItem]) {
+    func publish(_ items: [StreamItem]) {
         guard !items.isEmpty else { return }
         for loop in loops { loop.eventLoop.execute { loop.append(items, to: self.household) } }
     }

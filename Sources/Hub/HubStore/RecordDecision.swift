@@ -97,7 +97,7 @@ package struct RecordPage: Sendable {
     }
 
     /// - Returns: false if the record doesn't fit; no further one does.
-    package mutating func take(_ record: HubRecord) -> Bool {
+    package mutating func append(_ record: HubRecord) -> Bool {
         let size = record.sealed?.count ?? 0
         guard records.isEmpty || (records.count < limit && bytes + size <= maximumBytes) else {
             more = true

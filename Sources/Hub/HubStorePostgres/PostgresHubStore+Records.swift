@@ -59,7 +59,7 @@ extension PostgresHubStore {
             guard let first = rows.first else { throw HubError.noSuchHousehold }
             var page = RecordPage(limit: limit, maximumBytes: maximumBytes)
             for row in rows where !row.isNull(0) {
-                guard page.take(try Self.record(row)) else { break }
+                guard page.append(try Self.record(row)) else { break }
             }
             return page.finished(newest: first.unsigned(11), found: Int(first.integer(12)))
         }

@@ -143,7 +143,7 @@ extension SQLiteHubStore {
             let rows = try Row.fetchCursor(
                 statement, arguments: [household.number, Int64(clamping: sequence), collection, collection])
             while let row = try rows.next() {
-                guard page.take(try Self.record(row)) else { break }
+                guard page.append(try Self.record(row)) else { break }
             }
             return page.finished(newest: UInt64(household.sequence))
         }

@@ -20,7 +20,7 @@ struct HubStreamParser {
         while let end = pending[start...].firstIndex(of: UInt8(ascii: "\n")) {
             var line = pending[start..<end]
             if line.last == UInt8(ascii: "\r") { line.removeLast() }
-            if let item = try take(line) { items.append(item) }
+            if let item = try parse(line) { items.append(item) }
             start = end + 1
         }
         pending.removeSubrange(..<start)
@@ -29,7 +29,7 @@ struct HubStreamParser {
     }
 
     /// - Returns: the event, where the line ends one.
-    private mutating func take(_ line: ArraySlice<UInt8>) throws -> HubStreamItem? {
+    private mutating func parse(_ line: ArraySlice<UInt8>) throws -> HubStreamItem? {
         guard !line.isEmpty else {
             defer { (event, data) = ("", []) }
             return try item()

@@ -62,7 +62,7 @@ public protocol SyncDelegate: Sendable {
     func use(of record: CheckedRecord) -> RecordUse
     /// Stores the keys, if they are for this device.
     /// - Throws: if they do not open.
-    func takeKeys(_ record: CheckedRecord) async throws
+    func ingestKeys(_ record: CheckedRecord) async throws
     /// Records to pass; those received with them are stored.
     func received(_ records: [CheckedRecord])
     /// Records of vaults were stored.

@@ -17,7 +17,7 @@ extension SyncEngine {
             switch checked.name.collection {
             case .keys:
                 do {
-                    try await delegate.takeKeys(checked)
+                    try await delegate.ingestKeys(checked)
                     incoming.householdRecords.append(record)
                 } catch {
                     await refuse(.unreadable, record)
@@ -44,7 +44,7 @@ extension SyncEngine {
                 let last = records.compactMap(\.sequence).max() ?? 0
                 incoming.documents[SyncDocuments.cursor] = Array(String(max(cursor, last)).utf8)
             }
-            try await store.take(incoming)
+            try await store.ingest(incoming)
             if !incoming.vaultRecords.isEmpty { delegate.vaultRecordsReceived() }
         }
         if !passed.isEmpty { delegate.received(passed) }

@@ -174,7 +174,7 @@ extension SyncEngine {
         guard conflict.revision >= record.revision else { return !isOlder(conflict, than: record, session) }
         var incoming = IncomingChange()
         incoming.householdRecords = [conflict]
-        try await store.take(incoming)
+        try await store.ingest(incoming)
         return true
     }
 

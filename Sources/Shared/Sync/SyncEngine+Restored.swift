@@ -17,7 +17,7 @@ extension SyncEngine {
     func saveCursor() async throws {
         var change = IncomingChange()
         change.documents[SyncDocuments.cursor] = Array(String(cursor).utf8)
-        try await store.take(change)
+        try await store.ingest(change)
     }
 
     func compareStores(_ report: HouseholdReport, _ session: SyncSession) async throws {

@@ -123,7 +123,7 @@ public protocol SyncStore: RecordStore {
     /// Nil: nothing was received from the hub.
     func known(_ collection: RecordCollection, _ id: ItemID) async throws -> KnownRevision?
     /// What a record of a vault replaces is kept as an earlier version, in the same transaction.
-    func take(_ incoming: IncomingChange) async throws
+    func ingest(_ incoming: IncomingChange) async throws
     /// Signals that records of vaults were written. For one reader.
     var outboxChanges: AsyncStream<Void> { get }
     /// Local versions of records that another device changed at the same time.

@@ -16,7 +16,7 @@ struct ShellScriptTests {
     private func continuation(_ source: String, paths: [String] = ["/usr/bin/foo"], root: String = "")
         -> [CommandTarget]
     {
-        targets(source, paths: paths, root: root).filter { $0.strength == .goesOn }.map(\.target)
+        targets(source, paths: paths, root: root).filter { $0.strength == .continues }.map(\.target)
     }
 
     @Test("Assignments, defaults and conditions lead to every program that may be started")
@@ -70,7 +70,7 @@ struct ShellScriptTests {
         let found = targets("grep -q x /proc/cpuinfo\n/usr/lib/foo/helper --check\n/usr/lib/foo/main \"$@\"\n")
         #expect(found.first { $0.target == .program("grep") }?.strength == .command)
         #expect(found.first { $0.target == .program("/usr/lib/foo/helper") }?.strength == .command)
-        #expect(found.first { $0.target == .program("/usr/lib/foo/main") }?.strength == .goesOn)
+        #expect(found.first { $0.target == .program("/usr/lib/foo/main") }?.strength == .continues)
     }
 
     @Test("A debugger before the program is skipped")

@@ -39,7 +39,7 @@ actor CompanionSyncDelegate: SyncDelegate {
     func keepsRecords() -> @Sendable (_ vault: ItemID) -> Bool { { _ in true } }
     nonisolated func use(of record: CheckedRecord) -> RecordUse { .keep }
 
-    func takeKeys(_ record: CheckedRecord) throws {
+    func ingestKeys(_ record: CheckedRecord) throws {
         guard DeviceKeys.isFor(secrets.device, id: record.name.id, author: record.author.id),
             let sealed = record.sealed
         else { return }
@@ -237,15 +237,15 @@ actor MemoryStore: SyncStore {
             : entries[key]?.known
     }
 
-    func take(_ incoming: IncomingChange) {
-        for received in incoming.vaultRecords { take(received) }
+    func ingest(_ incoming: IncomingChange) {
+        for received in incoming.vaultRecords { ingest(received) }
         for record in incoming.householdRecords where record.revision > household[key(record)]?.revision ?? 0 {
             household[key(record)] = record
         }
         save(incoming.documents)
     }
 
-    private func take(_ received: IncomingRecord) {
+    private func ingest(_ received: IncomingRecord) {
         let (key, version) = (key(received.record.name), received.record.version)
         var entry = entries[key] ?? Entry(record: received.record)
         let known = KnownRevision(revision: received.record.name.revision, sequence: received.sequence)

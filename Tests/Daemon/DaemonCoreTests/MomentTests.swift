@@ -248,7 +248,7 @@ private let right = SecretBytes(utf8: "right")
             theirs.author = .random()
             var incoming = IncomingChange()
             incoming.vaultRecords = [IncomingRecord(record: theirs, sequence: revision + 10, received: 0)]
-            try await state.take(incoming)
+            try await state.ingest(incoming)
         }
         _ = try await moments.change("Lake", ChangeMomentRequest(favourite: true), peer: alice)
         try await fromElsewhere("Theirs", 3) { $0.favourite = false }

@@ -29,12 +29,12 @@ import Testing
             author: author, sealed: sealed, blobs: blobs)
     }
 
-    private func take(_ record: StoredRecord, at time: Double, _ database: StateDatabase) async throws {
+    private func ingest(_ record: StoredRecord, at time: Double, _ database: StateDatabase) async throws {
         var incoming = IncomingChange()
         incoming.vaultRecords = [
             IncomingRecord(record: record, sequence: record.name.revision, received: time)
         ]
-        try await database.take(incoming)
+        try await database.ingest(incoming)
     }
 
     private func kept(_ database: StateDatabase, since time: Double = 0) async throws -> [[UInt8]?] {
@@ -50,8 +50,8 @@ import Testing
         let own = database.device.id
         let first = record(1, by: own, [1])
         try await database.write(StateChange(records: [first]))
-        try await take(record(2, by: phone, [2]), at: 10, database)
-        try await take(record(3, by: phone, nil), at: 20, database)
+        try await ingest(record(2, by: phone, [2]), at: 10, database)
+        try await ingest(record(3, by: phone, nil), at: 20, database)
         let versions = try await database.earlierVersions(since: 0)
         #expect(versions.map(\.replaced) == [10, 20])
         #expect(versions.map(\.writer) == [own, phone])
@@ -64,8 +64,8 @@ import Testing
 
     @Test func newUnchangedAndOwnRecordsReplaceNoVersion() async throws {
         let database = try StateDatabase(path: path)
-        try await take(record(1, by: phone, [1]), at: 1, database)
-        try await take(record(2, by: phone, [1]), at: 2, database)
+        try await ingest(record(1, by: phone, [1]), at: 1, database)
+        try await ingest(record(2, by: phone, [1]), at: 2, database)
         try await database.write(StateChange(records: [record(3, by: database.device.id, [3])]))
         #expect(try await database.earlierVersions(since: 0).isEmpty)
     }
@@ -73,16 +73,16 @@ import Testing
     /// The record and the version that it replaces are written in one transaction.
     @Test func aRecordThatCannotBeStoredLeavesNoVersion() async throws {
         let database = try StateDatabase(path: path)
-        try await take(record(1, by: phone, [1]), at: 1, database)
+        try await ingest(record(1, by: phone, [1]), at: 1, database)
         let second = record(2, by: phone, [2])
         try await database.pool.write { database in
             try database.execute(
                 sql: "CREATE TRIGGER full BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'full'); END")
         }
-        await #expect(throws: DatabaseError.self) { try await take(second, at: 2, database) }
+        await #expect(throws: DatabaseError.self) { try await ingest(second, at: 2, database) }
         #expect(try await database.earlierVersions(since: 0).isEmpty)
         try await database.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
-        try await take(second, at: 3, database)
+        try await ingest(second, at: 3, database)
         #expect(try await kept(database) == [[1]])
     }
 
@@ -90,9 +90,9 @@ import Testing
     @Test func aThousandChangesKeepTheLongestLivedVersion() async throws {
         let database = try StateDatabase(path: path)
         let good: [UInt8] = [7, 7, 7]
-        try await take(record(1, by: phone, good), at: day, database)
+        try await ingest(record(1, by: phone, good), at: day, database)
         for revision in 2...1_001 as ClosedRange<UInt64> {
-            try await take(
+            try await ingest(
                 record(revision, by: phone, [UInt8(truncatingIfNeeded: revision), 1]), at: 2 * day + Double(revision),
                 database)
         }
@@ -106,15 +106,15 @@ import Testing
         let database = try StateDatabase(
             path: path, signingKey: StateDatabase.testKey, maximumEarlierBytes: 100_000)
         let good = [UInt8](repeating: 7, count: 1_000)
-        try await take(record(1, by: phone, good), at: 0, database)
-        try await take(record(2, by: phone, nil), at: day, database)
+        try await ingest(record(1, by: phone, good), at: 0, database)
+        try await ingest(record(2, by: phone, nil), at: day, database)
         let other = ItemID.random()
         for number in 0..<40 as Range<Int> {
             let junk = ItemID.random()
             let time = day + Double(number)
-            try await take(
+            try await ingest(
                 record(1, by: phone, [UInt8](repeating: 1, count: 10_000), id: junk), at: time, database)
-            try await take(
+            try await ingest(
                 record(2, by: other, [UInt8](repeating: 2, count: 10_000), id: junk), at: time + 0.5, database)
         }
         let versions = try await kept(database)
@@ -125,15 +125,15 @@ import Testing
 
     @Test func versionsAreRemovedAfterTheRetentionTime() async throws {
         let database = try StateDatabase(path: path)
-        try await take(record(1, by: phone, [1]), at: 0, database)
-        try await take(record(2, by: phone, [2]), at: 10, database)
+        try await ingest(record(1, by: phone, [1]), at: 0, database)
+        try await ingest(record(2, by: phone, [2]), at: 10, database)
         try await database.pruneEarlierVersions(at: 10 + EarlierVersion.retentionSeconds)
         #expect(try await kept(database) == [[1]])
         try await database.pruneEarlierVersions(at: 11 + EarlierVersion.retentionSeconds)
         #expect(try await kept(database).isEmpty)
         // And whenever a record arrives.
-        try await take(record(3, by: phone, [3]), at: 20, database)
-        try await take(
+        try await ingest(record(3, by: phone, [3]), at: 20, database)
+        try await ingest(
             record(1, by: phone, [4], id: .random()), at: 21 + EarlierVersion.retentionSeconds, database)
         #expect(try await kept(database).isEmpty)
     }
@@ -141,8 +141,8 @@ import Testing
     @Test func theContentOfAVersionIsKeptAsLongAsTheVersion() async throws {
         let database = try StateDatabase(path: path)
         let blob = ItemID.random()
-        try await take(record(1, by: phone, [1], in: .photos, blobs: [blob]), at: 1, database)
-        try await take(record(2, by: phone, nil, in: .photos), at: 2, database)
+        try await ingest(record(1, by: phone, [1], in: .photos, blobs: [blob]), at: 1, database)
+        try await ingest(record(2, by: phone, nil, in: .photos), at: 2, database)
         #expect(try await database.blobsOfRecords() == [blob])
         #expect(try await database.isOfRecord(blob: blob))
         let version = try #require(try await database.earlierVersions(since: 0).first)
@@ -155,7 +155,7 @@ import Testing
     @Test func resealingKeepsTheAuthorOfTheChange() async throws {
         let database = try StateDatabase(path: path)
         let own = database.device.id
-        try await take(record(1, by: phone, [1]), at: 5, database)
+        try await ingest(record(1, by: phone, [1]), at: 5, database)
         for revision in 2...3 as ClosedRange<UInt64> {
             var change = StateChange()
             change.resealed = [record(revision, by: own, [UInt8(revision)])]
@@ -163,7 +163,7 @@ import Testing
             #expect(try await database.writer(of: .notes, id) == phone)
         }
         // The time for which it was current counts from its arrival.
-        try await take(record(4, by: .random(), [4]), at: 105, database)
+        try await ingest(record(4, by: .random(), [4]), at: 105, database)
         #expect(try await database.earlierVersions(since: 0).map(\.writer) == [phone])
         let stood = try await database.pool.read { try Double.fetchOne($0, sql: "SELECT stood FROM earlier") }
         #expect(stood == 100)
@@ -185,7 +185,7 @@ import Testing
 
     @Test func aRestoredBackupIsAChangeOfThisComputer() async throws {
         let database = try StateDatabase(path: path)
-        try await take(record(1, by: phone, [1]), at: 1, database)
+        try await ingest(record(1, by: phone, [1]), at: 1, database)
         var change = StateChange(records: [record(7, by: phone, [7])])
         change.acceptsAnyRevision = true
         try await database.write(change)
@@ -195,8 +195,8 @@ import Testing
 
     @Test func erasingEverythingErasesEarlierVersions() async throws {
         let database = try StateDatabase(path: path)
-        try await take(record(1, by: phone, [1]), at: 1, database)
-        try await take(record(2, by: phone, [2]), at: 2, database)
+        try await ingest(record(1, by: phone, [1]), at: 1, database)
+        try await ingest(record(2, by: phone, [2]), at: 2, database)
         try await database.eraseAll()
         #expect(try await database.earlierVersions(since: 0).isEmpty)
     }
@@ -216,7 +216,7 @@ import Testing
         #expect(try await database.record(.notes, id) == record(4, by: phone, [4]))
         #expect(try await database.writer(of: .notes, id) == phone)
         #expect(try await database.earlierVersions(since: 0).isEmpty)
-        try await take(record(5, by: phone, [5]), at: 50, database)
+        try await ingest(record(5, by: phone, [5]), at: 50, database)
         #expect(try await kept(database) == [[4]])
     }
 }

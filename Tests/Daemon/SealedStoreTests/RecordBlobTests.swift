@@ -25,16 +25,16 @@ import Testing
             sealed: sealed, blobs: sizes)
     }
 
-    private func take(_ record: StoredRecord, _ sequence: UInt64, _ database: StateDatabase) async throws {
+    private func ingest(_ record: StoredRecord, _ sequence: UInt64, _ database: StateDatabase) async throws {
         var incoming = IncomingChange()
         incoming.vaultRecords = [IncomingRecord(record: record, sequence: sequence, received: 0)]
-        try await database.take(incoming)
+        try await database.ingest(incoming)
     }
 
     @Test func aReceivedRecordKeepsTheContentThatItNames() async throws {
         let database = try StateDatabase(path: path)
         let id = ItemID.random()
-        try await take(photo(id, by: phone), 1, database)
+        try await ingest(photo(id, by: phone), 1, database)
         #expect(try await database.record(.photos, id)?.blobs == sizes)
         #expect(try await database.blobsOfRecords() == Set(sizes))
         for size in sizes { #expect(try await database.isOfRecord(blob: size)) }
@@ -55,7 +55,7 @@ import Testing
     @Test func aRemovedRecordNamesNoContent() async throws {
         let database = try StateDatabase(path: path)
         let id = ItemID.random()
-        try await take(photo(id, by: phone), 1, database)
+        try await ingest(photo(id, by: phone), 1, database)
         try await database.write(StateChange(records: [photo(id, 2, by: database.device.id, sealed: nil)]))
         #expect(try await database.record(.photos, id)?.blobs == [])
         #expect(try await database.blobsOfRecords().isEmpty)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await database.known(.notes, note)?.revision == 1)
         // A queued local change is not replaced by the hub's version.
         #expect(try await database.known(.photos, waiting)?.revision == 1)
-        try await take(photo(lost, by: phone), 7, database)
+        try await ingest(photo(lost, by: phone), 7, database)
         #expect(try await database.record(.photos, lost)?.blobs == sizes)
         #expect(try await database.outbox(limit: 9, but: []).map(\.record.name.id) == [waiting])
     }

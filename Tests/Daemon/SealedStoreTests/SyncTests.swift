@@ -30,12 +30,12 @@ import Testing
             author: author ?? own, sealed: sealed)
     }
 
-    private func take(_ record: StoredRecord, _ sequence: UInt64, ancestors: [UInt8] = []) async throws {
+    private func ingest(_ record: StoredRecord, _ sequence: UInt64, ancestors: [UInt8] = []) async throws {
         var incoming = IncomingChange()
         incoming.vaultRecords = [
             IncomingRecord(record: record, sequence: sequence, ancestors: ancestors, received: 0)
         ]
-        try await database.take(incoming)
+        try await database.ingest(incoming)
     }
 
     private func line() async throws -> OutboxLine? { try await database.outbox(limit: 10, but: []).first }
@@ -62,7 +62,7 @@ import Testing
         let stale = try #require(try await line())
         // It has the same revision, and was stored while the hub's answer to the line was on its way.
         let other = record(2, by: .random(), sealed: [9])
-        try await take(other, 6)
+        try await ingest(other, 6)
         try await database.overwrite(
             stale, as: record(3, sealed: [2]), known: KnownRevision(revision: 2, sequence: 6), version: [])
         #expect(try await database.record(.notes, sample.id) == other)
@@ -78,7 +78,7 @@ import Testing
         _ = try await database.endComparing(documents: [:])
         let stale = try #require(try await line())
         let other = record(1, by: .random(), sealed: [9])
-        try await take(other, 6)
+        try await ingest(other, 6)
         try await database.overwrite(
             stale, as: record(2), known: KnownRevision(revision: 1, sequence: 6), version: [])
         #expect(try await database.record(.notes, sample.id) == other)
@@ -99,21 +99,21 @@ import Testing
 
     @Test func aRecordWhoseAnswerWasLostIsNotSentAgain() async throws {
         try await database.write(StateChange(records: [record(1)]))
-        try await take(record(1), 7)
+        try await ingest(record(1), 7)
         #expect(try await line() == nil)
         // If it was changed since, the change follows that revision.
         try await database.write(StateChange(records: [record(2)]))
         try await database.write(StateChange(records: [record(3)]))
-        try await take(record(2), 8)
+        try await ingest(record(2), 8)
         #expect(try await line()?.replaces == 2)
         #expect(try await database.record(.notes, sample.id)?.name.revision == 3)
     }
 
     @Test func aNewerReceivedChangeIsStoredAndAnOlderOneIsNot() async throws {
         let phone = ItemID.random()
-        try await take(record(4, by: phone, sealed: [4]), 9)
+        try await ingest(record(4, by: phone, sealed: [4]), 9)
         #expect(try await database.record(.notes, sample.id)?.sealed == [4])
-        try await take(record(3, by: phone, sealed: [3]), 10)
+        try await ingest(record(3, by: phone, sealed: [3]), 10)
         #expect(try await database.record(.notes, sample.id)?.sealed == [4])
         #expect(try await line() == nil)
     }
@@ -122,13 +122,13 @@ import Testing
     @Test(arguments: [UInt64(Int64.max) - 1, UInt64(Int64.max), 1 << 63, UInt64.max])
     func numbersBeyondTheDatabasesRangeAreClamped(_ number: UInt64) async throws {
         let last = UInt64(Int64.max)
-        try await take(record(number, by: .random()), number)
+        try await ingest(record(number, by: .random()), number)
         let household = HubRecord(
             collection: "keys", id: HubID(sample.id), vault: HubID(sample.vault), revision: number, epoch: 1,
             author: HubID(own), sealed: Data([1]), signature: Data(count: 64), sequence: number)
         var incoming = IncomingChange()
         incoming.householdRecords = [household]
-        try await database.take(incoming)
+        try await database.ingest(incoming)
         var change = StateChange()
         change.household = [household]
         try await database.write(change)
@@ -143,9 +143,9 @@ import Testing
 
     @Test func bothVersionsOfANoteAreKept() async throws {
         let phone = ItemID.random()
-        try await take(record(1, by: phone), 1)
+        try await ingest(record(1, by: phone), 1)
         try await database.write(StateChange(records: [record(2, sealed: [22])]))
-        try await take(record(2, by: phone, sealed: [33]), 2)
+        try await ingest(record(2, by: phone, sealed: [33]), 2)
         #expect(try await database.record(.notes, sample.id)?.sealed == [33])
         #expect(try await line() == nil)
         let conflict = try #require(try await database.conflicts().first)
@@ -156,9 +156,9 @@ import Testing
 
     @Test func aChangeOfANoteWinsOverItsRemoval() async throws {
         let phone = ItemID.random()
-        try await take(record(1, by: phone), 1)
+        try await ingest(record(1, by: phone), 1)
         try await database.write(StateChange(records: [record(2, sealed: nil)]))
-        try await take(record(2, by: phone, sealed: [33]), 2)
+        try await ingest(record(2, by: phone, sealed: [33]), 2)
         #expect(try await database.record(.notes, sample.id)?.sealed == [33])
         #expect(try await database.conflicts().isEmpty)
         #expect(try await line() == nil)
@@ -166,9 +166,9 @@ import Testing
 
     @Test func aRemovalOfAFileWinsOverAChange() async throws {
         let phone = ItemID.random()
-        try await take(record(1, .files, by: phone), 1)
+        try await ingest(record(1, .files, by: phone), 1)
         try await database.write(StateChange(records: [record(2, .files, sealed: nil)]))
-        try await take(record(2, .files, by: phone, sealed: [33]), 2)
+        try await ingest(record(2, .files, by: phone, sealed: [33]), 2)
         let removed = try #require(try await database.record(.files, sample.id))
         #expect(removed.sealed == nil && removed.name.revision == 3)
         let waiting = try #require(try await line())
@@ -181,10 +181,10 @@ import Testing
         _ collection: RecordCollection, _ sealed: [UInt8]?
     ) async throws {
         let phone = ItemID.random()
-        for revision in UInt64(1)...3 { try await take(record(revision, collection, by: phone), revision) }
+        for revision in UInt64(1)...3 { try await ingest(record(revision, collection, by: phone), revision) }
         try await database.beginComparing(of: own, documents: [:])
         let newest = RecordVersion.digest(revision: 3, sealed: [1])
-        try await take(record(2, collection, by: phone, sealed: sealed), 7, ancestors: newest)
+        try await ingest(record(2, collection, by: phone, sealed: sealed), 7, ancestors: newest)
         let stored = try #require(try await database.record(collection, sample.id))
         #expect(stored.name.revision == 3 && stored.sealed == [1])
         #expect(try await line()?.record.sealed == [1], "the hub is sent the newer one again")

@@ -105,7 +105,7 @@ struct BackupCommand: AsyncParsableCommand {
                     if !output.json { Output.standard.lines(trial.lines(isTrial: true)) }
                 }
                 if !dryRun {
-                    try await Confirmation.require("Import this backup?", isGiven: yes)
+                    try await Confirmation.require("Import this backup?", isConfirmed: yes)
                     let report = try await client.call(\.importBackup, body: request(isTrial: false))
                     if output.json { try Output.standard.json(report) }
                     if !output.json { Output.standard.lines(report.lines(isTrial: false)) }

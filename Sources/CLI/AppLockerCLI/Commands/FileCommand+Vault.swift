@@ -26,7 +26,7 @@ extension FileCommand {
             if removeOriginal {
                 let what = paths.count == 1 ? paths[0] : "\(paths.count) files"
                 try await Confirmation.require(
-                    "Remove \(what) once the sealed copy is in the vault?", isGiven: yes)
+                    "Remove \(what) once the sealed copy is in the vault?", isConfirmed: yes)
             }
             let added = try await Interruption.cancels(work)
             if output.json { return try Output.standard.json(FileList(files: added)) }
@@ -174,7 +174,7 @@ extension FileCommand {
                 return found
             }
             let names = found.map { "\"\($0.name)\"" }.joined(separator: ", ")
-            try await Confirmation.require("Remove \(names) from the vault? This can't be undone.", isGiven: yes)
+            try await Confirmation.require("Remove \(names) from the vault? This can't be undone.", isConfirmed: yes)
             for file in found { try await client.call(\.removeFile, parameter: file.id) }
             if output.json { return try Output.standard.json(FileList(files: found)) }
             Output.standard.line("Removed \(names.terminalSafe).")

@@ -40,7 +40,7 @@ struct HouseholdCommand: AsyncParsableCommand {
             }
             let count = trial.restored + trial.copied
             try await Confirmation.require(
-                count == 1 ? "Restore 1 item?" : "Restore \(count) items?", isGiven: yes)
+                count == 1 ? "Restore 1 item?" : "Restore \(count) items?", isConfirmed: yes)
             // In a session of its own: no session is open during the question.
             let report = try await restore(own, isTrial: false)
             if output.json { return try Output.standard.json(report) }

@@ -23,7 +23,7 @@ extension HubCommand {
 
         func run() async throws {
             let request = JoinHubRequest(
-                link: try await givenLink(), certificates: hub.certificates, proxy: hub.proxy,
+                link: try await readLink(), certificates: hub.certificates, proxy: hub.proxy,
                 isInsecure: hub.insecure)
             let client = client
             let own = try await passcodes.existing()
@@ -47,7 +47,7 @@ extension HubCommand {
             if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
         }
 
-        private func givenLink() async throws -> String {
+        private func readLink() async throws -> String {
             if let link { return link }
             if isatty(STDIN_FILENO) == 1 {
                 Output.errors.line("The link that `applocker pair --computer` shows on the other computer:")

@@ -77,7 +77,7 @@ struct HubCommand: AsyncParsableCommand {
         func run() async throws {
             try await Confirmation.require(
                 "Leave the hub? If no other computer is in the household, every paired device has to be paired again.",
-                isGiven: yes)
+                isConfirmed: yes)
             try await owner.call(\.disconnectHub).print("AppLocker is not connected to a hub.", output)
         }
     }

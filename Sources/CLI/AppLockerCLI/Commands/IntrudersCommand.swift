@@ -128,7 +128,7 @@ struct IntrudersCommand: AsyncParsableCommand {
                 let unique = Set(chosen.map(\.id)).sorted()
                 guard let first = unique.first else { return [] }
                 let what = unique.count == 1 ? "the photo \(first.prefix(8))" : "\(unique.count) photos"
-                try await Confirmation.require("Delete \(what)? This can't be undone.", isGiven: yes)
+                try await Confirmation.require("Delete \(what)? This can't be undone.", isConfirmed: yes)
                 for id in unique {
                     try await client.call(\.removeIntruder, parameter: id)
                 }

@@ -60,7 +60,7 @@ extension MomentsCommand {
             let found = try await MomentsCommand.find(moments, vault)
             let names = found.map(\.named).joined(separator: ", ")
             try await Confirmation.require(
-                "Remove \(names) with all photos, on every device? This can't be undone.", isGiven: yes)
+                "Remove \(names) with all photos, on every device? This can't be undone.", isConfirmed: yes)
             var removed: [MomentReport] = []
             for moment in found { removed.append(try await client.call(\.removeMoment, parameter: moment.id)) }
             return removed

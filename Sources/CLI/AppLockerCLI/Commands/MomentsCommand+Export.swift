@@ -20,7 +20,7 @@ extension MomentsCommand {
 
         func run() async throws {
             try await Confirmation.require(
-                "Export every moment and photo unsealed to \(folder)?", isGiven: yes)
+                "Export every moment and photo unsealed to \(folder)?", isConfirmed: yes)
             // An export needs the passcode even if the vault is open, so that nobody else at the terminal can export
             // everything.
             try await vault.open()

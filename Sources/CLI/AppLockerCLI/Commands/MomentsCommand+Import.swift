@@ -27,7 +27,7 @@ extension MomentsCommand {
             if removeOriginals {
                 let loss = keepOriginal ? "" : " Their camera and place are not kept."
                 try await Confirmation.require(
-                    "Remove the photos of \(folder) once they are in the vault?\(loss)", isGiven: yes)
+                    "Remove the photos of \(folder) once they are in the vault?\(loss)", isConfirmed: yes)
             }
             let report = try await Interruption.cancels(
                 saying: "Interrupted. Finished days stay; import the folder again to continue.", work)

@@ -194,7 +194,7 @@ struct NoteCommand: AsyncParsableCommand {
                 return found
             }
             let titles = found.map { "\"\($0.title)\"" }.joined(separator: ", ")
-            try await Confirmation.require("Remove \(titles)? This can't be undone.", isGiven: yes)
+            try await Confirmation.require("Remove \(titles)? This can't be undone.", isConfirmed: yes)
             for note in found {
                 try await client.call(\.removeNote, parameter: note.id, query: RemoveNoteQuery(version: note.version))
             }

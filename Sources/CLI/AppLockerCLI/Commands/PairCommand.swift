@@ -49,7 +49,7 @@ struct PairCommand: ConnectedCommand {
             do {
                 let joined = try await Self.waitForDevice(pairing.id, client, token)
                 let name = joined.name ?? "a device"
-                try await Confirmation.require("Pair \"\(name)\"?", isGiven: yes)
+                try await Confirmation.require("Pair \"\(name)\"?", isConfirmed: yes)
                 let device = try await client.call(
                     \.confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
                 if output.json { return try Output.standard.jsonLine(device) }
@@ -172,7 +172,8 @@ struct DevicesCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Confirmation.require("Revoke \"\(device)\"? It can rejoin only as a new device.", isGiven: yes)
+            try await Confirmation.require(
+                "Revoke \"\(device)\"? It can rejoin only as a new device.", isConfirmed: yes)
             let own = try await passcodes.existing()
             let done = try await owner.open(with: own) { token in
                 try await client.call(

@@ -19,11 +19,11 @@ struct ResetCommand: ConnectedCommand {
 
     func run() async throws {
         try await Confirmation.require(
-            "Erase EVERYTHING that AppLocker stores on this computer? Only a backup restores it.", isGiven: yes
+            "Erase EVERYTHING that AppLocker stores on this computer? Only a backup restores it.", isConfirmed: yes
         )
         if confirm == nil {
             try await Confirmation.require(
-                "Erase everything? Locked files (.aplk) can't be opened afterwards.", isGiven: false)
+                "Erase everything? Locked files (.aplk) can't be opened afterwards.", isConfirmed: false)
         }
         let own = try await passcodes.existing()
         let done = try await client.call(

@@ -17,7 +17,7 @@ struct StopCommand: ConnectedCommand {
 
     func run() async throws {
         try await Confirmation.require(
-            "Stop AppLocker? Every locked app starts without a prompt until it runs again.", isGiven: yes)
+            "Stop AppLocker? Every locked app starts without a prompt until it runs again.", isConfirmed: yes)
         let own = try await passcodes.existing()
         try await client.call(\.stop, body: PasscodeRequest(passcode: own.text)).print("AppLocker is stopped.", output)
     }

@@ -11,7 +11,7 @@ extension Demo {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let events = try await client.prompts()
             group.addTask {
-                do { for try await event in events { await prompts.take(event) } } catch {}  // ends with the daemon
+                do { for try await event in events { await prompts.handle(event) } } catch {}  // ends with the daemon
             }
             // Earlier launches would be denied, because no prompter is connected.
             _ = await Demo.holds(within: Demo.patience) { await prompts.isReady }
@@ -172,7 +172,7 @@ actor DemoPrompts {
     /// Whether the daemon has registered this prompter.
     private(set) var isReady = false
 
-    func take(_ event: PromptEvent) {
+    func handle(_ event: PromptEvent) {
         switch event {
         case .ready: isReady = true
         case .ask(let report): asked.append(report)

@@ -37,7 +37,7 @@ struct PhotoImport: Sendable {
         let digest: Data
         let time: MomentTime
         let point: MomentPlace?
-        let saysTime: Bool
+        let hasTime: Bool
     }
 
     let client: ControlClient
@@ -54,7 +54,7 @@ struct PhotoImport: Sendable {
         var found = try await look(folder, &report)
         let all = found
         found = try await new(found, &report)
-        report.undated = found.count { !$0.saysTime }
+        report.undated = found.count { !$0.hasTime }
         let progress = FileProgress("Importing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
         defer { progress.end() }
         for (_, photos) in Dictionary(grouping: found, by: \.time.day).sorted(by: { $0.key < $1.key }) {
@@ -126,7 +126,7 @@ struct PhotoImport: Sendable {
         }
         return Found(
             path: path, size: UInt64(photo.bytes.count), digest: photo.digest, time: time, point: point,
-            saysTime: MomentTime(exif) != nil)
+            hasTime: MomentTime(exif) != nil)
     }
 
     private func new(_ found: [Found], _ report: inout Report) async throws -> [Found] {

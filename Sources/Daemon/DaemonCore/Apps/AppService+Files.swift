@@ -74,7 +74,7 @@ extension AppService {
                 stored.former[id, default: FormerPaths()].add(known, replacedBy: found)
                 stored.resolved[id] = found
                 guarded[id] = nil
-                await bringGateInStep()
+                await synchronizeGate()
                 try await write(stored)
             }
         } catch {

@@ -84,7 +84,7 @@ public actor AppService: Relockable {
             try await write(copy, with: other)
             stored = copy
             publish()
-            await bringGateInStep()
+            await synchronizeGate()
             return value
         }
     }
@@ -97,7 +97,7 @@ public actor AppService: Relockable {
             let ended = try ControlError.converting { try body(&stored.policy) }
             guard stored.policy != before || !isWritten else { return [] }
             publish()
-            await bringGateInStep()
+            await synchronizeGate()
             for grant in ended { await applyEnd(of: grant) }
             try await write(stored)
             return ended
@@ -112,7 +112,7 @@ public actor AppService: Relockable {
                 try? await serialQueue.perform {
                     let ended = user.map { stored.policy.endGrants(of: $0, reason) } ?? stored.policy.endGrants(reason)
                     if !ended.isEmpty { publish() }
-                    await bringGateInStep()
+                    await synchronizeGate()
                     for grant in ended { act(on: grant) }
                     inForce.resume()
                     guard !ended.isEmpty else { return }
@@ -160,7 +160,7 @@ public actor AppService: Relockable {
     // MARK: The gate
 
     /// Sends the gate the differences from the state that was last sent.
-    func bringGateInStep() async {
+    func synchronizeGate() async {
         guard gateState != .away else { return }
         let now = time.now()
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
@@ -205,7 +205,7 @@ public actor AppService: Relockable {
             return
         }
         configureGate()
-        await bringGateInStep()
+        await synchronizeGate()
         gate.synchronised()
         for (id, action) in overdue where guarded[id] == true { order(action, id) }
         overdue = [:]
@@ -262,7 +262,7 @@ public actor AppService: Relockable {
         }
         // A schedule may have begun or ended.
         changes.mark()
-        await bringGateInStep()
+        await synchronizeGate()
         for grant in ended { await applyEnd(of: grant) }
         if monitoringIsBack { await log.append(.monitoringOn, "Monitoring is on again.") }
         if !ended.isEmpty || monitoringIsBack { try? await write(stored) }

@@ -89,7 +89,7 @@ extension BackupService {
             case .record:
                 contents.records.append(
                     try Self.decode(BackupRecord.self, from: await reader.read(Int(entry.length))).record())
-            case .blob: try await putAside(entry, from: &reader, into: &contents)
+            case .blob: try await stage(entry, from: &reader, into: &contents)
             case .end:
                 guard entry.length == 0 else { throw BackupReader.tooShort }
                 return try reader.end()
@@ -98,7 +98,7 @@ extension BackupService {
     }
 
     /// Content that is there already stays as it is: the content of an id never changes.
-    private func putAside(_ entry: BackupEntry, from reader: inout BackupReader, into contents: inout Contents)
+    private func stage(_ entry: BackupEntry, from reader: inout BackupReader, into contents: inout Contents)
         async throws
     {
         guard entry.length >= UInt64(ItemID.length), let id = ItemID(bytes: try await reader.read(ItemID.length)) else {

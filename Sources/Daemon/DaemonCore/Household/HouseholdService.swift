@@ -228,7 +228,7 @@ public actor HouseholdService {
     }
 
     /// Stores new status keys from another computer of the household.
-    func takeKeys(_ record: CheckedRecord) async throws {
+    func ingestKeys(_ record: CheckedRecord) async throws {
         guard isForThisComputer(record), var secrets = session?.secrets, let sealed = record.sealed else { return }
         let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
         // Keys of vaults are dropped: this computer must not have them while it is locked.

@@ -38,7 +38,7 @@ struct ComputerSyncDelegate: SyncDelegate {
         }
     }
 
-    func takeKeys(_ record: CheckedRecord) async throws { try await household.takeKeys(record) }
+    func ingestKeys(_ record: CheckedRecord) async throws { try await household.ingestKeys(record) }
     func received(_ records: [CheckedRecord]) { for command in records { commands.yield(command) } }
     func vaultRecordsReceived() { events.send(.vaultRecordsReceived) }
 
