@@ -172,5 +172,5 @@ export class Roster {
     }
 }
 
-/** The hub's roster does not continue the one seen before. The message says what was served. */
+/** The hub's roster does not continue the one seen before. The message describes what was served. */
 export class RosterViolation extends Error {}

@@ -28,7 +28,7 @@ export const visit = (request, body) =>
  * the same, `deferred` by a number, `keys` by epoch, `staged` photos by id, `pieces` of sealed content by [blob,
  * number].
  * @param {string} name
- * @param {() => void} lost called when the browser closes it from outside: evicted, or a newer version wants in
+ * @param {() => void} lost called when the browser closes it from outside: evicted, or opened by a newer version
  * @returns {Promise<IDBDatabase>} throws StoreError
  */
 export function openDatabase(name, lost) {

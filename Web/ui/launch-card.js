@@ -35,7 +35,7 @@ export class LaunchCard {
      * @param {Context} context
      * @param {Launch} launch
      * @param {"approve" | "deny" | null} [prefer] chosen elsewhere: it is the first button, and needs a tap
-     *   all the same
+     *   nevertheless
      */
     constructor(context, launch, prefer = null) {
         const { companion, signal } = context;

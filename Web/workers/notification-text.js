@@ -26,7 +26,7 @@ const longest = 80;
 /** @param {string} text */
 const short = (text) => ([...text].length > longest ? [...text].slice(0, longest - 1).join("") + "…" : text);
 
-/** @type {Notice} for what does not open, or is nothing that this version knows */
+/** @type {Notice} for what does not open, or is unknown to this version */
 export const unknownNotice = {
     kind: "unknown", tag: "unknown", title: "New event on one of your computers",
     body: "Open AppLocker to see it.",

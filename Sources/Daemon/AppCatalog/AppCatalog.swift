@@ -4,7 +4,7 @@ import Synchronization
 /// The apps installed on this machine for one user, and the files that make up each.
 ///
 /// Safe to call from any thread. Every call reads the file system and blocks while it does (some ten milliseconds for
-/// everything), so call it off Swift's cooperative pool. No process is started. Only what dpkg's database says is kept
+/// everything), so call it off Swift's cooperative pool. No process is started. Only the content of dpkg's database is kept
 /// between calls, until that database changes.
 public final class AppCatalog: Sendable {
     public let environment: CatalogEnvironment

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What dpkg knows of the installed packages, read straight from its database (/var/lib/dpkg): which package a file
+/// dpkg's data about the installed packages, read from its database (/var/lib/dpkg): which package a file
 /// belongs to, and which files a package has. Of the 140,000 paths of a usual desktop only those where programs can
 /// be are remembered, by hash: some megabytes at most. Machines without dpkg have an empty database; RPM is not read.
 struct DebianPackages: Sendable {

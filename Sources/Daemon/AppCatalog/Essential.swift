@@ -122,7 +122,7 @@ public struct Essential: Sendable {
         return nil
     }
 
-    /// Whether any file that must not be locked lies below a directory.
+    /// Whether any file below a directory must not be locked.
     func isNeeded(below directory: String) -> Bool {
         let prefix = directory + "/"
         return Self.code(forDirectoryOf: prefix + "x") != nil || paths.keys.contains { $0.hasPrefix(prefix) }

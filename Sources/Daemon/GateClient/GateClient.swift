@@ -121,7 +121,7 @@ public final class GateClient: LaunchGatePort {
     }
 
     /// Reads until the connection is over: the gate hung up, is silent, or sent what no gate sends.
-    /// - Returns: whether the gate said anything.
+    /// - Returns: whether the gate sent anything.
     private func read(_ connection: GateConnection, _ buffer: inout [UInt8]) -> Bool {
         var wasWelcome = false
         var isAsked = false

@@ -48,7 +48,7 @@ extension OutputBuffer {
     }
 }
 
-// MARK: What is said
+// MARK: Messages
 
 extension CameraProcess {
     private static func explained(

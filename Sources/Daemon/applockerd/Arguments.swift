@@ -1,7 +1,7 @@
 /// `applockerd --state DIR [--gate-socket PATH] [--hub ADDRESS | --no-hub]`: started by `applocker up` or by the system, not by people.
 struct Arguments {
     var state: String
-    /// Where the gate listens; in the state directory where nothing else was said.
+    /// Where the gate listens; by default in the state directory.
     var gateSocket: String
     /// The address of the hub that runs beside this daemon.
     var hub: String?

@@ -122,7 +122,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
 
     public var method: String { String(rawValue.prefix { $0 != " " }) }
 
-    /// The path with its parameters in braces, as the server's router wants it.
+    /// The path with its parameters in braces, in the syntax of the server's router.
     public var template: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
     /// The path with its parameter filled in; the value is percent-encoded.

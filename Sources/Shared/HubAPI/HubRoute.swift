@@ -84,7 +84,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
     /// GET, PUT, POST, PATCH or DELETE.
     public var method: String { String(rawValue.prefix { $0 != " " }) }
 
-    /// The path with its parameters in braces, as the server's router wants it.
+    /// The path with its parameters in braces, in the syntax of the server's router.
     public var template: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
     /// The path with its parameters filled in, in their order. Every value is percent-encoded.

@@ -223,7 +223,7 @@ public enum ControlServerError: Error, Equatable, Sendable, CustomStringConverti
     }
 }
 
-/// What a handler knows of its connection.
+/// The properties of a connection that handlers use.
 struct ControlContext: RequestContext {
     static let nextConnection = Atomic<UInt64>(0)
 

@@ -100,7 +100,7 @@ extension ExecRequest {
         return child
     }
 
-    /// The bytes of a base64 field with a zero at the end, as C wants them.
+    /// The bytes of a base64 field with a zero at the end, as C requires.
     private static func bytes(_ encoded: String, _ field: String) throws(ExecRequestError) -> [CChar] {
         guard let data = Data(base64Encoded: encoded), !data.contains(0) else { throw .malformed(field: field) }
         return data.map { CChar(bitPattern: $0) } + [0]

@@ -104,12 +104,12 @@ public struct Exif: Equatable, Sendable {
     }
 }
 
-/// A TIFF structure (TIFF 6.0, section 2); what lies outside of it is not there.
+/// A TIFF structure (TIFF 6.0, section 2); offsets outside of it are ignored.
 private struct TIFF {
     struct Entry {
         var type: UInt16
         var count: Int
-        /// Where the value lies.
+        /// The value's offset.
         var at: Int
     }
 
@@ -150,7 +150,7 @@ private struct TIFF {
             guard length > 0 else { continue }
             var entry = Entry(type: UInt16(type), count: values, at: at + 8)
             if length > 4 { entry.at = u32(at + 8) ?? bytes.count }
-            // A value that lies outside is as good as absent; the others may still be right.
+            // A value outside is ignored; the others may still be valid.
             guard entry.at + length <= bytes.count, entries[UInt16(tag)] == nil else { continue }
             entries[UInt16(tag)] = entry
         }

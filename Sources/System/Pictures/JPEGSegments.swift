@@ -20,7 +20,7 @@ enum JPEGSegments {
         let marker: UInt8
         /// Of the whole, marker and length included.
         let whole: Range<Int>
-        /// What stands behind the length.
+        /// The bytes after the length.
         let content: Range<Int>
     }
 

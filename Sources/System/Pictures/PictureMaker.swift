@@ -8,7 +8,7 @@ public struct PreparedPicture: Sendable {
     public let medium: [UInt8]?
     /// A JPEG.
     public let thumbnail: [UInt8]
-    /// What the file said.
+    /// The file's metadata.
     public let exif: Exif?
 }
 

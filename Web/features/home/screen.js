@@ -135,11 +135,11 @@ async function followComputers(context, overview, integrity) {
 /**
  * Redraws a part only if its content changed; an empty part has no elements.
  * @param {HTMLElement} place
- * @param {unknown} says
+ * @param {unknown} content
  * @param {() => HTMLElement} make
  */
-function drawn(place, says, make) {
-    keyed(place, says ? [says] : [], () => "only", make);
+function drawn(place, content, make) {
+    keyed(place, content ? [content] : [], () => "only", make);
 }
 
 const noComputer = () => empty("computer", "No computer has reported yet",

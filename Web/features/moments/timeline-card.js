@@ -75,7 +75,7 @@ export function cardHeight(moment, width, rem) {
     return mosaicHeight(moment.photos, width) + Math.ceil(text * rem);
 }
 
-/** @param {Moment} moment as a screen reader says it */
+/** @param {Moment} moment as a screen reader reads it */
 function spoken(moment) {
     return [seen(moment.title) && named(seen(moment.title)), wholeDay(moment),
         moment.place?.name && named(moment.place.name), moment.mood && named(moodName(moment.mood)),

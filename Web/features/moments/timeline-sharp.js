@@ -17,7 +17,7 @@ export class SharpPictures {
     #timer;
     /** @type {WeakMap<Element, string>} */
     #ids = new WeakMap();
-    /** @type {WeakSet<Element>} what the hub did not give is not asked for again */
+    /** @type {WeakSet<Element>} what the hub did not return is not requested again */
     #without = new WeakSet();
 
     /** @param {Context} context @param {HTMLElement} root where they are */

@@ -44,7 +44,7 @@ export class NoteEditor {
      * @param {Note | null} note null: a new one
      * @param {AbortSignal} signal the note is left, or AppLocker is locked
      * @param {{ made: (note: Note) => void, compare: (mine: Content, theirs: Note) => void }} events `made`: a new note
-     *   was saved the first time. `compare`: the person wants to see both versions
+     *   was saved the first time. `compare`: shows both versions
      */
     constructor(context, note, signal, events) {
         this.#context = context;

@@ -19,7 +19,7 @@ enum HouseholdDocuments {
     static let revocation = "revocation"
     /// Present while records are still sealed under keys of a revoked device, because the vault was locked.
     static let reseal = "seal-anew"
-    /// Present if the owner wants no hub, so that none is connected automatically.
+    /// Present if the owner has chosen no hub, so that none is connected automatically.
     static let declined = "hub-declined"
     /// `StoredJoining`, while this computer waits to be admitted to a household.
     static let joining = "joining"

@@ -118,7 +118,7 @@ public actor HouseholdService {
 
     // MARK: Connecting
 
-    /// Founds a household at the hub of `applocker up`, unless the owner wants none.
+    /// Founds a household at the hub of `applocker up`, unless the owner has chosen none.
     /// - Returns: whether to try again soon.
     func connectEmbedded() async -> Bool {
         guard session == nil, joining == nil, let address = ports.embeddedHub,

@@ -13,7 +13,7 @@
 #define FAN_EVENT_INFO_TYPE_PIDFD 4
 #endif
 
-// The kernel's O_LARGEFILE. The C library says 0 where every open is one, but fanotify_init takes the flag as it is:
+// The kernel's O_LARGEFILE. The C library defines it as 0 where every open is one, but fanotify_init takes the flag as it is:
 // without it the kernel can't open a file of more than 2 GiB for the reader, and denies on its own.
 #if defined(__aarch64__)
 #define CLINUX_LARGE_FILE 0400000

@@ -1,5 +1,5 @@
 #pragma once
-// A heap that gives back what it does not need: mallopt(3) of the GNU C library; nothing happens with another one.
+// A heap that releases unused memory: mallopt(3) of the GNU C library; without effect in another one.
 #include <malloc.h>
 
 // At most two arenas instead of eight for each core, and fixed thresholds, so that one large allocation does not teach
