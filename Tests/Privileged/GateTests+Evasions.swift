@@ -161,7 +161,7 @@ extension GateTests {
         for name in ["", "/lower", "/layers", "/merged"] { mkdir(trial + name, 0o755) }
         try FileManager.default.copyItem(atPath: "/bin/true", toPath: trial + "/lower/program")
         var failure: Int32 = 0
-        let outcome = clinux_try_overlay_escape(trial, &failure)
+        let outcome = clinux_try_overlay_escape(trial, nil, &failure)
         let tried = try await ChildProcess.run(
             try CompiledPrograms.evader(), ["overlay", app.program.path, own], user: nobody)
         if outcome == CLINUX_OVERLAY_REFUSED {

@@ -9,6 +9,8 @@ struct FileMarks {
     static let maximumDepth = 32
 
     let hook: any LaunchHook
+    /// Nil where the kernel has none, or needs none.
+    let overlayGuard: (any OverlayGuard)?
     /// Files that gate and daemon need in order to start: with a mark, their restart would wait for the gate itself.
     let neverMarked: Set<FileIdentity>
 
@@ -141,6 +143,10 @@ struct FileMarks {
                 return
             }
             outcome.marks += 1
+            if !isDirectory, let overlayGuard {
+                let refused = RefusedByKernel(number: overlayGuard.add(descriptor))
+                if refused.number != 0 { outcome.noteUnguarded(refused) }
+            }
         }
         if isDirectory { outcome.directories[identity] = path } else { outcome.files[identity] = path }
     }
@@ -152,6 +158,7 @@ struct FileMarks {
             found == identity
         else { return }
         hook.unmark(descriptor, identity, isDirectory: isDirectory)
+        if !isDirectory { overlayGuard?.remove(descriptor.number) }
     }
 
     /// Opens with O_PATH only: opening a locked file for reading would wait for the gate's own answer.

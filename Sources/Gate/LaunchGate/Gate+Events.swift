@@ -46,7 +46,7 @@ extension Gate {
         case .guarded(let app): handleExecution(event, file, of: app)
         case .unguarded:
             event.answer(allow: true)
-            _ = group?.unmark(event)
+            unmark(event)
         case .unknown:
             deny(event, file)
             guard isSynchronised else { return }
@@ -123,7 +123,7 @@ extension Gate {
         }
         if case .unguarded = owner {
             event.answer(allow: true)
-            _ = group?.unmark(event)
+            unmark(event)
             return
         }
         let users = event.handle.users
@@ -159,6 +159,13 @@ extension Gate {
         admitted.admit(handle.process, start: status.start, app: app.key, before: before)
     }
 
+    /// Removes a leftover mark of the event's file. Returns whether there was one.
+    @discardableResult
+    private func unmark(_ event: PermissionEvent) -> Bool {
+        marks.overlayGuard?.remove(event.file)
+        return group?.unmark(event) ?? false
+    }
+
     private enum Owner {
         case guarded(GuardedApp)
         /// No guarded app owns it: a leftover mark, which is removed.
@@ -184,7 +191,7 @@ extension Gate {
         }
         guard isSynchronised, let group else { return .unknown }
         // No app owns the file. Allowed only if a leftover mark of an earlier run explains the event.
-        if group.unmark(event) { return .unguarded }
+        if unmark(event) { return .unguarded }
         if let place, group.unmarkDirectory(place.descriptor) { return .unguarded }
         return .unknown
     }

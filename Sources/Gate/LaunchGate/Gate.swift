@@ -57,6 +57,8 @@ public final class Gate {
         /// Nil in the weak mode.
         var group: (any PermissionEventSource)?
         var store: DescriptorStore?
+        /// Nil in the weak mode, and where it is not attached.
+        var overlayGuard: (any OverlayGuard)?
         /// The errno with which the kernel refused fanotify; 0 if it did not.
         var refusal: Int32 = 0
         /// The number of denied launches of an earlier run.
@@ -98,7 +100,7 @@ public final class Gate {
             self.startWatch = startWatch
             hook = startWatch
         }
-        marks = FileMarks(hook: hook, neverMarked: neverMarked)
+        marks = FileMarks(hook: hook, overlayGuard: mechanism.overlayGuard, neverMarked: neverMarked)
         fileWatch = try FileWatch()
         timetable = try Timetable()
         let mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
@@ -122,6 +124,7 @@ public final class Gate {
         if let inherited = DescriptorStore.inherited() {
             let group = FanotifyGroup(adopting: inherited)
             mechanism.group = group
+            mechanism.overlayGuard = configuration.overlayGuard.flatMap { PinnedOverlayGuard(path: $0) }
             mechanism.orphansDenied = group.denyOrphans(numbers: 0..<Int32(GateProcess.descriptorLimit))
             return mechanism
         }
@@ -145,6 +148,7 @@ public final class Gate {
                         + "through systemd or `applocker up`, or add --no-descriptor-store to accept that.")
             }
             mechanism.group = group
+            mechanism.overlayGuard = configuration.overlayGuard.flatMap { PinnedOverlayGuard(path: $0) }
         }
         return mechanism
     }

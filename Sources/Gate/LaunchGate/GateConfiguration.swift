@@ -12,6 +12,8 @@ public struct GateConfiguration: Equatable, Sendable {
     /// The file with the apps of the last list (`KnownApps`). With nil nothing is guarded until a daemon has sent its
     /// list.
     public var knownApps: [UInt8]?
+    /// The pinned map of `applocker-overlay-guard`. It need not exist.
+    public var overlayGuard: [UInt8]?
     /// Watch processes even if the kernel could hold launches.
     public var weak = false
     /// Run without a duplicate of the fanotify descriptor in another process.
@@ -19,7 +21,7 @@ public struct GateConfiguration: Equatable, Sendable {
 
     public static let usage = """
         usage: applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH]
-                              [--known-apps PATH] [--weak] [--no-descriptor-store]
+                              [--known-apps PATH] [--overlay-guard PATH] [--weak] [--no-descriptor-store]
         """
 
     public init(socket: [UInt8], daemonUser: UInt32, daemonExecutable: [UInt8]? = nil) {
@@ -49,6 +51,7 @@ public struct GateConfiguration: Equatable, Sendable {
                 daemonUser = try Self.owner(of: path, option)
             case "--daemon-executable": daemonExecutable = try Self.absolutePath(of: option, &rest)
             case "--known-apps": knownApps = try Self.absolutePath(of: option, &rest)
+            case "--overlay-guard": overlayGuard = try Self.absolutePath(of: option, &rest)
             case "--weak": weak = true
             case "--no-descriptor-store": withoutDescriptorStore = true
             default: throw GateError(.usage, "Unknown option \"\(option)\"\n" + Self.usage)

@@ -10,6 +10,7 @@
 #include "file_status.h"
 #include "file_traits.h"
 #include "heap_limits.h"
+#include "inode_storage.h"
 #include "kernel_probe.h"
 #include "notification_listener.h"
 #include "notify_socket.h"

@@ -1,3 +1,4 @@
+#include "inode_storage.h"
 #include "kernel_probe.h"
 
 #include <errno.h>
@@ -83,7 +84,19 @@ static bool deny_until_end(int group, pid_t child, int *status) {
     return asked;
 }
 
-enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, int *error_number) {
+/// Whether the file is now one of those of a pinned overlay guard. Its entry ends with the file.
+static bool add_to_guard(const char *guard, const char *program) {
+    int storage = clinux_open_inode_storage(guard);
+    if (storage < 0)
+        return false;
+    int file = open(program, O_PATH | O_CLOEXEC);
+    bool is_added = file >= 0 && clinux_add_inode(storage, file) == 0;
+    close(file);
+    close(storage);
+    return is_added;
+}
+
+enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, const char *guard, int *error_number) {
     char program[300];
     snprintf(program, sizeof program, "%s/lower/program", directory);
     *error_number = 0;
@@ -94,6 +107,7 @@ enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, int *
             close(group);
         return CLINUX_OVERLAY_NOT_TRIED;
     }
+    bool is_guarded = guard != NULL && add_to_guard(guard, program);
     pid_t child = fork();
     if (child == 0) {
         close(group);
@@ -112,6 +126,8 @@ enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, int *
         return CLINUX_OVERLAY_ESCAPED;
     if (code == exit_refused_launch && asked)
         return CLINUX_OVERLAY_HELD;
+    if (code == exit_refused_launch && is_guarded)
+        return CLINUX_OVERLAY_DENIED;
     if (code == exit_refused_mount)
         return CLINUX_OVERLAY_REFUSED;
     *error_number = ECHILD;

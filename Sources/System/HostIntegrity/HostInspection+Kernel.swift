@@ -53,9 +53,10 @@ extension HostInspection {
             return HostFinding(.userNamespaces, .unknown, "This kernel does not report whether it has user namespaces.")
         }
         switch overlay {
-        case .held, .refused:
+        case .held, .denied, .refused:
             return HostFinding(
-                .userNamespaces, .ok, "Ordinary users can create user namespaces; a locked program is held in them too."
+                .userNamespaces, .ok,
+                "Ordinary users can create user namespaces; in them a locked program can't start without a prompt either."
             )
         case .escaped:
             return HostFinding(

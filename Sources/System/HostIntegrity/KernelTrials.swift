@@ -9,6 +9,8 @@ struct KernelTrials: Sendable {
         case held
         /// It ran without a question.
         case escaped
+        /// AppLocker's overlay guard denied it.
+        case denied
         /// The kernel lets no ordinary user make such a mount.
         case refused
         /// The trial could not be made, and why.
@@ -30,6 +32,9 @@ struct KernelTrials: Sendable {
             return state < 0 ? nil : state == 1
         })
 
+    /// Where the package pins the overlay guard's map.
+    private static let overlayGuard = "/sys/fs/bpf/applocker/locked_files"
+
     @Sendable private static func tryOverlayEscape() -> Outcome {
         guard geteuid() == 0 else { return .notTried(reason: "it needs root") }
         var template = Array("/tmp/applocker-probe-XXXXXX".utf8CString)
@@ -42,9 +47,10 @@ struct KernelTrials: Sendable {
         else { return .notTried(reason: "the trial's files could not be written") }
 
         var failure: Int32 = 0
-        switch clinux_try_overlay_escape(directory, &failure) {
+        switch clinux_try_overlay_escape(directory, overlayGuard, &failure) {
         case CLINUX_OVERLAY_HELD: return .held
         case CLINUX_OVERLAY_ESCAPED: return .escaped
+        case CLINUX_OVERLAY_DENIED: return .denied
         case CLINUX_OVERLAY_REFUSED: return .refused
         default: return .notTried(reason: String(cString: strerror(failure)))
         }
@@ -74,6 +80,10 @@ extension HostInspection {
         case .held:
             return HostFinding(
                 .overlayEscape, .ok, "A locked program under a user's own overlay mount is held like any other.")
+        case .denied:
+            return HostFinding(
+                .overlayEscape, .ok,
+                "AppLocker's overlay guard denies starting a locked program through a user's own overlay mount.")
         case .refused:
             return HostFinding(
                 .overlayEscape, .ok, "Ordinary users can't create an overlay mount in a user namespace.")
@@ -81,14 +91,24 @@ extension HostInspection {
             return HostFinding(
                 .overlayEscape, .degraded,
                 "A user can start a locked program without a prompt through an overlay mount in a user namespace.",
-                advice: "Use Linux 6.12 or newer, or forbid user namespaces: "
-                    + "`sysctl -w kernel.unprivileged_userns_clone=0` on Debian, `user.max_user_namespaces=0` elsewhere."
-            )
+                advice: "Forbid user namespaces: `sysctl -w kernel.unprivileged_userns_clone=0` on Debian, "
+                    + "`user.max_user_namespaces=0` elsewhere. Or \(overlayGuardAdvice()) Or use Linux 6.12 or newer.")
         case .notTried(let reason):
             return HostFinding(
                 .overlayEscape, .unknown,
                 "Whether an overlay mount in a user namespace evades AppLocker could not be tested: \(reason).",
                 advice: "Run `sudo applocker doctor`.")
         }
+    }
+
+    /// What attaching the overlay guard takes. A list in the kernel command line replaces the default one.
+    private func overlayGuardAdvice() -> String {
+        guard case .success(let text) = files.text("/sys/kernel/security/lsm") else {
+            return "use a kernel with the BPF security module."
+        }
+        let modules = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return modules.split(separator: ",").contains("bpf")
+            ? "attach the overlay guard: `systemctl status applocker-overlay-guard` shows what it lacks."
+            : "add `lsm=\(modules),bpf` to the kernel's command line, for the overlay guard."
     }
 }

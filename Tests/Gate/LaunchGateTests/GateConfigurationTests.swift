@@ -25,12 +25,14 @@ import Testing
     @Test func `every option is parsed`() throws {
         let configuration = try GateConfiguration(arguments: [
             "--socket", "/run/x/gate.sock", "--daemon-uid", "990", "--daemon-executable", "/usr/bin/applockerd",
-            "--known-apps", "/var/lib/x/known-apps", "--weak", "--no-descriptor-store",
+            "--known-apps", "/var/lib/x/known-apps", "--overlay-guard", "/sys/fs/bpf/x/locked_files", "--weak",
+            "--no-descriptor-store",
         ])
         #expect(configuration.socket == Array("/run/x/gate.sock".utf8))
         #expect(configuration.daemonUser == 990)
         #expect(configuration.daemonExecutable == Array("/usr/bin/applockerd".utf8))
         #expect(configuration.knownApps == Array("/var/lib/x/known-apps".utf8))
+        #expect(configuration.overlayGuard == Array("/sys/fs/bpf/x/locked_files".utf8))
         #expect(configuration.weak && configuration.withoutDescriptorStore)
     }
 
@@ -54,6 +56,7 @@ import Testing
             (["--socket", "/s", "--daemon-user-of", "tmp"], "\"tmp\""),
             (["--socket", "/s", "--daemon-uid", "0", "--daemon-executable", "x"], "absolute"),
             (["--socket", "/s", "--daemon-uid", "0", "--known-apps", "x"], "absolute"),
+            (["--socket", "/s", "--daemon-uid", "0", "--overlay-guard", "x"], "absolute"),
             (["--help-me"], "--help-me"),
         ])
     func `an invalid command line is refused with the reason`(arguments: [String], hint: String) {

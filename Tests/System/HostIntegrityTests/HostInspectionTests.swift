@@ -48,10 +48,24 @@ struct HostInspectionTests {
 
     @Test func anOverlayEscapeIsDegraded() throws {
         #expect(try finding(.overlayEscape, overlay: .held).state == .ok)
+        #expect(try finding(.overlayEscape, overlay: .denied).state == .ok)
         #expect(try finding(.overlayEscape, overlay: .refused).state == .ok)
         #expect(try finding(.overlayEscape, overlay: .escaped).state == .degraded)
         let untried = try finding(.overlayEscape, overlay: .notTried(reason: "no root"))
         #expect(untried.state == .unknown && untried.sentence.contains("no root"))
+    }
+
+    @Test func theAdviceForAnOverlayEscapeNamesWhatTheOverlayGuardLacks() throws {
+        let list = "/sys/kernel/security/lsm"
+        let inactive = try finding(.overlayEscape, [list: "lockdown,yama,apparmor"], overlay: .escaped)
+        #expect(inactive.advice?.contains("`lsm=lockdown,yama,apparmor,bpf`") == true)
+        let detached = try finding(.overlayEscape, [list: "lockdown,yama,bpf\n"], overlay: .escaped)
+        #expect(detached.advice?.contains("systemctl status applocker-overlay-guard") == true)
+        let missing = try finding(.overlayEscape, overlay: .escaped)
+        #expect(missing.advice?.contains("a kernel with the BPF security module") == true)
+        for finding in [inactive, detached, missing] {
+            #expect(finding.advice?.contains("kernel.unprivileged_userns_clone=0") == true)
+        }
     }
 
     @Test(arguments: [("0\n", HostFinding.State.degraded), ("1\n", .ok), ("2\n", .ok), ("3\n", .ok), ("x", .degraded)])
@@ -62,6 +76,7 @@ struct HostInspectionTests {
     @Test func userNamespacesAreDegradedOnlyIfTheyAllowAnOverlayEscape() throws {
         let allowed = ["/proc/sys/user/max_user_namespaces": "96365\n"]
         #expect(try finding(.userNamespaces, allowed, overlay: .held).state == .ok)
+        #expect(try finding(.userNamespaces, allowed, overlay: .denied).state == .ok)
         #expect(try finding(.userNamespaces, allowed, overlay: .escaped).state == .degraded)
         #expect(try finding(.userNamespaces, allowed, overlay: .notTried(reason: "x")).state == .unknown)
         for forbidden in [

@@ -20,9 +20,12 @@ enum clinux_overlay_trial {
     CLINUX_OVERLAY_REFUSED = 2,
     /// The trial could not be made; errno is in `*error_number`.
     CLINUX_OVERLAY_NOT_TRIED = 3,
+    /// The overlay guard denied the launch without asking.
+    CLINUX_OVERLAY_DENIED = 4,
 };
 
 /// Tries it in a child that drops to user 65534, for two seconds at most; blocks for as long. Needs root. `directory`
 /// is this trial's own, may be entered by everybody, and holds `lower/program`, which exits with 0, and the empty
-/// directories `layers` and `merged`. What is mounted ends with the child.
-enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, int *error_number);
+/// directories `layers` and `merged`. What is mounted ends with the child. `guard` is the pinned map of an overlay
+/// guard, to which the program is added; NULL tries the kernel without one.
+enum clinux_overlay_trial clinux_try_overlay_escape(const char *directory, const char *guard, int *error_number);
