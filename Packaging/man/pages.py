@@ -14,8 +14,8 @@ DATE = "2026-11-21"
 PROGRAMS = {
     ("applocker-gate", "8"): (
         "hold the launches of locked apps",
-        "applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH] [--weak] "
-        "[--no-descriptor-store]",
+        "applocker-gate --socket PATH (--daemon-uid UID | --daemon-user-of PATH) [--daemon-executable PATH] "
+        "[--known-apps PATH] [--overlay-guard PATH] [--weak] [--no-descriptor-store]",
         """The only reader of the kernel's permission events (fanotify(7)). It marks the programs of locked apps, holds
 each launch of one, asks applockerd(8) and answers the kernel. It denies a launch if there is no daemon, no answer in
 time, or if too many launches are held.
@@ -28,6 +28,14 @@ unlocks nothing. Stopping it releases the descriptor: every locked app can then 
             ("--daemon-user-of PATH", "The daemon's user is the owner of this directory."),
             ("--daemon-executable PATH", "The only program that is accepted as the daemon."),
             (
+                "--known-apps PATH",
+                "The file with the apps of the last list, which are denied until a daemon has sent its list.",
+            ),
+            (
+                "--overlay-guard PATH",
+                "The map that applocker-overlay-guard(8) pinned. It need not exist.",
+            ),
+            (
                 "--weak",
                 "Watch processes although the kernel could hold launches: locked apps are stopped after they "
                 "have started.",
@@ -39,6 +47,26 @@ unlocks nothing. Stopping it releases the descriptor: every locked app can then 
             ),
         ],
         "0 ended by a signal, 1 could not start or continue, 2 usage error.",
+    ),
+    ("applocker-overlay-guard", "8"): (
+        "deny opening locked apps through overlay mounts of users",
+        "applocker-overlay-guard attach | detach",
+        """Attaches a BPF program to the kernel's security hook for opening files. It denies opening a locked file
+through an overlay mount that was made in a user namespace: before Linux 6.5, the kernel sends no permission event for
+the file below such a mount, so applocker-gate(8) can't hold the launch. The gate adds each file that it marks to the
+program's map. The denial has no prompt and no entry in the activity log.
+
+The program and its map are pinned in /sys/fs/bpf/applocker and stay in force without any process, also while the gate
+is restarted. The unit applocker-overlay-guard.service attaches the program before the gate starts, and detaches it
+once the gate was stopped for good.
+
+It needs Linux 5.15, BTF (/sys/kernel/btf/vmlinux), and the BPF security module, which Debian 12 has by default. Where
+"bpf" is not in /sys/kernel/security/lsm, add it to the list in the kernel's parameter lsm=.""",
+        [
+            ("attach", "Attach the program. One that is attached is replaced without a gap; its map is kept."),
+            ("detach", "Detach the program. The map stays, for the gate that has it open."),
+        ],
+        "0 done, 1 the kernel can't or must not run the program, 2 usage error.",
     ),
     ("applockerd", "8"): (
         "decide which locked app may start",
@@ -93,6 +121,7 @@ SEE_ALSO = [
     ("applocker-agent", "1"),
     ("applocker-gate", "8"),
     ("applocker-hub", "8"),
+    ("applocker-overlay-guard", "8"),
     ("applocker-prompt", "1"),
     ("applockerd", "8"),
 ]

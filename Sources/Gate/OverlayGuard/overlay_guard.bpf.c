@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 // Denies opening a locked file through an overlay mount that was made in a user namespace. Before Linux 6.5, overlayfs
 // opens the file below without a permission event, so the gate can't hold such a launch.
 #include <linux/bpf.h>
