@@ -64,6 +64,24 @@ final class SimulatedEvents: PermissionEventSource {
     func unmarkDirectory(_ path: Descriptor) -> Bool { false }
 }
 
+/// An overlay guard in memory.
+final class SimulatedOverlayGuard: OverlayGuard {
+    var files: Set<FileIdentity> = []
+    /// The errno of each attempt to add a file; 0 adds it.
+    var refusal: Int32 = 0
+
+    func add(_ path: Descriptor) -> Int32 {
+        guard refusal == 0, let file = FileIdentity(descriptor: path.number) else { return refusal }
+        files.insert(file)
+        return 0
+    }
+
+    func remove(_ file: Int32) {
+        guard let file = FileIdentity(descriptor: file) else { return }
+        files.remove(file)
+    }
+}
+
 /// A process that launches apps: it sleeps until it is killed.
 final class LaunchingProcess {
     let handle: ProcessHandle
@@ -96,6 +114,7 @@ final class LaunchingProcess {
 /// are real.
 final class GateUnderTest {
     let events = SimulatedEvents()
+    let overlayGuard = SimulatedOverlayGuard()
     let gate: Gate
     let directory: String
     let app: String
@@ -121,7 +140,8 @@ final class GateUnderTest {
         }
         // It watches nothing, so it is never readable.
         let signals = Descriptor(inotify_init1(Int32(IN_CLOEXEC)))
-        gate = try Gate(configuration, by: Gate.Mechanism(group: events, signals: signals))
+        gate = try Gate(
+            configuration, by: Gate.Mechanism(group: events, overlayGuard: overlayGuard, signals: signals))
         if knowsApp { gate.guardKnownApps() }
     }
 
