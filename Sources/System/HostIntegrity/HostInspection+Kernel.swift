@@ -62,7 +62,7 @@ extension HostInspection {
             return HostFinding(
                 .userNamespaces, .degraded,
                 "Ordinary users can create user namespaces, and in them a locked program can start without a prompt.",
-                advice: "Forbid them, or use Linux 6.12 or newer.")
+                advice: "Forbid them, or see the advice on overlay mounts.")
         case .notTried:
             return HostFinding(
                 .userNamespaces, .unknown,

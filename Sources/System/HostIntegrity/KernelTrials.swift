@@ -92,7 +92,7 @@ extension HostInspection {
                 .overlayEscape, .degraded,
                 "A user can start a locked program without a prompt through an overlay mount in a user namespace.",
                 advice: "Forbid user namespaces: `sysctl -w kernel.unprivileged_userns_clone=0` on Debian, "
-                    + "`user.max_user_namespaces=0` elsewhere. Or \(overlayGuardAdvice()) Or use Linux 6.12 or newer.")
+                    + "`user.max_user_namespaces=0` elsewhere. Or \(overlayGuardAdvice()) Or use Linux 6.5 or newer.")
         case .notTried(let reason):
             return HostFinding(
                 .overlayEscape, .unknown,
