@@ -21,4 +21,17 @@ import Testing
                 "crond.service", "cronie.service", "fcron.service", "anacron.service", "atd.service",
             ]))
     }
+
+    /// The gate opens the map when it starts. `PartOf=` would detach the program at each restart of the gate.
+    @Test func theOverlayGuardIsAttachedBeforeTheGateAndDetachedAfterIt() throws {
+        let unit = "applocker-overlay-guard.service"
+        let gate = try Self.lines(of: "applocker-gate.service")
+        #expect(gate.contains("Wants=\(unit)") && gate.contains("After=\(unit)"))
+        #expect(gate.contains { $0.hasPrefix("SystemCallFilter=@system-service bpf ") })
+        #expect(gate.contains { $0.contains(" --overlay-guard /sys/fs/bpf/applocker/locked_files") })
+        let overlayGuard = try Self.lines(of: unit)
+        #expect(overlayGuard.contains("StopWhenUnneeded=yes") && overlayGuard.contains("RemainAfterExit=yes"))
+        #expect(!overlayGuard.contains { $0.hasPrefix("PartOf=") || $0.hasPrefix("BindsTo=") })
+        #expect(overlayGuard.contains("CapabilityBoundingSet=CAP_BPF CAP_PERFMON"))
+    }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LaunchGate
 
-/// Which files the gate adds to the overlay guard. That the kernel denies opening those was tried on Linux 6.1.
+/// Which files the gate adds to the overlay guard. `Tests/Machines/test_overlay.py` shows that the kernel denies them.
 @Suite struct OverlayGuardTests {
     private func identity(_ path: String) throws -> FileIdentity {
         try #require(FileIdentity(following: Array(path.utf8)))
