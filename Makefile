@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 PARSER ?=
 export SWIFT FUZZ_SECONDS PARSER
 
-.PHONY: help run demo test check build lint format bench fuzz soak deb
+.PHONY: help run demo test check build lint format bench fuzz soak deb vm
 
 help:
 	@echo "make run        install what is missing, build, start AppLocker on this machine"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench NAME=launch|...   one benchmark; the last line is its figures as JSON"
 	@echo "make fuzz       every parser for FUZZ_SECONDS=60; PARSER=\"slots ring\" chooses some"
 	@echo "make soak, make deb"
+	@echo "make vm         the packages of make deb on Debian's own kernels in virtual machines, as root; 15 minutes"
 
 run: build
 	@Scripts/run
@@ -56,3 +57,6 @@ soak:
 
 deb:
 	@Scripts/part "the Debian package" Packaging/deb/build
+
+vm:
+	@Scripts/part "the test in virtual machines" Scripts/vm

@@ -1,0 +1,65 @@
+"""AppLocker in a machine, as its users use it."""
+
+import json
+import shlex
+
+PASSCODE = "correct horse"
+PROBE, SECOND = "/opt/probe/probe", "/opt/second/second"
+SERVICES = ("applocker-gate.service", "applockerd.service")
+IS_HELD = 'applocker status --json | grep -q \'"protection" *: *"held"\''
+
+
+class AppLocker:
+    def __init__(self, machine):
+        self.machine = machine
+
+    def install(self):
+        machine = self.machine
+        machine.must("DEBIAN_FRONTEND=noninteractive dpkg -i /packages/now/*.deb", 300)
+        self.wait_until_held()
+        machine.must(f"applocker setup --passcode-fd 3 3<<< {shlex.quote(PASSCODE)}")
+        self.owner(f"lock {PROBE} {SECOND}")
+        assert not self.can_start(PROBE), "a locked app starts"
+
+    def owner(self, command, user="guest"):
+        """Runs a command that asks for the passcode."""
+        result = self.with_passcode(command, user=user)
+        assert result.status == 0, f"applocker {command}: {result.output}"
+        return result.output
+
+    def with_passcode(self, command, passcode=PASSCODE, user="guest"):
+        return self.machine.as_user(user, f"applocker {command} --passcode-fd 3 3<<< {shlex.quote(passcode)}")
+
+    def read(self, command, user="guest"):
+        """What a command prints as JSON."""
+        result = self.machine.as_user(user, f"applocker {command} --json 2> /dev/null")
+        try:
+            return json.loads(result.output)
+        except ValueError:
+            raise AssertionError(f"applocker {command}: {result.output}") from None
+
+    def wait_until_held(self, seconds=60):
+        self.machine.eventually(IS_HELD, seconds)
+
+    def can_start(self, app, user="guest"):
+        """Whether an app starts. What it prints goes where `Machine.ran` reads it."""
+        return self.start(app, user).status == 0
+
+    def start(self, app, user="guest"):
+        """Starts an app and waits for its end."""
+        return self.machine.as_user(user, f"{app} {app.rpartition('/')[0]}/words > /dev/ttyS2")
+
+    def log(self, limit=100):
+        """The sentences of the activity log, the oldest first."""
+        return [event["sentence"] for event in self.read(f"log --limit {limit}", user="root")["events"]]
+
+    def main_process(self, service):
+        return int(self.machine.must(f"systemctl show -P MainPID {service}"))
+
+    def kill(self, *services):
+        """Kills services and waits until others run in their place."""
+        old = {service: self.main_process(service) for service in services}
+        self.machine.must(f"kill -9 {' '.join(map(str, old.values()))}")
+        for service, process in old.items():
+            is_new = f'[ "$(systemctl show -P MainPID {service})" != {process} ]'
+            self.machine.eventually(f"{is_new} && systemctl is-active --quiet {service}")
