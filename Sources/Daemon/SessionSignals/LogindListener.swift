@@ -16,6 +16,8 @@ actor LogindListener {
     private var sessions: [String: LogindSession] = [:]
     /// The session at the front of each seat, both by object path.
     private var active: [String: String] = [:]
+    /// From PrepareForSleep(true) to PrepareForSleep(false). Everything was locked at its beginning.
+    private var isAsleep = false
     private var lidIsClosed = false
     /// Whether logind was there.
     private(set) var wasServed = false
@@ -47,6 +49,7 @@ actor LogindListener {
                 }
                 sessions = [:]
                 active = [:]
+                isAsleep = false
                 delay.drop()
             }
             guard bus.isOpen else { throw BusError(.closed, "The system bus closed the connection.") }
@@ -96,7 +99,10 @@ actor LogindListener {
             guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
             await frontChanged(seat, front)
         }
-        if manager["PreparingForSleep"]?.bool == true { signals.yield(.goingToSleep(delay.begin())) }
+        if manager["PreparingForSleep"]?.bool == true {
+            isAsleep = true
+            signals.yield(.goingToSleep(delay.begin()))
+        }
         if manager["PreparingForShutdown"]?.bool == true { signals.yield(.shuttingDown(delay.begin())) }
     }
 
@@ -147,12 +153,16 @@ actor LogindListener {
 
     private func prepare(_ signal: BusSignal, isSleep: Bool) async {
         guard let begins = signal.arguments.first?.bool else { return }
+        if isSleep { isAsleep = begins }
         if begins {
             let number = delay.begin()
             signals.yield(isSleep ? .goingToSleep(number) : .shuttingDown(number))
         } else {
             await hold()
-            if isSleep { signals.yield(.woke) }
+            if isSleep {
+                await lookAtSeats()
+                signals.yield(.woke)
+            }
         }
     }
 
@@ -208,8 +218,18 @@ actor LogindListener {
         signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
     }
 
+    /// Another user's session may have become active during the sleep. The kernel's own console, which no session has, may
+    /// still be at the front.
+    private func lookAtSeats() async {
+        for seat in active.keys {
+            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
+            if front.elements?.last?.text != "/" { await frontChanged(seat, front) }
+        }
+    }
+
     private func frontChanged(_ seat: String, _ front: BusValue) async {
-        guard let path = front.elements?.last?.text else { return }
+        // The kernel switches to a console of its own while it suspends. That is not another user.
+        guard !isAsleep, let path = front.elements?.last?.text else { return }
         let last = active.updateValue(path, forKey: seat)
         guard let last, last != path, let left = sessions[last] else { return }
         if sessions[path] == nil { try? await look(at: path) }

@@ -134,6 +134,47 @@ struct LogindSignalsTests {
         signals.stop()
     }
 
+    @Test func theKernelsConsoleDuringASuspendIsNoSwitchToAnotherUser() async throws {
+        let mock = try await MockLogind()
+        let logind = try await mock.start()
+        defer { logind.kill() }
+        let first = try await mock.addSession("1", user: alice)
+        let second = try await mock.addSession("2", user: bob)
+        func front(_ id: String, _ path: String) async throws {
+            try await mock.set(seat, "Seat", "ActiveSession", .structure([.string(id), .objectPath(path)]))
+        }
+        try await front("1", first)
+        let (signals, stream) = await listen(mock)
+        var reader = stream
+        // Signals are read once the active session is known.
+        try await mock.call(first, "Session", "Lock")
+        #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
+        // The session is active again before the computer is awake, or shortly after.
+        for isActiveAtWake in [true, false] {
+            try await mock.prepareForSleep(true)
+            guard case .goingToSleep? = await reader.nextButSessions() else {
+                Issue.record("no signal of sleep")
+                return
+            }
+            try await front("", "/")
+            if isActiveAtWake { try await front("1", first) }
+            try await mock.prepareForSleep(false)
+            #expect(await reader.nextButSessions() == .woke)
+            if !isActiveAtWake { try await front("1", first) }
+        }
+        // Another user's session that became active during the sleep is reported.
+        try await mock.prepareForSleep(true)
+        guard case .goingToSleep? = await reader.nextButSessions() else {
+            Issue.record("no signal of sleep")
+            return
+        }
+        try await front("2", second)
+        try await mock.prepareForSleep(false)
+        #expect(await reader.nextButSessions() == .switchedAway(user: alice))
+        #expect(await reader.nextButSessions() == .woke)
+        signals.stop()
+    }
+
     @Test func theEndOfALocalSessionIsReportedAndThatOfARemoteShellIsNot() async throws {
         let mock = try await MockLogind()
         let logind = try await mock.start()
