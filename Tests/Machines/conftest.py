@@ -7,6 +7,7 @@
 `machine` is one that continues from a saved state, in which AppLocker is installed, has a passcode and locks two apps.
 The first run builds that state in .build/machines, and again whenever something that it is made of has changed."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -18,9 +19,11 @@ import requirements
 from applocker import AppLocker
 from cache import CACHE
 from kernel import SUITES, Kernel
+from mirror import MirrorError
 from saved import SavedState
 
-NOT_SHOWN = []
+# Each line once.
+NOT_SHOWN = {}
 
 
 def pytest_addoption(parser):
@@ -66,8 +69,9 @@ def cannot(request):
 
 def not_shown(name, reason):
     line = f"NOT SHOWN in a virtual machine: {name}: {reason}"
-    NOT_SHOWN.append(line)
-    if path := os.environ.get("APPLOCKER_NOT_SHOWN"):
+    is_new = line not in NOT_SHOWN
+    NOT_SHOWN[line] = True
+    if is_new and (path := os.environ.get("APPLOCKER_NOT_SHOWN")):
         with open(path, "a") as file:
             file.write(line + "\n")
     if os.environ.get("CI") == "true":
@@ -89,14 +93,15 @@ def states(pytestconfig):
     if reason:
         return lambda name: not_shown(f"every test with kernel {name}", reason)
     CACHE.mkdir(parents=True, exist_ok=True)
-    kernels = {name: Kernel(name) for name in pytestconfig.kernels}
     of_applocker = packages.Packages(folder)
-    states = {}
 
+    @functools.cache
     def state(name):
-        if name not in states:
-            states[name] = SavedState(kernels[name], kernels.values(), of_applocker)
-        return states[name]
+        try:
+            kernel = Kernel(name)
+        except MirrorError as error:
+            return not_shown(f"every test with kernel {name}", error)
+        return SavedState(kernel, of_applocker)
 
     return state
 
@@ -108,7 +113,7 @@ def state(kernel_name, states):
 
 @pytest.fixture
 def folder(request):
-    """For the files of one machine. Those of a test that failed are kept in .build/machines/failures."""
+    """For the files of one machine."""
     folder = CACHE / "running"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

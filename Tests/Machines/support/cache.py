@@ -4,7 +4,7 @@ import contextlib
 import fcntl
 import hashlib
 import pathlib
-import shutil
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MACHINES = ROOT / "Tests/Machines"
@@ -34,12 +34,20 @@ def cached(name, key, build):
         if folder.exists():
             return folder
         for old in CACHE.glob(f"{name}-{'?' * 16}*"):
-            shutil.rmtree(old)
+            remove(old)
         unfinished = CACHE / f"{name}-{key}.unfinished"
         unfinished.mkdir()
         build(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def remove(folder):
+    """An interrupted debootstrap leaves /proc mounted below its folder."""
+    mounted = [line.split()[1] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
+    for path in sorted((path for path in mounted if path.startswith(f"{folder}/")), reverse=True):
+        subprocess.run(["umount", path], check=True)
+    subprocess.run(["rm", "-rf", "--one-file-system", folder], check=True)
 
 
 @contextlib.contextmanager

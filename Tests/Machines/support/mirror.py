@@ -32,6 +32,10 @@ def entries():
                     yield address, fields.get("Suites", "").split()
 
 
+class MirrorError(Exception):
+    pass
+
+
 class Suite:
     """A release of Debian. Its index is kept apart from this machine's own."""
 
@@ -54,7 +58,10 @@ class Suite:
 
     def apt(self, program, *arguments, folder=None):
         command = [program, *self.options, *arguments]
-        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if result.returncode != 0:
+            raise MirrorError(f"{program} {' '.join(arguments)} failed for {self.name}: {result.stderr.strip()[-500:]}")
+        return result.stdout
 
     def dependency(self, package):
         """The first package that a package without content of its own depends on."""

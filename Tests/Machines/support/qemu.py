@@ -5,6 +5,7 @@ import pathlib
 import re
 import socket
 import subprocess
+import tempfile
 import time
 
 from cache import MACHINES, cached, digest
@@ -44,9 +45,12 @@ class Qemu:
 
     def __init__(self, folder, kernel, disk, packages, *, saved=None, tpm=None):
         self.folder = folder
-        sockets = {name: folder / f"{name}.socket" for name in ("qmp", "shell")}
+        # A socket's path has at most 107 bytes.
+        self.sockets = tempfile.TemporaryDirectory(prefix="machine-")
+        sockets = {name: pathlib.Path(self.sockets.name, name) for name in ("qmp", "shell")}
         command = [
-            *("nice", "-n", "10", PROGRAM, *EMULATION, "-m", str(MEGABYTES)),
+            # It ends with the tests, however they end.
+            *("setpriv", "--pdeath-signal", "KILL", PROGRAM, *EMULATION, "-m", str(MEGABYTES)),
             *"-nodefaults -no-user-config -display none".split(),
             *("-kernel", kernel.image, "-initrd", kernel.initrd),
             *("-append", f"{PARAMETERS} {kernel.parameters}"),
@@ -70,8 +74,6 @@ class Qemu:
             command += ["-device", "tpm-tis,tpmdev=tpm"]
         if saved:
             command += ["-incoming", "defer"]
-        for path in sockets.values():
-            path.unlink(missing_ok=True)
         with open(folder / "qemu.log", "a") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
@@ -153,6 +155,7 @@ class Qemu:
     def close(self):
         self.shell_socket.close()
         self.qmp.close()
+        self.sockets.cleanup()
 
 
 def create_overlay(file, backing, form):

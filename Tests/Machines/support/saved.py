@@ -14,9 +14,9 @@ SUPPORT = MACHINES / "support"
 class SavedState:
     """For one kernel. `memory` is what QEMU wrote, `disk` the disk at that moment."""
 
-    def __init__(self, kernel, kernels, packages):
+    def __init__(self, kernel, packages):
         self.kernel, self.packages = kernel, packages
-        self.base = disk_image(kernels, packages.files)
+        self.base = disk_image(kernel, packages.files)
         recipe = [SUPPORT / name for name in ("applocker.py", "qemu.py", "saved.py")]
         key = digest(self.base.parent.name, kernel.folder.name, packages.key, qemu_version(), *recipe)
         folder = cached(f"saved-{kernel.name}", key, self.build)

@@ -1,4 +1,4 @@
-"""The root file system of the machines: Debian 12 by debootstrap, with the kernels' modules, as a disk image."""
+"""The root file system of the machines: Debian 12 by debootstrap, with a kernel's modules, as a disk image."""
 
 import pathlib
 import re
@@ -40,14 +40,13 @@ def libraries(packages):
     return sorted(names)
 
 
-def disk_image(kernels, packages):
-    """An image of the root file system with the libraries that `packages` need and the modules of `kernels`."""
+def disk_image(kernel, packages):
+    """An image of the root file system with the libraries that `packages` need and the modules of `kernel`."""
     names = sorted({*PACKAGES, *libraries(packages)})
     own = pathlib.Path(__file__)
     tree = cached("system", digest(SUITE, *names), lambda folder: bootstrap(folder / "root", names))
-    releases = [kernel.release for kernel in kernels]
-    key = digest(tree.name, FILES, own, *releases)
-    return cached("disk", key, lambda folder: write_disk(tree / "root", kernels, folder)) / "disk.img"
+    key = digest(tree.name, FILES, own, kernel.folder.name)
+    return cached(f"disk-{kernel.name}", key, lambda folder: write_disk(tree / "root", kernel, folder)) / "disk.img"
 
 
 def bootstrap(root, names):
@@ -57,15 +56,14 @@ def bootstrap(root, names):
         raise RuntimeError(f"debootstrap failed:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
 
-def write_disk(pristine, kernels, folder):
+def write_disk(pristine, kernel, folder):
     root = folder / "root"
     # With owners, modes and hard links.
     subprocess.run(["cp", "-a", "--reflink=auto", pristine, root], check=True)
     for path in UNUSED:
         shutil.rmtree(root / path, ignore_errors=True)
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
-    for kernel in kernels:
-        shutil.copytree(kernel.modules, root / "lib/modules" / kernel.release, symlinks=True)
+    shutil.copytree(kernel.modules, root / "lib/modules" / kernel.release, symlinks=True)
     configure(root)
     command = ["mke2fs", "-q", "-t", "ext4", "-J", "size=16", "-E", "root_owner=0:0", "-d", root]
     subprocess.run([*command, folder / "disk.img", f"{GIGABYTES}G"], check=True)
