@@ -8,8 +8,7 @@ def test_no_launch_escapes_during_an_upgrade_and_a_removal_opens(machine, apploc
     machine.launch_all_the_time()
     machine.wait_for_tries(20)
     before = {service: applocker.main_process(service) for service in ("applocker-gate.service", "applockerd.service")}
-    machine.must("DEBIAN_FRONTEND=noninteractive dpkg -i /packages/next/*.deb", 300)
-    applocker.wait_until_held()
+    applocker.install("next")
     machine.wait_for_tries(100)
     tries = machine.stop_launching()
     assert not machine.ran, f"{len(machine.ran)} of {tries} launches ran during the upgrade"
@@ -22,8 +21,7 @@ def test_no_launch_escapes_during_an_upgrade_and_a_removal_opens(machine, apploc
     removal = machine.must("DEBIAN_FRONTEND=noninteractive dpkg -r applocker", 120)
     assert "can now start" in removal, removal
     assert applocker.can_start(PROBE)
-    machine.must("DEBIAN_FRONTEND=noninteractive dpkg -i /packages/now/*.deb", 300)
-    applocker.wait_until_held()
+    applocker.install("now")
     assert not applocker.can_start(PROBE)
     applocker.owner("vault unlock")
     assert "Kept" in machine.as_user("guest", "applocker note list").output

@@ -13,13 +13,20 @@ class AppLocker:
     def __init__(self, machine):
         self.machine = machine
 
-    def install(self):
+    def set_up(self):
         machine = self.machine
-        machine.must("DEBIAN_FRONTEND=noninteractive dpkg -i /packages/now/*.deb", 300)
         self.wait_until_held()
         machine.must(f"applocker setup --passcode-fd 3 3<<< {shlex.quote(PASSCODE)}")
         self.owner(f"lock {PROBE} {SECOND}")
         assert not self.can_start(PROBE), "a locked app starts"
+
+    def install(self, version="now"):
+        """Installs the packages in the machine, or those of the next version. What dpkg printed."""
+        self.machine.must("mountpoint -q /packages || mount -o ro /dev/vdb /packages")
+        command = f"DEBIAN_FRONTEND=noninteractive dpkg --force-unsafe-io -i /packages/{version}/*.deb"
+        output = self.machine.must(command, 300)
+        self.wait_until_held()
+        return output
 
     def owner(self, command, user="guest"):
         """Runs a command that asks for the passcode."""

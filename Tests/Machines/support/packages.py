@@ -9,7 +9,7 @@ import subprocess
 
 from cache import ROOT, cached, digest
 
-NAMES = ("applocker-runtime", "applocker", "applocker-hub")
+NAMES = ("applocker-runtime", "applocker")
 ARCHITECTURE = "amd64"
 
 
@@ -63,7 +63,7 @@ class Packages:
             shutil.rmtree(content)
         size = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file()) // (1 << 20) * 11 // 10 + 32
         command = ["mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", tree]
-        subprocess.run([*command, folder / "packages.img", f"{size}M"], check=True)
+        subprocess.run([*command, folder / "packages.img", f"{size}M"], check=True, stdout=subprocess.DEVNULL)
         shutil.rmtree(tree)
 
 

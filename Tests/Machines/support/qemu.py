@@ -16,7 +16,7 @@ MEGABYTES = 1024
 EMULATION = "-accel tcg,thread=multi,tb-size=1024 -cpu max,-la57 -smp 2 -machine q35,vmport=off".split()
 # The emulated counters of the processors are not synchronised with each other.
 CLOCK = "tsc=unstable clocksource=hpet no_timer_check random.trust_cpu=on"
-PARAMETERS = f"console=ttyS0 quiet {CLOCK} mitigations=off noresume net.ifnames=0"
+PARAMETERS = f"console=ttyS0 quiet {CLOCK} mitigations=off init_on_alloc=0 noresume net.ifnames=0"
 
 
 class QemuError(Exception):
@@ -50,7 +50,7 @@ class Qemu:
         sockets = {name: pathlib.Path(self.sockets.name, name) for name in ("qmp", "shell")}
         command = [
             # It ends with the tests, however they end.
-            *("setpriv", "--pdeath-signal", "KILL", PROGRAM, *EMULATION, "-m", str(MEGABYTES)),
+            *("setpriv", "--pdeathsig", "KILL", PROGRAM, *EMULATION, "-m", str(MEGABYTES)),
             *"-nodefaults -no-user-config -display none".split(),
             *("-kernel", kernel.image, "-initrd", kernel.initrd),
             *("-append", f"{PARAMETERS} {kernel.parameters}"),

@@ -16,7 +16,7 @@ class SavedState:
 
     def __init__(self, kernel, packages):
         self.kernel, self.packages = kernel, packages
-        self.base = disk_image(kernel, packages.files)
+        self.base = disk_image(kernel, packages)
         recipe = [SUPPORT / name for name in ("applocker.py", "qemu.py", "saved.py")]
         key = digest(self.base.parent.name, kernel.folder.name, packages.key, qemu_version(), *recipe)
         folder = cached(f"saved-{kernel.name}", key, self.build)
@@ -25,7 +25,7 @@ class SavedState:
     def build(self, folder):
         machine = Machine(folder, self.kernel, self.base, self.packages.image, form="raw")
         try:
-            AppLocker(machine).install()
+            AppLocker(machine).set_up()
             machine.must("sync; echo 3 > /proc/sys/vm/drop_caches")
             machine.qemu.save(folder / "memory")
         except BaseException:

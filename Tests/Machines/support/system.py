@@ -11,7 +11,7 @@ from mirror import KEYRING, mirror
 SUITE = "bookworm"
 FILES = MACHINES / "guest"
 PACKAGES = """
-    systemd systemd-sysv udev dbus polkitd libpam-systemd apparmor kmod procps iproute2 cron at bsdutils tpm2-tools
+    systemd systemd-sysv udev dbus polkitd libpam-systemd kmod procps iproute2 cron at bsdutils tpm2-tools
     libtss2-tcti-device0
 """.split()
 # Nothing that a test needs. Without them a machine boots in half the time.
@@ -22,7 +22,9 @@ MASKED = """
     systemd-pcrphase.service systemd-pcrphase-initrd.service systemd-pcrphase-sysinit.service systemd-pstore.service
     systemd-random-seed.service systemd-timesyncd.service systemd-update-done.service systemd-update-utmp.service
     systemd-update-utmp-runlevel.service systemd-networkd.service systemd-network-generator.service getty@.service
-    autovt@.service serial-getty@.service ldconfig.service systemd-remount-fs.service
+    autovt@.service serial-getty@.service ldconfig.service systemd-remount-fs.service modprobe@.service
+    dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount sys-kernel-tracing.mount
+    sys-fs-fuse-connections.mount proc-sys-fs-binfmt_misc.automount
 """.split()
 UNUSED = "usr/share/doc usr/share/man usr/share/locale usr/share/info var/cache/apt var/lib/apt/lists boot".split()
 GIGABYTES = 3
@@ -41,12 +43,17 @@ def libraries(packages):
 
 
 def disk_image(kernel, packages):
-    """An image of the root file system with the libraries that `packages` need and the modules of `kernel`."""
-    names = sorted({*PACKAGES, *libraries(packages)})
+    """An image of the root file system with AppLocker's packages installed, which start at the first boot, and the
+    modules of `kernel`."""
+    names = sorted({*PACKAGES, *libraries(packages.files)})
     own = pathlib.Path(__file__)
     tree = cached("system", digest(SUITE, *names), lambda folder: bootstrap(folder / "root", names))
-    key = digest(tree.name, FILES, own, kernel.folder.name)
-    return cached(f"disk-{kernel.name}", key, lambda folder: write_disk(tree / "root", kernel, folder)) / "disk.img"
+    key = digest(tree.name, FILES, own, kernel.folder.name, packages.key)
+
+    def build(folder):
+        write_disk(tree / "root", kernel, packages, folder)
+
+    return cached(f"disk-{kernel.name}", key, build) / "disk.img"
 
 
 def bootstrap(root, names):
@@ -56,7 +63,7 @@ def bootstrap(root, names):
         raise RuntimeError(f"debootstrap failed:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
 
-def write_disk(pristine, kernel, folder):
+def write_disk(pristine, kernel, packages, folder):
     root = folder / "root"
     # With owners, modes and hard links.
     subprocess.run(["cp", "-a", "--reflink=auto", pristine, root], check=True)
@@ -65,8 +72,9 @@ def write_disk(pristine, kernel, folder):
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
     shutil.copytree(kernel.modules, root / "lib/modules" / kernel.release, symlinks=True)
     configure(root)
+    install(root, packages.files)
     command = ["mke2fs", "-q", "-t", "ext4", "-J", "size=16", "-E", "root_owner=0:0", "-d", root]
-    subprocess.run([*command, folder / "disk.img", f"{GIGABYTES}G"], check=True)
+    subprocess.run([*command, folder / "disk.img", f"{GIGABYTES}G"], check=True, stdout=subprocess.DEVNULL)
     shutil.rmtree(root)
 
 
@@ -76,9 +84,7 @@ def configure(root):
     (root / "etc/hosts").write_text("127.0.0.1 localhost machine\n")
     (root / "etc/machine-id").write_text("0123456789abcdef0123456789abcdef\n")
     (root / "packages").mkdir()
-    (root / "etc/fstab").write_text(
-        "/dev/vda / ext4 defaults 0 0\n/dev/vdb /packages ext4 ro,nofail,x-systemd.device-timeout=30 0 0\n"
-    )
+    (root / "etc/fstab").write_text("/dev/vda / ext4 defaults 0 0\n")
     units = root / "etc/systemd/system"
     for unit in MASKED:
         (units / unit).unlink(missing_ok=True)
@@ -97,5 +103,18 @@ def configure(root):
         (place / "words").write_text(f"{app} ran\n")
 
 
+def install(root, packages):
+    for package in packages:
+        shutil.copy(package, root / "tmp")
+    files = [f"/tmp/{package.name}" for package in packages]
+    chroot(root, "env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "--force-unsafe-io", "-i", *files)
+    for file in files:
+        (root / file.lstrip("/")).unlink()
+
+
 def chroot(root, *command):
-    subprocess.run(["chroot", root, *command], check=True)
+    # With /proc, in a mount namespace that ends with the command.
+    script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+    result = subprocess.run(["unshare", "--mount", "sh", "-c", script, root, *command], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {(result.stdout + result.stderr)[-3000:]}")
