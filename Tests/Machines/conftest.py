@@ -141,7 +141,7 @@ def pytest_runtest_makereport(item, call):
     if report.failed and call.when == "call" and machine:
         try:
             lines = machine.run("journalctl --no-pager -q -b | tail -60", 20).output
-        except Exception as error:  # The machine may be the reason of the failure.
+        except (Exception, pytest.fail.Exception) as error:  # The machine may be the reason of the failure.
             lines = f"no journal: {error!r}"
         report.sections.append(("the machine's journal", lines))
         report.sections.append(("the machine's console", machine.console[-3000:]))

@@ -83,7 +83,9 @@ class Qemu:
             self.call("qmp_capabilities")
             if saved:
                 self.call("migrate-incoming", uri=f"exec:cat {saved}")
-                self.wait_for_status("running", 60)
+                # It was stopped when it was saved.
+                self.wait_for_status("paused", 60)
+                self.call("cont")
         except BaseException:
             self.kill()
             raise

@@ -50,4 +50,4 @@ class Shell:
                 raise NoAnswerError(f"the machine has ended: {what}")
             self.received += data
         line, _, self.received = self.received.partition(b"\n")
-        return line.decode(errors="replace").strip()
+        return line.decode(errors="replace").rstrip("\r\n")
