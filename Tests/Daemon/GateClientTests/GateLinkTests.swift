@@ -284,8 +284,7 @@ final class Link {
         let expected: [DaemonMessage] = [
             .settings(answerWithinMilliseconds: 40_000, maximumWaitingPerUser: 64), .synchronised,
             .denyWithoutAsking(.all), .answer(9, allow: true), .protect(pid: 5), .instances(1, .freeze),
-            .instances(1, .thaw),
-            .instances(1, .close),
+            .instances(1, .thaw), .instances(1, .close),
         ]
         for message in expected { #expect(try await connection.next() == message) }
         let forgetting = Task { [client = link.client] in await client.forget(firefox) }
