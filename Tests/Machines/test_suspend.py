@@ -51,6 +51,6 @@ def ask(machine):
     prompter = f"script -qfec 'applocker prompt --tty' {PROMPT}/screen < {PROMPT}/keys > /dev/null"
     machine.background(f'exec 4<> {PROMPT}/keys; exec runuser -u guest -- bash -c "{prompter}"')
     machine.eventually(f"grep -q Ready {PROMPT}/screen")
-    start = f"{SECOND} /opt/second/words > /dev/ttyS2 2>&1; echo $? > {PROMPT}/status"
+    start = f"{SECOND} /opt/second/words > /dev/ttyS2 2> /dev/null; echo $? > {PROMPT}/status"
     machine.background(f"exec runuser -u guest -- bash -c '{start}'")
     machine.eventually(f"grep -q 'Passcode (' {PROMPT}/screen")
