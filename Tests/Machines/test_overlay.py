@@ -61,7 +61,7 @@ def test_the_overlay_guard_stays_while_the_gate_is_killed_and_the_package_upgrad
         applocker.kill("applocker-gate.service")
     machine.must("systemctl restart applocker-gate.service")
     machine.must(f"systemctl reload {GUARD}")
-    machine.must("DEBIAN_FRONTEND=noninteractive dpkg -i /packages/next/*.deb", 300)
+    applocker.install("next")
     applocker.wait_until_held()
     machine.must("rm /run/machine/launching")
     tries = machine.tries
