@@ -53,10 +53,12 @@ def pytest_generate_tests(metafunc):
 def seen(request):
     """Prints what a test saw, one line for each."""
     reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
 
     def write(line):
-        reporter.ensure_newline()
-        reporter.write_line(f"  seen: {line}")
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(f"  seen: {line}")
 
     return write
 

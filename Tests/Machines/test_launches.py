@@ -32,7 +32,7 @@ def test_an_asked_launch_is_held_and_continues_after_the_passcode(machine, applo
     machine.background("exec 4<> /run/asked/passcode; sleep 1000")
     machine.background(f"exec runuser -u guest -- bash -c '{prompter}' > /run/asked/prompter 2>&1")
     machine.eventually("grep -q Ready /run/asked/prompter")
-    start = f"{PROBE} /opt/probe/words > /dev/ttyS2 2>&1; echo $? > /run/asked/status"
+    start = f"{PROBE} /opt/probe/words > /dev/ttyS2; echo $? > /run/asked/status"
     machine.background(f"exec runuser -u guest -- bash -c '{start}'")
     machine.eventually("grep -q 'wants to start' /run/asked/prompter")
     waiting = applocker.read("status")["waitingLaunches"]
