@@ -17,7 +17,7 @@ import pytest
 import packages
 import requirements
 from applocker import AppLocker
-from cache import CACHE
+from cache import CACHE, locked
 from kernel import SUITES, Kernel
 from mirror import MirrorError
 from saved import SavedState
@@ -115,12 +115,13 @@ def state(kernel_name, states):
 
 @pytest.fixture
 def folder(request):
-    """For the files of one machine."""
+    """For the files of one machine. One runs at a time."""
     folder = CACHE / "running"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    with locked("running"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
