@@ -58,9 +58,7 @@ def test_no_launch_escapes_while_services_are_killed(machine, applocker, seen, s
         times = min(times, 5)
     machine.launch_all_the_time()
     machine.wait_for_tries(10)
-    for _ in range(times):
-        applocker.kill(*services)
-        machine.wait_for_tries(machine.tries + 3)
+    applocker.kill(*services, times=times)
     machine.wait_for_tries(MINIMUM)
     tries = machine.stop_launching()
     applocker.wait_until_held()

@@ -63,10 +63,20 @@ class AppLocker:
     def main_process(self, service):
         return int(self.machine.must(f"systemctl show -P MainPID {service}"))
 
-    def kill(self, *services):
-        """Kills services and waits until others run in their place."""
-        old = {service: self.main_process(service) for service in services}
-        self.machine.must(f"kill -9 {' '.join(map(str, old.values()))}")
-        for service, process in old.items():
-            is_new = f'[ "$(systemctl show -P MainPID {service})" != {process} ]'
-            self.machine.eventually(f"{is_new} && systemctl is-active --quiet {service}")
+    def kill(self, *services, times=1):
+        """Kills services, and waits until others run in their place, `times` times."""
+        names = " ".join(services)
+        self.machine.must(
+            f"for time in $(seq {times}); do\n"
+            f"    for service in {names}; do systemctl show -P MainPID $service; done > /run/machine/killed\n"
+            "    kill -9 $(cat /run/machine/killed) || exit 1\n"
+            f"    for service in {names}; do\n"
+            "        until process=$(systemctl show -P MainPID $service) && [ $process != 0 ] \\\n"
+            "            && ! grep -qx $process /run/machine/killed && systemctl is-active --quiet $service; do\n"
+            "            sleep 0.05\n"
+            "        done\n"
+            "    done\n"
+            "    sleep 0.3\n"
+            "done",
+            60 * times,
+        )
