@@ -71,7 +71,7 @@ class Machine:
 
     def wake(self):
         self.qemu.call("system_wakeup")
-        self.must("true")
+        self.shell.wait_until_awake(120)
 
     def end(self):
         self.qemu.quit()

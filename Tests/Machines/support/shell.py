@@ -40,6 +40,20 @@ class Shell:
         while self.read_line(end, "the boot") != "ready":
             pass
 
+    def wait_until_awake(self, seconds):
+        """Asks until the shell answers: what arrives while the serial line wakes is lost."""
+        end = time.monotonic() + seconds
+        while True:
+            self.number += 1
+            self.connection.sendall(f"\nping {self.number}\n".encode())
+            try:
+                while self.read_line(min(end, time.monotonic() + 1), "the wake") != f"pong {self.number}":
+                    pass
+                return
+            except NoAnswerError:
+                if time.monotonic() > end:
+                    raise
+
     def read_line(self, end, what):
         while b"\n" not in self.received:
             left = end - time.monotonic()
