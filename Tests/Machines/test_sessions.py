@@ -67,7 +67,7 @@ def test_a_closed_lid_locks_everything(machine, applocker, seen, cannot, action)
     unlock(applocker)
     machine.background(f"sleep 0.2; {CLOSE_LID}")
     if action == "suspend":
-        machine.qemu.wait_for_status("suspended", 60)
+        machine.wait_until_suspended()
         machine.wake()
         assert not applocker.can_start(PROBE) and not applocker.read("vault status")["isOpen"]
     else:

@@ -67,10 +67,15 @@ class Machine:
     def suspend(self, seconds=60):
         """Suspends it to memory."""
         self.background("sleep 0.2; systemctl suspend")
-        self.qemu.wait_for_status("suspended", seconds)
+        self.wait_until_suspended(seconds)
+
+    def wait_until_suspended(self, seconds=60):
+        # Not for the status: sometimes the emulated machine wakes by itself at once.
+        self.qemu.wait_for_event("SUSPEND", seconds)
 
     def wake(self):
-        self.qemu.call("system_wakeup")
+        if self.qemu.status == "suspended":
+            self.qemu.call("system_wakeup")
         self.shell.wait_until_awake(120)
 
     def end(self):

@@ -45,6 +45,8 @@ class Qemu:
 
     def __init__(self, folder, kernel, disk, packages, *, saved=None, tpm=None):
         self.folder = folder
+        # The names of QEMU's events, such as SUSPEND.
+        self.events = []
         # A socket's path has at most 107 bytes.
         self.sockets = tempfile.TemporaryDirectory(prefix="machine-")
         sockets = {name: pathlib.Path(self.sockets.name, name) for name in ("qmp", "shell")}
@@ -112,6 +114,8 @@ class Qemu:
         self.qmp.flush()
         for line in self.qmp:
             answer = json.loads(line)
+            if "event" in answer:
+                self.events.append(answer["event"])
             if "error" in answer:
                 raise QemuError(f"{command}: {answer['error']['desc']}")
             if "return" in answer:
@@ -128,6 +132,16 @@ class Qemu:
             if time.monotonic() > end:
                 raise QemuError(f"the machine is {last}, not {status}, after {seconds} s")
             time.sleep(0.02)
+
+    def wait_for_event(self, name, seconds):
+        """Waits for an event that has not been waited for."""
+        end = time.monotonic() + seconds
+        while name not in self.events:
+            status = self.status
+            if time.monotonic() > end:
+                raise QemuError(f"no event {name} after {seconds} s; the machine is {status}")
+            time.sleep(0.02)
+        self.events.remove(name)
 
     def save(self, file):
         """Stops the machine and writes its memory and devices to `file`."""
