@@ -47,6 +47,9 @@ def pytest_generate_tests(metafunc):
         if not metafunc.config.option.kernel and not metafunc.definition.get_closest_marker("every_kernel"):
             names = [name for name in names if name != "trixie"]
         metafunc.parametrize("kernel_name", names)
+    if "repetition" in metafunc.fixturenames:
+        options = metafunc.config.option
+        metafunc.parametrize("repetition", range(1, 1 + (20 if options.long else 1 if options.short else 2)))
 
 
 @pytest.fixture

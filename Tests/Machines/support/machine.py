@@ -70,7 +70,6 @@ class Machine:
         self.wait_until_suspended(seconds)
 
     def wait_until_suspended(self, seconds=60):
-        # Not for the status: sometimes the emulated machine wakes by itself at once.
         self.qemu.wait_for_event("SUSPEND", seconds)
 
     def wake(self):
