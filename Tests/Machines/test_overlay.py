@@ -52,17 +52,15 @@ def test_a_locked_app_is_denied_through_an_overlay_until_it_is_unlocked(machine,
 def test_the_overlay_guard_stays_while_the_gate_is_killed_and_the_package_upgraded(machine, applocker, seen, cannot):
     if not needs_guard(machine):
         cannot("this kernel needs no overlay guard")
-    machine.must("mkdir -m 1777 /run/machine/tries && touch /run/machine/launching")
+    machine.begin_tries()
     words = ATTEMPT.format(command=LAUNCH_ALL_THE_TIME)
     machine.must(f"cat > /run/machine/overlay <<'END'\n{words}\nEND")
     machine.background("exec runuser -u guest -- bash /run/machine/overlay")
     machine.wait_for_tries(10)
-    for _ in range(3):
-        applocker.kill("applocker-gate.service")
+    applocker.kill("applocker-gate.service", times=3)
     machine.must("systemctl restart applocker-gate.service")
     machine.must(f"systemctl reload {GUARD}")
     applocker.install("next")
-    applocker.wait_until_held()
     machine.must("rm /run/machine/launching")
     tries = machine.tries
     assert not machine.ran, f"{len(machine.ran)} of {tries} launches through an overlay got through"

@@ -1,13 +1,13 @@
 """An upgrade and a removal of the packages."""
 
-from applocker import PROBE
+from applocker import PROBE, SERVICES
 
 
 def test_no_launch_escapes_during_an_upgrade_and_a_removal_opens(machine, applocker, seen):
     applocker.owner("note add Kept - < /etc/hostname")
     machine.launch_all_the_time()
     machine.wait_for_tries(20)
-    before = {service: applocker.main_process(service) for service in ("applocker-gate.service", "applockerd.service")}
+    before = {service: applocker.main_process(service) for service in SERVICES}
     applocker.install("next")
     machine.wait_for_tries(100)
     tries = machine.stop_launching()

@@ -13,22 +13,15 @@ LID_IS_CLOSED = (
 LOGIND = "/etc/systemd/logind.conf.d"
 
 
-def unlock(applocker):
-    applocker.owner(f"unlock {PROBE} --for 5m")
-    applocker.owner("vault unlock")
-    assert applocker.can_start(PROBE) and applocker.read("vault status")["isOpen"]
-
-
 def wait_until_locked(applocker, sentence):
     """Waits for the log's sentence, then expects a locked app and a closed vault."""
     applocker.machine.eventually(f"applocker log --limit 20 | grep -F {sentence!r}")
-    assert not applocker.can_start(PROBE), f"an app starts although the log has: {sentence}"
-    assert not applocker.read("vault status")["isOpen"], f"the vault is open although the log has: {sentence}"
+    applocker.expect_all_locked(f"the log has: {sentence}")
 
 
 def test_a_locked_session_locks_its_users_apps(machine, applocker, seen):
     session = open_session(machine, "guest", 3)
-    unlock(applocker)
+    applocker.unlock_all()
     machine.must(f"loginctl lock-session {session}")
     wait_until_locked(applocker, "the screen was locked")
     seen("loginctl lock-session: the grant ended and the vault was closed")
@@ -38,7 +31,7 @@ def test_another_user_at_the_seat_locks_the_apps_of_the_first(machine, applocker
     first = open_session(machine, "guest", 3)
     second = open_session(machine, "other", 4)
     activate(machine, first)
-    unlock(applocker)
+    applocker.unlock_all()
     ran = len(machine.ran)
     activate(machine, second)
     wait_until_locked(applocker, "another user's session became active")
@@ -48,7 +41,7 @@ def test_another_user_at_the_seat_locks_the_apps_of_the_first(machine, applocker
 
 def test_the_end_of_a_session_locks_its_users_apps(machine, applocker, seen):
     open_session(machine, "guest", 3)
-    unlock(applocker)
+    applocker.unlock_all()
     machine.must("systemctl stop session-of-guest.service")
     wait_until_locked(applocker, "the session ended")
     seen("a session on tty3 ended: the grant ended and the vault was closed")
@@ -64,12 +57,12 @@ def test_a_closed_lid_locks_everything(machine, applocker, seen, cannot, action)
     open_session(machine, "guest", 3)
     machine.eventually("applocker status | grep -qv 'are not detected'")
     assert machine.run(LID_IS_CLOSED).status != 0, "the lid is closed at the beginning"
-    unlock(applocker)
+    applocker.unlock_all()
     machine.background(f"sleep 0.2; {CLOSE_LID}")
     if action == "suspend":
         machine.wait_until_suspended()
         machine.wake()
-        assert not applocker.can_start(PROBE) and not applocker.read("vault status")["isOpen"]
+        applocker.expect_all_locked("the computer was suspended")
     else:
         machine.eventually(LID_IS_CLOSED)
         wait_until_locked(applocker, "the lid was closed")

@@ -94,11 +94,7 @@ actor LogindListener {
             guard let path = entry.elements?.last?.text else { continue }
             try? await look(at: path)
         }
-        for session in sessions.values {
-            guard let seat = session.seat else { continue }
-            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
-            await frontChanged(seat, front)
-        }
+        await look(atSeats: Set(sessions.values.compactMap(\.seat)))
         if manager["PreparingForSleep"]?.bool == true {
             isAsleep = true
             signals.yield(.goingToSleep(delay.begin()))
@@ -160,7 +156,8 @@ actor LogindListener {
         } else {
             await hold()
             if isSleep {
-                await lookAtSeats()
+                // Another user's session may have become active during the sleep.
+                await look(atSeats: Set(active.keys))
                 signals.yield(.woke)
             }
         }
@@ -218,10 +215,9 @@ actor LogindListener {
         signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
     }
 
-    /// Another user's session may have become active during the sleep. The kernel's own console, which no session has, may
-    /// still be at the front.
-    private func lookAtSeats() async {
-        for seat in active.keys {
+    /// At the front of a seat may be a console that no session has; after a sleep, the kernel's own.
+    private func look(atSeats seats: Set<String>) async {
+        for seat in seats {
             guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
             if front.elements?.last?.text != "/" { await frontChanged(seat, front) }
         }

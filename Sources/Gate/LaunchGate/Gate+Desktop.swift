@@ -8,14 +8,12 @@ extension Gate {
     ) {
         // Read before the answer: afterwards the process continues and its memory changes.
         let execRequest = execRequests.read(from: event.process, starting: file)
-        let path = event.path
+        let question = question(event, app, users, deniedAtOnce: true)
         deny(event, file)
-        let launch = held.newToken()
-        let question = LaunchQuestion(
-            launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
-            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true, path: path)
         send(.launch(question))
-        let empty = ExecRequest(path: path, directory: Array("/".utf8), arguments: [], environment: [])
-        for message in ExecRequest.messages(for: launch, carrying: execRequest ?? empty.encoded) { send(message) }
+        let empty = ExecRequest(path: question.path, directory: Array("/".utf8), arguments: [], environment: [])
+        for message in ExecRequest.messages(for: question.launch, carrying: execRequest ?? empty.encoded) {
+            send(message)
+        }
     }
 }

@@ -64,7 +64,7 @@ extension Gate {
         guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
         if daemon?.unaskedUsers.contains(users.real) == true { return denyWithoutAsking(event, file, app, users) }
         if desktops.include(event.process, user: users.real) {
-            guard execRequestBudget.take(users.real), hasRoomForExecRequest else {
+            guard execRequestBudget.take(users.real), hasRoomForReport else {
                 deny(event, file)
                 return reportTooMany(by: users.real)
             }
@@ -78,7 +78,7 @@ extension Gate {
     }
 
     /// A daemon that is slow to read is sent no more than its buffer holds; otherwise it would be disconnected.
-    private var hasRoomForExecRequest: Bool { (daemon?.unread ?? .max) < DaemonConnection.bufferBytes / 2 }
+    private var hasRoomForReport: Bool { (daemon?.unread ?? .max) < DaemonConnection.bufferBytes / 2 }
 
     /// Only the first ones of a burst are reported.
     func reportTooMany(by user: UInt32) {
@@ -91,28 +91,29 @@ extension Gate {
         _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
         deny(event, file)
-        guard hasRoomForExecRequest else { return reportTooMany(by: users.real) }
-        send(
-            .denied(
-                LaunchQuestion(
-                    launch: held.newToken(), app: app.token, process: event.process, parent: users.parent,
-                    user: users.real, loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: true,
-                    path: event.path)))
+        guard hasRoomForReport else { return reportTooMany(by: users.real) }
+        send(.denied(question(event, app, users, deniedAtOnce: true)))
+    }
+
+    /// With a new token.
+    func question(
+        _ event: PermissionEvent, _ app: GuardedApp, _ users: ProcessFacts.Users, deniedAtOnce: Bool
+    ) -> LaunchQuestion {
+        LaunchQuestion(
+            launch: held.newToken(), app: app.token, process: event.process, parent: users.parent, user: users.real,
+            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: deniedAtOnce, path: event.path)
     }
 
     private func ask(
         _ event: PermissionEvent, _ file: FileIdentity, _ app: GuardedApp, _ users: ProcessFacts.Users
     ) {
-        let launch = held.newToken()
-        let question = LaunchQuestion(
-            launch: launch, app: app.token, process: event.process, parent: users.parent, user: users.real,
-            loginUser: ProcessFacts.loginUser(event.process), deniedAtOnce: false, path: event.path)
+        let question = question(event, app, users, deniedAtOnce: false)
         guard daemon?.send(.launch(question)) == true else { return deny(event, file) }
         hold(
             HeldLaunch(
                 app: app, process: event.process, user: users.real, file: file,
                 deadline: Timetable.now + answerWithin, hold: .event(event)),
-            watching: event.handle, as: launch)
+            watching: event.handle, as: question.launch)
     }
 
     private func handleOpening(_ event: PermissionEvent, _ file: FileIdentity) {

@@ -72,7 +72,11 @@ public final class Gate {
     /// - Throws: `GateError`.
     public convenience init(_ configuration: GateConfiguration) throws(GateError) {
         try GateProcess.prepare()
-        try self.init(configuration, by: try Self.findMechanism(configuration))
+        var mechanism = try Self.findMechanism(configuration)
+        if mechanism.group != nil {
+            mechanism.overlayGuard = configuration.overlayGuard.flatMap { PinnedOverlayGuard(path: $0) }
+        }
+        try self.init(configuration, by: mechanism)
     }
 
     init(_ configuration: GateConfiguration, by mechanism: Mechanism) throws(GateError) {
@@ -124,7 +128,6 @@ public final class Gate {
         if let inherited = DescriptorStore.inherited() {
             let group = FanotifyGroup(adopting: inherited)
             mechanism.group = group
-            mechanism.overlayGuard = configuration.overlayGuard.flatMap { PinnedOverlayGuard(path: $0) }
             mechanism.orphansDenied = group.denyOrphans(numbers: 0..<Int32(GateProcess.descriptorLimit))
             return mechanism
         }
@@ -148,7 +151,6 @@ public final class Gate {
                         + "through systemd or `applocker up`, or add --no-descriptor-store to accept that.")
             }
             mechanism.group = group
-            mechanism.overlayGuard = configuration.overlayGuard.flatMap { PinnedOverlayGuard(path: $0) }
         }
         return mechanism
     }

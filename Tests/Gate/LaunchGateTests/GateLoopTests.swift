@@ -134,8 +134,7 @@ import Testing
         let ordinary = try LaunchingProcess(asOrdinaryUser: true)
         gate.send(.protect(pid: ordinary.number))
         gate.send(.denyWithoutAsking(.allButRoot))
-        gate.send(.ping(2))
-        _ = try gate.message { if case .pong(2) = $0 { true } else { nil } }
+        try gate.waitUntilRead()
         let launch = gate.events.add(gate.app, by: ordinary.handle)
         #expect(try gate.answer(launch) == false)
         let report = try gate.denied()
@@ -146,8 +145,7 @@ import Testing
             #expect(try gate.question().process == process.number, "root's launch may be exempt")
         }
         gate.send(.denyWithoutAsking(.none))
-        gate.send(.ping(3))
-        _ = try gate.message { if case .pong(3) = $0 { true } else { nil } }
+        try gate.waitUntilRead()
         let later = gate.events.add(gate.app, by: ordinary.handle)
         #expect(try gate.question().process == ordinary.number && gate.events.answers[later] == false, "the desktop")
     }

@@ -195,6 +195,11 @@ final class GateUnderTest {
         send(.appPath(1, .executable, path: Array(app.utf8)))
         send(.commitApp(1, guarded: true, sequence: 1))
         send(.synchronised)
+        try waitUntilRead()
+    }
+
+    /// Waits until the gate has handled everything that was sent.
+    func waitUntilRead() throws {
         send(.ping(1))
         _ = try message { if case .pong = $0 { true } else { nil } }
     }

@@ -56,6 +56,16 @@ class AppLocker:
         """Starts an app and waits for its end."""
         return self.machine.as_user(user, f"{app} {app.rpartition('/')[0]}/words > /dev/ttyS2")
 
+    def unlock_all(self):
+        """An app for five minutes, and the vault."""
+        self.owner(f"unlock {PROBE} --for 5m")
+        self.owner("vault unlock")
+        assert self.can_start(PROBE) and self.read("vault status")["isOpen"]
+
+    def expect_all_locked(self, why):
+        assert not self.can_start(PROBE), f"an app starts although {why}"
+        assert not self.read("vault status")["isOpen"], f"the vault is open although {why}"
+
     def log(self, limit=100):
         """The sentences of the activity log, the oldest first."""
         return [event["sentence"] for event in self.read(f"log --limit {limit}", user="root")["events"]]

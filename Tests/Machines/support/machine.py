@@ -92,9 +92,13 @@ class Machine:
     def console(self):
         return printable((self.folder / "console").read_text(errors="replace"))
 
+    def begin_tries(self):
+        """Processes may launch until /run/machine/launching is removed, and count their tries."""
+        self.must("rm -rf /run/machine/tries && mkdir -m 1777 /run/machine/tries && touch /run/machine/launching")
+
     def launch_all_the_time(self, app="/opt/probe/probe", processes=4):
+        self.begin_tries()
         self.must(
-            "rm -rf /run/machine/tries && mkdir -m 1777 /run/machine/tries && touch /run/machine/launching\n"
             f"for number in {' '.join(map(str, range(processes)))}; do\n"
             f"    setsid runuser -u guest -- /usr/local/lib/machine/launch {app} < /dev/null > /dev/null 2>&1 &\n"
             "done"

@@ -33,19 +33,49 @@ struct AuthorizationSnapshot: Sendable {
 /// The users whose launches the gate denies without asking the daemon.
 public enum UnaskedUsers: Sendable { case none, allButRoot, all }
 
-/// What the decisions so far have used up or allowed.
-private struct DecisionState {
-    /// Launches that wait for an answer, by user.
-    var waiting: [UInt32: Int] = [:]
-    var restarts: [RestartPermit] = []
-}
-
 /// A launch that was denied at once and that its prompter may start again.
 private struct RestartPermit {
     var app: AppID
     var prompter: Int32
     var user: UInt32
     var expiresAt: Duration
+}
+
+private struct AuthorizerState {
+    var snapshot = AuthorizationSnapshot()
+    /// Launches that wait for an answer, by user.
+    var waiting: [UInt32: Int] = [:]
+    var restarts: [RestartPermit] = []
+    /// Called within the lock, so that its last call has the newest value.
+    var follower: (@Sendable (UnaskedUsers) -> Void)?
+    /// The value of the follower's last call.
+    var followed = UnaskedUsers.none
+
+    mutating func notifyFollower(ifChanged: Bool) {
+        let users = restarts.isEmpty ? snapshot.unaskedUsers : .none
+        guard !ifChanged || users != followed else { return }
+        followed = users
+        follower?(users)
+    }
+
+    mutating func removeExpiredRestarts(at now: Duration) { restarts.removeAll { $0.expiresAt <= now } }
+
+    /// The user whose prompter shows the prompt: the user who started the app, or who logged in and became another
+    /// user. If a phone is asked instead, the user whose prompter may still connect.
+    func promptedUser(of launch: HeldLaunch) -> UInt32? {
+        let users = [launch.user, launch.loginUser].compactMap { $0 }
+        if let user = users.first(where: snapshot.promptedUsers.contains) { return user }
+        return snapshot.phoneCanAnswer ? users.last : nil
+    }
+
+    func facts(of launch: HeldLaunch) -> LaunchFacts {
+        let promptedUser = promptedUser(of: launch)
+        return LaunchFacts(
+            app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
+            waitingForUser: waiting[launch.user, default: 0],
+            lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user),
+            phoneReceivesPrompts: snapshot.phoneReceivesPrompts)
+    }
 }
 
 /// Decides launches on the thread that reads from the gate, without waiting for any actor, disk or other request. It
@@ -56,11 +86,7 @@ public final class LaunchAuthorizer: Sendable {
     /// How long a prompter has to start a launch again.
     static let restartWindow = Duration.seconds(10)
 
-    private typealias State = (snapshot: AuthorizationSnapshot, decisions: DecisionState)
-
-    private let state = Mutex<State>((AuthorizationSnapshot(), DecisionState()))
-    /// Called within the lock of `state`, so that its last call has the newest value.
-    private let follower = Mutex<(users: UnaskedUsers, body: (@Sendable (UnaskedUsers) -> Void)?)>((.none, nil))
+    private let state = Mutex(AuthorizerState())
     private let time: any TimeSource
 
     public init(time: any TimeSource) { self.time = time }
@@ -70,15 +96,15 @@ public final class LaunchAuthorizer: Sendable {
         let now = time.now()
         return state.withLock { state in
             let snapshot = state.snapshot
-            if let index = state.decisions.restarts.firstIndex(where: {
+            if let index = state.restarts.firstIndex(where: {
                 $0.app == launch.app && $0.prompter == launch.parent && $0.user == launch.user
                     && now.elapsed < $0.expiresAt
             }) {
-                state.decisions.restarts.remove(at: index)
-                notifyFollower(state, ifChanged: true)
+                state.restarts.remove(at: index)
+                state.notifyFollower(ifChanged: true)
                 return Decision(verdict: .allow, reason: .passcodeEntered)
             }
-            let facts = Self.facts(of: launch, in: snapshot, state.decisions)
+            let facts = state.facts(of: launch)
             var decision = snapshot.policy.decide(facts, at: now)
             if decision.reason == .grantedOnce, !mayUseGrantForOneLaunch {
                 var policy = snapshot.policy
@@ -86,7 +112,7 @@ public final class LaunchAuthorizer: Sendable {
                 decision = policy.decide(facts, at: now)
             }
             if decision.verdict == .ask, snapshot.isAsleep { return Decision(verdict: .deny, reason: .relocked) }
-            if decision.verdict == .ask { state.decisions.waiting[launch.user, default: 0] += 1 }
+            if decision.verdict == .ask { state.waiting[launch.user, default: 0] += 1 }
             return decision
         }
     }
@@ -95,31 +121,13 @@ public final class LaunchAuthorizer: Sendable {
     public func decisionWithoutAsking(_ launch: HeldLaunch) -> Decision {
         let now = time.now()
         let decision = state.withLock { state in
-            state.snapshot.policy.decide(Self.facts(of: launch, in: state.snapshot, state.decisions), at: now)
+            state.snapshot.policy.decide(state.facts(of: launch), at: now)
         }
         return decision.verdict == .deny ? decision : Decision(verdict: .deny, reason: .nobodyToAsk)
     }
 
-    private static func facts(
-        of launch: HeldLaunch, in snapshot: AuthorizationSnapshot, _ decisions: DecisionState
-    ) -> LaunchFacts {
-        let promptedUser = promptedUser(of: launch, in: snapshot)
-        return LaunchFacts(
-            app: launch.app, uid: launch.user, isRoot: launch.user == 0, hasPrompter: promptedUser != nil,
-            waitingForUser: decisions.waiting[launch.user, default: 0],
-            lockout: snapshot.lockouts.ladder(of: promptedUser ?? launch.user),
-            phoneReceivesPrompts: snapshot.phoneReceivesPrompts)
-    }
-
-    /// The user whose prompter shows the prompt: the user who started the app, or who logged in and became another
-    /// user. If a phone is asked instead, the user whose prompter may still connect.
-    func promptedUser(of launch: HeldLaunch) -> UInt32? { Self.promptedUser(of: launch, in: snapshot) }
-
-    private static func promptedUser(of launch: HeldLaunch, in snapshot: AuthorizationSnapshot) -> UInt32? {
-        let users = [launch.user, launch.loginUser].compactMap { $0 }
-        if let user = users.first(where: snapshot.promptedUsers.contains) { return user }
-        return snapshot.phoneCanAnswer ? users.last : nil
-    }
+    /// The user whose prompter shows the prompt; nil if nobody can be asked.
+    func promptedUser(of launch: HeldLaunch) -> UInt32? { state.withLock { $0.promptedUser(of: launch) } }
 
     /// The newest snapshot.
     var snapshot: AuthorizationSnapshot { state.withLock { $0.snapshot } }
@@ -129,41 +137,32 @@ public final class LaunchAuthorizer: Sendable {
         let now = time.now().elapsed
         state.withLock { state in
             change(&state.snapshot)
-            state.decisions.restarts.removeAll { $0.expiresAt <= now }
-            notifyFollower(state, ifChanged: true)
+            state.removeExpiredRestarts(at: now)
+            state.notifyFollower(ifChanged: true)
         }
     }
 
     /// Calls `body` with the users whose launches are denied without asking, whenever they change and before the change
     /// returns. For one follower, the gate's client.
-    public func follow(_ body: @escaping @Sendable (UnaskedUsers) -> Void) { follower.withLock { $0.body = body } }
+    public func follow(_ body: @escaping @Sendable (UnaskedUsers) -> Void) { state.withLock { $0.follower = body } }
 
     /// Calls the follower with the present value.
-    public func notifyFollower() { state.withLock { notifyFollower($0, ifChanged: false) } }
-
-    private func notifyFollower(_ state: State, ifChanged: Bool) {
-        let users = state.decisions.restarts.isEmpty ? state.snapshot.unaskedUsers : .none
-        follower.withLock { follower in
-            guard !ifChanged || users != follower.users else { return }
-            follower.users = users
-            follower.body?(users)
-        }
-    }
+    public func notifyFollower() { state.withLock { $0.notifyFollower(ifChanged: false) } }
 
     func waitingEnded(of user: UInt32) {
         state.withLock { state in
-            let remaining = state.decisions.waiting[user, default: 0] - 1
-            state.decisions.waiting[user] = remaining > 0 ? remaining : nil
+            let remaining = state.waiting[user, default: 0] - 1
+            state.waiting[user] = remaining > 0 ? remaining : nil
         }
     }
 
     func allowRestart(of app: AppID, by prompter: Int32, user: UInt32) {
         let now = time.now().elapsed
         state.withLock { state in
-            state.decisions.restarts.removeAll { $0.expiresAt <= now }
-            state.decisions.restarts.append(
+            state.removeExpiredRestarts(at: now)
+            state.restarts.append(
                 RestartPermit(app: app, prompter: prompter, user: user, expiresAt: now + Self.restartWindow))
-            notifyFollower(state, ifChanged: true)
+            state.notifyFollower(ifChanged: true)
         }
     }
 
@@ -171,8 +170,8 @@ public final class LaunchAuthorizer: Sendable {
     /// - Parameter user: nil for all users.
     func endRestarts(of user: UInt32?) {
         state.withLock { state in
-            state.decisions.restarts.removeAll { user == nil || $0.user == user }
-            notifyFollower(state, ifChanged: true)
+            state.restarts.removeAll { user == nil || $0.user == user }
+            state.notifyFollower(ifChanged: true)
         }
     }
 
