@@ -34,6 +34,8 @@ public actor SyncEngine {
     /// The task that reads the stream; cancelled when the hub changes.
     private var reading: Task<Void, any Error>?
     private var nap: Task<Void, Never>?
+    /// Since the delegate was last asked for its session, which may be another one now.
+    private var householdHasChanged = false
 
     // MARK: State of sending
 
@@ -82,6 +84,7 @@ public actor SyncEngine {
     /// Another hub, or none: the work with the previous one ends.
     public func householdChanged() {
         (refused, protocolViolations, recordsAtHub, lastSync, problem) = (0, [], 0, nil, nil)
+        householdHasChanged = true
         reading?.cancel()
         nap?.cancel()
     }
@@ -89,7 +92,10 @@ public actor SyncEngine {
     private func keepConnected() async {
         while !Task.isCancelled {
             var wait = Duration.seconds(3_600)
-            if let session = await delegate.session {
+            householdHasChanged = false
+            let session = await delegate.session
+            if householdHasChanged { continue }
+            if let session {
                 let reading = Task { try await read(session) }
                 self.reading = reading
                 do {
@@ -114,6 +120,7 @@ public actor SyncEngine {
                 // What it connects to may not answer yet.
                 if triesAgain { wait = .seconds(2) }
             }
+            if householdHasChanged { continue }
             let nap = Task { [time] in _ = try? await time.sleep(for: wait) }
             self.nap = nap
             await withTaskCancellationHandler {

@@ -12,15 +12,34 @@ actor CompanionSyncDelegate: SyncDelegate {
     private var owners = VaultOwners()
     private(set) var reports: [String] = []
 
+    /// What happens while the engine, after `connect`, reads that there is still no session. Nil: there is one.
+    private var whenFounded: (@Sendable () async -> Void)?
+    private var isConnecting = false
+
     init(hub: any HubConnection, secrets: HouseholdSecrets, roster: Roster) {
         (self.hub, self.secrets, self.roster) = (hub, secrets, roster)
     }
 
+    /// There is no session until the engine has tried to connect and found none once more.
+    func beginWithoutSession(whenFounded: @escaping @Sendable () async -> Void) { self.whenFounded = whenFounded }
+
     // MARK: The household
 
-    var session: SyncSession? { SyncSession(hub: hub, secrets: secrets, roster: roster) }
+    var session: SyncSession? {
+        get async {
+            guard let whenFounded else { return requireSession() }
+            if isConnecting {
+                self.whenFounded = nil
+                await whenFounded()
+            }
+            return nil
+        }
+    }
     func requireSession() -> SyncSession { SyncSession(hub: hub, secrets: secrets, roster: roster) }
-    func connect() -> Bool { false }
+    func connect() -> Bool {
+        isConnecting = true
+        return false
+    }
 
     func followRoster() async throws -> Roster {
         var longer = roster

@@ -77,6 +77,19 @@ import Testing
         }
     }
 
+    @Test func aHouseholdThatIsFoundedWhileNoneIsFoundIsConnectedAtOnce() async throws {
+        let connected = try await ConnectedWorld()
+        let phone = try await connected.pair()
+        let delegate = CompanionSyncDelegate(
+            hub: await phone.hub, secrets: await phone.secrets, roster: await phone.roster)
+        let engine = SyncEngine(
+            delegate: delegate, store: MemoryStore(), blobs: connected.world.blobs, time: connected.world.time)
+        await delegate.beginWithoutSession { await engine.householdChanged() }
+        let running = Task { await engine.run() }
+        defer { running.cancel() }
+        await eventually("it is connected, although no time passes") { await engine.isConnected }
+    }
+
     @Test func recordsAreSyncedInBothDirections() async throws {
         let pair = try await Pair()
         try await pair.addAtTheComputer("from the computer")
